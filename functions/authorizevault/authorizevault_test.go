@@ -97,9 +97,9 @@ func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultChangesNothingWhenFacilityIsInvalid checks that a request with one invalid facility does not change
+// TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid checks that a request with one invalid facility does not change
 // its valid facilities either.
-func TestAuthorizeVaultChangesNothingWhenFacilityIsInvalid(t *testing.T) {
+func TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid(t *testing.T) {
 	t.Parallel()
 	const number, notFound, notOfIt = "tefca_directory_ids must have 1 to 50 IDs.",
 		"One of the facilities did not find the person.", "One of the facilities does not belong to this attempt."

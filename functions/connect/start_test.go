@@ -87,7 +87,7 @@ func TestConnectIgnoresStartValueInQueryOfPost(t *testing.T) {
 	}
 }
 
-func TestConnectRejectsStartValueFromOtherOrigin(t *testing.T) {
+func TestConnectRejectsCrossOriginStartValue(t *testing.T) {
 	t.Parallel()
 	for name, header := range starttest.Foreign() {
 		var s starter
@@ -129,7 +129,7 @@ func TestConnectShowsErrorPageWhenStartFails(t *testing.T) {
 	}
 }
 
-func TestConnectRejectsStartValueInOtherMediaType(t *testing.T) {
+func TestConnectRejectsStartValueWithWrongMediaType(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(http.Header){
 		"JSON":       func(h http.Header) { h.Set("Content-Type", "application/json") },

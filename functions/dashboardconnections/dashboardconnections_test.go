@@ -200,7 +200,7 @@ func TestConnectionsRequirePermission(t *testing.T) {
 	}
 }
 
-func TestConnectionsOfOtherTenantAreNotFound(t *testing.T) {
+func TestConnectionsAreHiddenFromOtherTenants(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{

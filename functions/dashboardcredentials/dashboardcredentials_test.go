@@ -72,7 +72,7 @@ type created struct {
 	PrivateKey string `json:"private_key"`
 }
 
-func TestCredentialIsCreatedChangedAndRevoked(t *testing.T) {
+func TestCredentialCanBeCreatedChangedAndRevoked(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -158,8 +158,8 @@ func TestKeyLastUseIsRoundedToHour(t *testing.T) {
 	}
 }
 
-// TestCredentialsOfOtherTenantAreNotFound checks that a credential is visible only in its own organisation and mode.
-func TestCredentialsOfOtherTenantAreNotFound(t *testing.T) {
+// TestCredentialsAreHiddenFromOtherTenants checks that a credential is visible only in its own organisation and mode.
+func TestCredentialsAreHiddenFromOtherTenants(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{

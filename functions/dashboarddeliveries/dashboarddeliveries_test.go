@@ -147,7 +147,7 @@ func TestReplaySchedulesDeliveryAndIsAudited(t *testing.T) {
 	}
 }
 
-func TestDeliveriesOfOtherTenantAreNotFound(t *testing.T) {
+func TestDeliveriesAreHiddenFromOtherTenants(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{

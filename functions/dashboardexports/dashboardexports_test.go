@@ -99,7 +99,7 @@ func TestListExportsAppliesFilters(t *testing.T) {
 	}
 }
 
-func TestExportsOfOtherTenantAreNotFound(t *testing.T) {
+func TestExportsAreHiddenFromOtherTenants(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{

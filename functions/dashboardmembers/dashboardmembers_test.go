@@ -127,7 +127,7 @@ func TestMemberRoutesRequirePermission(t *testing.T) {
 	}
 }
 
-func TestMembersAndInvitationsAreListedAndChanged(t *testing.T) {
+func TestMemberRoutesListAndChangeMembersAndInvitations(t *testing.T) {
 	t.Parallel()
 	const done = `{"success":true}`
 	one := `{"id":"` + invited + `","email":"eve@birch.example","role":"viewer",`
@@ -202,7 +202,7 @@ func TestMembersAndInvitationsAreListedAndChanged(t *testing.T) {
 	}
 }
 
-func TestInvitationIsAcceptedBySignedInAccount(t *testing.T) {
+func TestSignedInAccountCanAcceptInvitation(t *testing.T) {
 	t.Parallel()
 	const route = "/dashboard/invitations"
 	for name, e := range map[string]membertest.Exchange{
@@ -225,7 +225,7 @@ func TestInvitationIsAcceptedBySignedInAccount(t *testing.T) {
 	}
 }
 
-func TestOwnerStopsRecoveryWithoutRecentProof(t *testing.T) {
+func TestOwnerCanStopRecoveryWithoutRecentProof(t *testing.T) {
 	t.Parallel()
 	const route = membersRoute + "/{accountId}/recovery"
 	stopped := membertest.Exchange{

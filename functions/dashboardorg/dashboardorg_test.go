@@ -206,9 +206,9 @@ func TestOverviewMarksCompletedSteps(t *testing.T) {
 	}
 }
 
-// TestAuditLogIsListedAndExported checks that third parties can verify the exported log and that the log contains no
+// TestAuditLogCanBeListedAndExported checks that third parties can verify the exported log and that the log contains no
 // rows of other organisations.
-func TestAuditLogIsListedAndExported(t *testing.T) {
+func TestAuditLogCanBeListedAndExported(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for _, id := range []string{membertest.OrgA, membertest.OrgB} {

@@ -177,9 +177,9 @@ func TestNoticesAreNotSentToUnverifiedAddresses(t *testing.T) {
 	}
 }
 
-// TestNoticeAddressReaddedRepeatedlyGetsThreeCodes checks that removing and re-adding an address restarts the address's
+// TestReaddedNoticeAddressReceivesAtMostThreeCodes checks that removing and re-adding an address restarts the address's
 // verification. Codes that were already sent must still count against the limits.
-func TestNoticeAddressReaddedRepeatedlyGetsThreeCodes(t *testing.T) {
+func TestReaddedNoticeAddressReceivesAtMostThreeCodes(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)

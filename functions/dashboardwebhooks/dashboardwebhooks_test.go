@@ -79,7 +79,7 @@ func made(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Subscriptio
 	return sub
 }
 
-func TestWebhookIsCreatedChangedAndDeleted(t *testing.T) {
+func TestWebhookCanBeCreatedChangedAndDeleted(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -238,7 +238,7 @@ func requests() []struct {
 	}
 }
 
-func TestWebhooksOfOtherTenantAreNotFound(t *testing.T) {
+func TestWebhooksAreHiddenFromOtherTenants(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	const missing = `"error_description":"Webhook not found."`

@@ -163,9 +163,9 @@ func notAllowed() string {
 		"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS.")
 }
 
-// TestExportCatalogRateLimitsOnlyListing checks that the rate limit applies to requests for the list of files, but not
+// TestExportCatalogRateLimitsListingButNotDownloads checks that the rate limit applies to requests for the list of files, but not
 // to the files' own URLs.
-func TestExportCatalogRateLimitsOnlyListing(t *testing.T) {
+func TestExportCatalogRateLimitsListingButNotDownloads(t *testing.T) {
 	t.Parallel()
 	asked := buckets{}
 	handler := newHandler(t, pointers{}, keyedtest.Moment(), asked)

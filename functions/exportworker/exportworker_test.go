@@ -82,7 +82,7 @@ func TestWorkerRetriesMessageAfterInternalFailure(t *testing.T) {
 	}
 }
 
-func TestWorkerDropsMessageWithOtherKind(t *testing.T) {
+func TestWorkerDropsMessageOfUnexpectedKind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []due.Kind{due.Event, due.Delivery, "other"} {
 		e := exports{err: errTrouble}

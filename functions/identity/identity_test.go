@@ -20,9 +20,9 @@ import (
 
 const livePage = "?public_id=" + keyedtest.LiveA
 
-// TestIdentityReturnsOnlyProvidersFromConfiguration checks that the response contains the identity providers but no
+// TestIdentityListsProvidersWithoutTheirConfiguration checks that the response contains the identity providers but no
 // other part of the configuration.
-func TestIdentityReturnsOnlyProvidersFromConfiguration(t *testing.T) {
+func TestIdentityListsProvidersWithoutTheirConfiguration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	browsertest.CheckAnswer(t, browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page, ""),
@@ -182,9 +182,9 @@ func TestIdentityCreatesLiveAttemptInLiveMode(t *testing.T) {
 	}
 }
 
-// TestStartIsRejectedWhenOtherBrowserStartedAttempt checks that an attempt belongs to the first browser that started
+// TestStartRejectsAttemptStartedInAnotherBrowser checks that an attempt belongs to the first browser that started
 // it.
-func TestStartIsRejectedWhenOtherBrowserStartedAttempt(t *testing.T) {
+func TestStartRejectsAttemptStartedInAnotherBrowser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.post(t, `{"provider":"simulated"}`)

@@ -111,7 +111,7 @@ func TestStartRedirectsToProvider(t *testing.T) {
 	}
 }
 
-func TestStartRejectsValueFromOtherOrigin(t *testing.T) {
+func TestStartRejectsCrossOriginValue(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
 	for name, header := range starttest.Foreign() {

@@ -239,9 +239,9 @@ func TestCallbackForwardsQueryParameters(t *testing.T) {
 	}
 }
 
-// TestCallbackFromOtherBrowserDoesNotUseUpState checks that an incomplete or wrong request leaves the state valid for
+// TestCallbackFromWrongBrowserPreservesState checks that an incomplete or wrong request leaves the state valid for
 // the browser that started the attempt.
-func TestCallbackFromOtherBrowserDoesNotUseUpState(t *testing.T) {
+func TestCallbackFromWrongBrowserPreservesState(t *testing.T) {
 	t.Parallel()
 	const incomplete = "This link is incomplete. Return to the application and try again."
 	for name, c := range map[string]struct {

@@ -99,7 +99,7 @@ func TestWorkerProcessesDuplicateMessage(t *testing.T) {
 	}
 }
 
-func TestWorkerDropsMessageWithOtherKind(t *testing.T) {
+func TestWorkerDropsMessageOfUnexpectedKind(t *testing.T) {
 	t.Parallel()
 	var c connections
 	back := receive(t, &c,
@@ -110,7 +110,7 @@ func TestWorkerDropsMessageWithOtherKind(t *testing.T) {
 	}
 }
 
-func TestWorkerDropsOnlyForgedMessage(t *testing.T) {
+func TestWorkerDropsForgedMessages(t *testing.T) {
 	t.Parallel()
 	var c connections
 	back := receive(t, &c,
@@ -127,7 +127,7 @@ func TestWorkerDropsOnlyForgedMessage(t *testing.T) {
 	}
 }
 
-func TestWorkerRetriesOnlyFailedMessage(t *testing.T) {
+func TestWorkerRetriesFailedMessageOfBatch(t *testing.T) {
 	t.Parallel()
 	const bad = "c0000000-0000-4000-8000-00000000000b"
 	c := connections{failing: bad}

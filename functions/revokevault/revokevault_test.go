@@ -117,9 +117,9 @@ func TestRevokeVaultEndsActiveConnections(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultKeepsConnectionsOfOthers checks that the connections of other patients and other organisations stay
+// TestRevokeVaultKeepsConnectionsOfOtherPatients checks that the connections of other patients and other organisations stay
 // active.
-func TestRevokeVaultKeepsConnectionsOfOthers(t *testing.T) {
+func TestRevokeVaultKeepsConnectionsOfOtherPatients(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.check(t, keyedtest.Exchange{

@@ -42,9 +42,9 @@ func keeping(t *testing.T, k *kept) web.Deps {
 	return d
 }
 
-// TestWebServesFilesOfOtherReleases covers two cases. During a deployment, either release may respond to requests for
+// TestWebServesFilesFromOtherReleases covers two cases. During a deployment, either release may respond to requests for
 // pages of the previous or next version. Pinned SDK versions may no longer be part of the build.
-func TestWebServesFilesOfOtherReleases(t *testing.T) {
+func TestWebServesFilesFromOtherReleases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pattern, name, key, own, kind string }{
 		{
@@ -83,7 +83,7 @@ func TestWebServesFilesOfOtherReleases(t *testing.T) {
 	}
 }
 
-func TestWebServesOnlyImmutableFilesOfOtherReleases(t *testing.T) {
+func TestWebRejectsMutableFilesFromOtherReleases(t *testing.T) {
 	t.Parallel()
 	k := &kept{files: map[string]string{}}
 	d := keeping(t, k)

@@ -315,7 +315,7 @@ func TestFileCacheLifetimeDependsOnName(t *testing.T) {
 	}
 }
 
-func TestWebServesOnlyFilesOfBuild(t *testing.T) {
+func TestWebReturns404ForFilesOutsideBuild(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"", ".", "..", "../manifest.json", "../../pages/embed.en.html", "..%2f..%2fmanifest.json", "/etc/passwd",

@@ -49,7 +49,7 @@ func TestPublishedSourcesAreValid(t *testing.T) {
 	}
 }
 
-func TestExampleListIsReadable(t *testing.T) {
+func TestReadAcceptsExampleList(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("example.yaml")
 	if err != nil {
@@ -114,7 +114,7 @@ func TestSandboxInstitutionsHaveDistinctNames(t *testing.T) {
 	}
 }
 
-func TestVendorSandboxesBelongToVendorPlatforms(t *testing.T) {
+func TestVendorSandboxURLsMatchPlatformProfiles(t *testing.T) {
 	t.Parallel()
 	list := shipped.Sandbox.Lists(sandboxAddress)[1]
 	all := read(t, list)
@@ -138,7 +138,7 @@ func TestVendorSandboxesBelongToVendorPlatforms(t *testing.T) {
 // everyNth is the sampling interval for rows of the large list. A soak test uses every row.
 const everyNth = 5
 
-func TestShippedListsPublishWithoutOperatorApproval(t *testing.T) {
+func TestShippedListsArePublishedWithoutOperatorApproval(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -191,7 +191,7 @@ func TestShippedListsPublishWithoutOperatorApproval(t *testing.T) {
 	}
 }
 
-func TestParseChoiceErrorListsChoices(t *testing.T) {
+func TestParseChoiceErrorListsValidChoices(t *testing.T) {
 	t.Parallel()
 	if choice, err := shipped.ParseChoice("mars"); err == nil || !strings.Contains(err.Error(), "none sandbox us") {
 		t.Errorf("got %s, %v", choice, err)

@@ -38,9 +38,9 @@ func TestDocumentTablesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestTemplatesAreAllTested checks that each rule's templates occur in a test or in one of the project's documents,
+// TestEveryRuleTemplateIsTested checks that each rule's templates occur in a test or in one of the project's documents,
 // since nothing else verifies a rule.
-func TestTemplatesAreAllTested(t *testing.T) {
+func TestEveryRuleTemplateIsTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)
 	if err != nil || len(all) == 0 {

@@ -57,7 +57,7 @@ func brandOf(t *testing.T, outputs, name string) string {
 	return id
 }
 
-func TestCatalogImportPublishAndOverride(t *testing.T) {
+func TestCatalogCommandsImportPublishAndOverrideRecords(t *testing.T) {
 	outputs := newStack(t)
 	all := []string{"Alder Hospital", "Birch Clinic", "Cedar Medical Center"}
 	if printed := imported(t, outputs, all...); printed["id"] != "alder-county" || printed["outcome"] != "accepted" {
@@ -140,7 +140,7 @@ func mustPrint(t *testing.T, outputs, line string) map[string]any {
 }
 
 // An operator must separately confirm a source's shrunken list and a mode's large loss of institutions.
-func TestCatalogLargeRemovalWaitsForConfirmation(t *testing.T) {
+func TestCatalogImportHoldsLargeRemovalForConfirmation(t *testing.T) {
 	outputs := newStack(t)
 	names := make([]string, 0, 40)
 	for i := range 40 {

@@ -59,7 +59,7 @@ func fareIn(t *testing.T, in stored) {
 	}))
 }
 
-func TestCatalogHealthFiltersEndpointsByStateAndCause(t *testing.T) {
+func TestCatalogHealthFiltersEndpointsByStatusAndCause(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	if got := done("catalog", "health", "-mode", "live"); fmt.Sprint(got["states"], got["summary"]) != "map[]" {

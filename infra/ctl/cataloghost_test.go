@@ -20,7 +20,7 @@ func listOf(t *testing.T, name string, rows ...string) string {
 	return path
 }
 
-func TestCatalogAllowAndRefuseResolveWaitingHosts(t *testing.T) {
+func TestCatalogAllowAndRefuseResolvePendingHosts(t *testing.T) {
 	outputs := newStack(t)
 	const npi = "1234567893"
 	hostile := listOf(t, "hostile",

@@ -61,7 +61,7 @@ func TestCcdaPrintsResourcesAndReport(t *testing.T) {
 	}
 }
 
-func TestCcdaConvertsValidFilesWhenOneIsInvalid(t *testing.T) {
+func TestCcdaConvertsRemainingFilesWhenOneIsInvalid(t *testing.T) {
 	t.Parallel()
 	alder, no := filepath.Join(ourDocuments, "alder.xml"), filepath.Join(t.TempDir(), "no.xml")
 	if err := os.WriteFile(no, []byte("<html/>"), 0o600); err != nil {
@@ -178,7 +178,7 @@ func TestCcdaDiffComparesFoldersByKind(t *testing.T) {
 	}
 }
 
-func TestCcdaUsageErrorPrintsNothing(t *testing.T) {
+func TestCcdaRejectsInvalidUsageWithoutOutput(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	notXML := filepath.Join(folder, "no.xml")

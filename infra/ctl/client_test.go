@@ -174,7 +174,7 @@ func TestLeakCheckFindsPlainAndBase64Secrets(t *testing.T) {
 	}
 }
 
-func TestClientKeyRotationKeepsID(t *testing.T) {
+func TestClientRotateKeepsID(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("client", "create", "-method", "private_key_jwt", "-key-id", "one")["client_auth_id"].(string)
@@ -186,7 +186,7 @@ func TestClientKeyRotationKeepsID(t *testing.T) {
 	}
 }
 
-func TestClientErrorsStateRemedy(t *testing.T) {
+func TestClientErrorsSuggestRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	key, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm", "ES384")["client_auth_id"].(string)

@@ -151,7 +151,7 @@ func (p patients) tells(t *testing.T, outputs string, args []string, want ...str
 	}
 }
 
-func TestConnectionShowExplainsProblem(t *testing.T) {
+func TestConnectionShowExplainsFailure(t *testing.T) {
 	outputs, sent, p := withPatients(t)
 	of := "-org " + p.tenant.OrgID + " -mode test"
 	well := p.connect(t, func(*connection.Connection) {})
@@ -197,7 +197,7 @@ func TestConnectionShowExplainsProblem(t *testing.T) {
 	}
 }
 
-func TestExportShowNamesCauserOfFailure(t *testing.T) {
+func TestExportShowReportsPartyThatCausedFailure(t *testing.T) {
 	outputs, _, p := withPatients(t)
 	for asked, want := range map[string]string{"openid patient/Account.rs": "registration", "patient/*.rs": "patient"} {
 		task := p.export(t, p.connect(t, func(*connection.Connection) {}),
@@ -211,7 +211,7 @@ func TestExportShowNamesCauserOfFailure(t *testing.T) {
 	}
 }
 
-func TestExportShowExplainsProblem(t *testing.T) {
+func TestExportShowExplainsFailure(t *testing.T) {
 	outputs, sent, p := withPatients(t)
 	failed := p.export(t, p.connect(t, func(*connection.Connection) {}),
 		func(task export.Task) (export.Task, webhook.Event) {

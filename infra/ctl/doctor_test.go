@@ -44,9 +44,9 @@ func examined(t *testing.T, outputs string) (string, int) {
 	return out.String(), exitCode(err)
 }
 
-// TestDoctorReportsRemediesAndUninspectedParts introduces faults in turn and checks that doctor detects each fault and
+// TestDoctorReportsRemediesAndSkippedChecks introduces faults in turn and checks that doctor detects each fault and
 // reports its remedy.
-func TestDoctorReportsRemediesAndUninspectedParts(t *testing.T) {
+func TestDoctorReportsRemediesAndSkippedChecks(t *testing.T) {
 	outputs, skew, status := newPublisher(t)
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)
@@ -136,7 +136,7 @@ func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	}
 }
 
-func TestRedriveListsDeadLettersAndResendsWork(t *testing.T) {
+func TestRedriveListsAndResendsDeadLetters(t *testing.T) {
 	outputs := newStack(t)
 	found := openStored(t, outputs)
 	for which, kind := range map[string]due.Kind{"Delivery": due.Event, "Refresh": due.Connection} {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestDoctorLocatesStoredURLsThatPointToService(t *testing.T) {
+func TestDoctorReportsStoredURLsThatPointToService(t *testing.T) {
 	outputs, _, _ := newPublisher(t)
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)

@@ -39,7 +39,7 @@ func TestEndpointOverridesAreValidated(t *testing.T) {
 	}
 }
 
-func TestEndpointLifecycleFromCallbackToApprovedMove(t *testing.T) {
+func TestEndpointApproveRequiresNewOriginAfterMove(t *testing.T) {
 	outputs := newStackAt(t, "http://127.0.0.1:4566/v1") // permits requests to loopback addresses
 	done := doer(t, outputs)
 	login := "http://127.0.0.1:1"

@@ -76,7 +76,7 @@ func tested(t *testing.T, outputs string, args ...string) (results map[string]st
 	return results, out.String(), err
 }
 
-func TestEndpointTestReportsResultOfEachStep(t *testing.T) {
+func TestEndpointTestReportsEachStepResult(t *testing.T) {
 	outputs, base, keys := newService(t)
 	done := doer(t, outputs)
 	const secret = "s3cret=of-the-sandbox"
@@ -125,7 +125,7 @@ func TestEndpointTestReportsResultOfEachStep(t *testing.T) {
 	}
 }
 
-func TestEndpointTestAcceptsUnknownFHIRBase(t *testing.T) {
+func TestEndpointTestAcceptsUnregisteredFHIRBase(t *testing.T) {
 	outputs, base, _ := newService(t)
 	done := doer(t, outputs)
 	results, printed, err := tested(t, outputs, "-fhir-base", base+"/sandbox/fhir")

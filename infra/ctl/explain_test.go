@@ -78,9 +78,9 @@ func explained(t *testing.T, input string, args ...string) (told []explain.Expla
 	}
 }
 
-// TestExplainCoversEachFailureWithValidCommands checks every row in the table: the explanation, the links, and whether
+// TestExplainSuggestsValidCommandsForEachFailure checks every row in the table: the explanation, the links, and whether
 // ctl accepts the commands.
-func TestExplainCoversEachFailureWithValidCommands(t *testing.T) {
+func TestExplainSuggestsValidCommandsForEachFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)
 	var input strings.Builder
@@ -139,8 +139,8 @@ func checkTaken(t *testing.T, line string) {
 	}
 }
 
-// TestExplainAdviceNamesExistingDocuments checks that every path in the advice exists.
-func TestExplainAdviceNamesExistingDocuments(t *testing.T) {
+// TestExplainAdviceLinksToExistingDocuments checks that every path in the advice exists.
+func TestExplainAdviceLinksToExistingDocuments(t *testing.T) {
 	t.Parallel()
 	document, found := regexp.MustCompile(`docs/[\w/.-]+\.md`), 0
 	for _, row := range failureRows(t) {
@@ -159,9 +159,9 @@ func TestExplainAdviceNamesExistingDocuments(t *testing.T) {
 	}
 }
 
-// TestExplainPrintsOnlyKnownFieldsAndStackNames explains many kinds of lines and checks that only known fields are
+// TestExplainOmitsUnknownFields explains many kinds of lines and checks that only known fields are
 // printed.
-func TestExplainPrintsOnlyKnownFieldsAndStackNames(t *testing.T) {
+func TestExplainOmitsUnknownFields(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
 	known := `{"msg":"http.request","result":"failed","error":"svc_unavailable","step":"discovery","class":"tls",` +
@@ -196,7 +196,7 @@ func TestExplainPrintsOnlyKnownFieldsAndStackNames(t *testing.T) {
 	}
 }
 
-func TestExplainNeedsNoStack(t *testing.T) {
+func TestExplainRunsWithoutStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)
 	told, said := explained(t, lineOf(t, rows[0])+"\n"+lineOf(t, rows[1]))

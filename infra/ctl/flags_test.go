@@ -219,8 +219,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestEmptyFlagValueIsRejected covers empty flag values, which result from unset shell variables.
-func TestEmptyFlagValueIsRejected(t *testing.T) {
+// TestParseRejectsEmptyFlagValue covers empty flag values, which result from unset shell variables.
+func TestParseRejectsEmptyFlagValue(t *testing.T) {
 	t.Parallel()
 	var taken []string
 	for _, c := range commands() {
@@ -248,8 +248,8 @@ func TestEmptyFlagValueIsRejected(t *testing.T) {
 	}
 }
 
-// TestOmittedFlagsChangeNothing runs each command with only the flags that select the command's object.
-func TestOmittedFlagsChangeNothing(t *testing.T) {
+// TestOmittedFlagsPreserveStoredValues runs each command with only the flags that select the command's object.
+func TestOmittedFlagsPreserveStoredValues(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	w := newWorld(t, outputs)
 	writes := regexp.MustCompile(`\.(PutItem|UpdateItem|DeleteItem|TransactWriteItems) |Action=`)

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestHelpNeedsNoStack checks that ctl prints requested help to standard output and usage errors to standard error.
-func TestHelpNeedsNoStack(t *testing.T) {
+// TestHelpRunsWithoutStack checks that ctl prints requested help to standard output and usage errors to standard error.
+func TestHelpRunsWithoutStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, test := range []struct{ line, want, not string }{
 		{"-h", "registration callback  Shows the callback URL", "create the endpoint even if"},
@@ -92,8 +92,8 @@ func TestSynopsisMatchesFlags(t *testing.T) {
 	}
 }
 
-// TestDocumentsNameExistingCommands checks that every ctl command in the documents' code spans and examples exists.
-func TestDocumentsNameExistingCommands(t *testing.T) {
+// TestDocumentedCommandsExist checks that every ctl command in the documents' code spans and examples exists.
+func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
 	all := commands()
 	cited := regexp.MustCompile("(?m)(?:`(?:ctl )?" + `|^\s*(?:ctl|go run \./infra/ctl(?: -stack \S+)?) |&& ctl )` +

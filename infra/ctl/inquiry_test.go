@@ -19,7 +19,7 @@ import (
 
 const privateWords = "words-of-a-patient"
 
-func TestInquiryReplyReachesPatient(t *testing.T) {
+func TestInquiryReplyIsEmailedToPatient(t *testing.T) {
 	outputs, _, p := withPatients(t)
 	p.outputs["MailFrom"], p.outputs["SupportMail"] = "notices@recordbridge.example", "support@recordbridge.example"
 	withMail, err := json.Marshal(p.outputs)

@@ -34,7 +34,7 @@ const (
 	ecKey  = `{"kty":"EC","kid":"two","alg":"ES384","use":"sig","crv":"P-384","x":"AQAB","y":"AQAB"}`
 )
 
-func TestKeysShowPrintsPublicKeys(t *testing.T) {
+func TestKeysShowPrintsPublishedKeys(t *testing.T) {
 	outputs := serving(t, newStack(t), func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.String() {
 		case "/v1/.well-known/jwks.json":

@@ -182,7 +182,7 @@ func doer(t *testing.T, outputs string) func(args ...string) map[string]any {
 	}
 }
 
-func TestOrganisationCommandsSetUpWorkingOrganisation(t *testing.T) {
+func TestOrganisationCommandsCreateUsableOrganisation(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-plan", "paid")["id"].(string)
@@ -239,7 +239,7 @@ func TestOrganisationCommandsSetUpWorkingOrganisation(t *testing.T) {
 	}
 }
 
-func TestInvalidInputPrintsNothing(t *testing.T) {
+func TestCommandsRejectInvalidInputWithoutOutput(t *testing.T) {
 	outputs := newStack(t)
 	unknown := "00000000-0000-4000-8000-000000000000"
 	for _, args := range [][]string{

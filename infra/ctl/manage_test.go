@@ -42,7 +42,7 @@ func play(t *testing.T, outputs string, steps []step) {
 	}
 }
 
-func TestCommandsShowChangeSuspendAndDeleteObjects(t *testing.T) {
+func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
 	tenant, hook := "-org "+w.org+" -mode test", "-org "+w.org+" -mode test -id "+w.hook

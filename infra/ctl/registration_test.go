@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestRegistrationAppliesOnlyToItsPlaceAndOwner(t *testing.T) {
+func TestRegistrationShowReturnsMostSpecificRegistration(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
@@ -76,13 +76,13 @@ func TestRegistrationAppliesOnlyToItsPlaceAndOwner(t *testing.T) {
 func wantShown(t *testing.T, what string, got, want map[string]any) {
 	t.Helper()
 	got = maps.Clone(got)
-	delete(got, "callback") // TestEndpointLifecycleFromCallbackToApprovedMove checks this command
+	delete(got, "callback") // TestEndpointApproveRequiresNewOriginAfterMove checks this command
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-func TestEndpointWithoutClientIDNeedsPlatformRegistration(t *testing.T) {
+func TestEndpointCreateWithoutClientIDRequiresPlatformRegistration(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	create := []string{
@@ -114,7 +114,7 @@ func TestEndpointWithoutClientIDNeedsPlatformRegistration(t *testing.T) {
 	}
 }
 
-func TestRegistrationErrorsStateRemedy(t *testing.T) {
+func TestRegistrationErrorsSuggestRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)

@@ -48,9 +48,9 @@ func attempt(t *testing.T, args ...string) (printed, said string, err error) {
 	return out.String(), about.String(), err
 }
 
-// TestLocalRunNeedsNoFlags checks that the run file, which contains the table names and the secret, is sufficient to
+// TestCommandsFindLocalStackWithoutFlags checks that the run file, which contains the table names and the secret, is sufficient to
 // run commands.
-func TestLocalRunNeedsNoFlags(t *testing.T) {
+func TestCommandsFindLocalStackWithoutFlags(t *testing.T) {
 	outputs := newStack(t)
 	here := runfile.AWS{
 		EndpointURL: os.Getenv("AWS_ENDPOINT_URL"), Region: "us-east-1", AccessKeyID: "operator",
@@ -122,9 +122,9 @@ func TestStackFlagSelectsStackByName(t *testing.T) {
 	}
 }
 
-// TestMissingCredentialsErrorNamesMissingParts checks that ctl reports its own error. The SDK's error would concern EC2
+// TestMissingCredentialsErrorNamesMissingSettings checks that ctl reports its own error. The SDK's error would concern EC2
 // instance metadata, the last credential source that it tries.
-func TestMissingCredentialsErrorNamesMissingParts(t *testing.T) {
+func TestMissingCredentialsErrorNamesMissingSettings(t *testing.T) {
 	profiles := writeFile(t, "[profile there]\nregion = eu-west-1\n[profile nowhere]\n")
 	for name, test := range map[string]struct {
 		set  map[string]string

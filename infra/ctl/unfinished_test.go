@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestCreatedSecretIsPrintedWhenLaterStepFails checks that ctl prints a newly created secret despite a later failure,
+// TestAddKeyPrintsCreatedKeyWhenAuditFails checks that ctl prints a newly created secret despite a later failure,
 // because ctl can't show the secret again.
-func TestCreatedSecretIsPrintedWhenLaterStepFails(t *testing.T) {
+func TestAddKeyPrintsCreatedKeyWhenAuditFails(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)
 	org := do("organisation", "create", "-name", "Alder")["id"].(string)

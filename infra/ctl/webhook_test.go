@@ -64,7 +64,7 @@ func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 	return rows
 }
 
-func TestWebhookCreateListRotateAndTypes(t *testing.T) {
+func TestWebhookCommandsNeverDiscloseStoredSecrets(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-email", "ops@app.example")["id"].(string)
@@ -122,7 +122,7 @@ func TestWebhookCreateListRotateAndTypes(t *testing.T) {
 	}
 }
 
-func TestOrganisationEmailsReceiveNotices(t *testing.T) {
+func TestOrganisationEmailsSetsNoticeRecipients(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	for _, test := range []struct{ emails, want []string }{{}, {[]string{"-email", "ops@app.example"}, []string{
@@ -161,7 +161,7 @@ func TestOrganisationEmailsReceiveNotices(t *testing.T) {
 	}
 }
 
-func TestWebhookHasDefaultTypesUnlessSpecified(t *testing.T) {
+func TestWebhookCreateUsesDefaultTypesUnlessSpecified(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
@@ -201,7 +201,7 @@ func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int
 	return d.ID
 }
 
-func TestWebhookEnableAndReplayMissedEvents(t *testing.T) {
+func TestWebhookReplayResendsMissedEventsAfterEnable(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
@@ -259,7 +259,7 @@ func TestWebhookEnableAndReplayMissedEvents(t *testing.T) {
 	}
 }
 
-func TestWebhookLogSearchesAndShowsDeliveries(t *testing.T) {
+func TestWebhookLogFiltersAndShowsDeliveries(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
@@ -304,7 +304,7 @@ func TestWebhookLogSearchesAndShowsDeliveries(t *testing.T) {
 	}
 }
 
-func TestWebhookSimulateSendsToOneOrAll(t *testing.T) {
+func TestWebhookSimulateTargetsOneOrAllWebhooks(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
@@ -338,7 +338,7 @@ func TestWebhookSimulateSendsToOneOrAll(t *testing.T) {
 	}
 }
 
-func TestWebhookErrorsStateRemedy(t *testing.T) {
+func TestWebhookErrorsSuggestRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)

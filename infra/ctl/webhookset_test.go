@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestWebhookSetChangesWebhookAndShowsSecrets checks that an operator can make the same changes to a webhook with ctl
+// TestWebhookSetUpdatesWebhookAndPrintsSecrets checks that an operator can make the same changes to a webhook with ctl
 // as in the dashboard.
-func TestWebhookSetChangesWebhookAndShowsSecrets(t *testing.T) {
+func TestWebhookSetUpdatesWebhookAndPrintsSecrets(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)

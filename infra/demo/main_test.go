@@ -47,9 +47,9 @@ func TestDemoPrintsStackName(t *testing.T) {
 	}
 }
 
-// TestDemoFailsWhenStackHasOtherName also checks that the demo does not start its own runner instead. The test provides
+// TestDemoFailsWhenStackNameDiffers also checks that the demo does not start its own runner instead. The test provides
 // no runner.
-func TestDemoFailsWhenStackHasOtherName(t *testing.T) {
+func TestDemoFailsWhenStackNameDiffers(t *testing.T) {
 	t.Parallel()
 	embedded, url := stackOf(t, "embedded")
 	replaced := filepath.Join(t.TempDir(), "replaced.json") // a different stack now responds at this URL
@@ -95,7 +95,7 @@ func TestDemoFailsWhenStackHasOtherName(t *testing.T) {
 	}
 }
 
-func TestDemoStartsOwnStackOnRequest(t *testing.T) {
+func TestDemoStartsLocalRunnerWhenRequested(t *testing.T) {
 	t.Parallel()
 	file, _ := stackOf(t, "embedded")
 	var out bytes.Buffer

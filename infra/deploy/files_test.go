@@ -79,7 +79,7 @@ func TestDeployUploadsWidgetFilesBeforeStack(t *testing.T) {
 	}
 }
 
-func TestDeployKeepsFilesOfOtherReleases(t *testing.T) {
+func TestDeployKeepsFilesOfPreviousReleases(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")
 	expect.NoError(t, err)
@@ -129,7 +129,7 @@ func TestDeployRejectsChangedElementVersion(t *testing.T) {
 	}
 }
 
-func TestDeployStopsWhenUploadFails(t *testing.T) {
+func TestDeployStopsWhenWidgetUploadFails(t *testing.T) {
 	p, _ := newWidget(t)
 	p.outputs["WidgetBucket"] = "another"
 	_, calls, err := p.deploy(t, "-env", "dev")

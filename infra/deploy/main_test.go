@@ -127,7 +127,7 @@ func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, e
 	return out.String(), string(called), err
 }
 
-func TestDeployBuildsDeploysProtectsAndReports(t *testing.T) {
+func TestDeployEnablesTerminationProtectionOutsideDev(t *testing.T) {
 	for env, want := range map[string]struct{ name, asked, parameters string }{
 		"dev": {
 			"dev-stack", "DescribeStacks dev-stack, DescribeStacks dev-stack",

@@ -10,7 +10,7 @@ import (
 
 const repository = "../.."
 
-func TestFunctionTableInArchitectureIsUpToDate(t *testing.T) {
+func TestFunctionTableInArchitectureDocumentIsUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(repository + "/docs/develop/architecture.md")
 	expect.NoError(t, err)
@@ -21,7 +21,7 @@ func TestFunctionTableInArchitectureIsUpToDate(t *testing.T) {
 	}
 }
 
-func TestFunctionTableListsRoutesFilesAndPermissions(t *testing.T) {
+func TestFunctionTableContainsRoutesFilesAndPermissions(t *testing.T) {
 	t.Parallel()
 	table, err := functions(repository)
 	expect.NoError(t, err)

@@ -83,7 +83,7 @@ func (s started) settled(t *testing.T) []invocationState {
 	}
 }
 
-func TestConsoleShowsStackState(t *testing.T) {
+func TestConsoleShowsAndControlsStack(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	s := start(t, dir)
@@ -123,7 +123,7 @@ func TestConsoleShowsStackState(t *testing.T) {
 	}
 }
 
-func TestConsoleShowsAWSCallsOfInvocation(t *testing.T) {
+func TestConsoleListsAWSCallsByInvocation(t *testing.T) {
 	t.Parallel()
 	reports := make(chan string, 1)
 	report := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reports <- r.URL.Path }))

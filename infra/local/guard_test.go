@@ -77,9 +77,9 @@ func object(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-// TestGuardRejectsPagesOnAWS assumes that a page has obtained the secret. It also covers the former secret that all
+// TestGuardRejectsWebPagesThatCallAWS assumes that a page has obtained the secret. It also covers the former secret that all
 // stacks shared.
-func TestGuardRejectsPagesOnAWS(t *testing.T) {
+func TestGuardRejectsWebPagesThatCallAWS(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))
 	for name, header := range pages() {
@@ -102,9 +102,9 @@ func TestGuardRejectsPagesOnAWS(t *testing.T) {
 	}
 }
 
-// TestGuardRejectsPagesOnProgramEndpoints covers the inbox, the console, the Runtime API and the port for files. Any
+// TestGuardRejectsWebPagesThatCallInternalEndpoints covers the inbox, the console, the Runtime API and the port for files. Any
 // page may call the API.
-func TestGuardRejectsPagesOnProgramEndpoints(t *testing.T) {
+func TestGuardRejectsWebPagesThatCallInternalEndpoints(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))
 	asked, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/echo", http.NoBody)

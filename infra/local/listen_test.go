@@ -9,9 +9,9 @@ import (
 	"recordbridge/infra/local/engine"
 )
 
-// TestListenFailsWhenContainerPortsAreTaken uses the loopback address as the address for containers, so that every
+// TestListenAllFailsWhenContainerPortsAreInUse uses the loopback address as the address for containers, so that every
 // port is taken there.
-func TestListenFailsWhenContainerPortsAreTaken(t *testing.T) {
+func TestListenAllFailsWhenContainerPortsAreInUse(t *testing.T) {
 	t.Parallel()
 	where := place{engine: &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")}}
 	if _, err := listenAll(t.Context(), "127.0.0.1:0", where); !errors.Is(err, syscall.EADDRINUSE) {

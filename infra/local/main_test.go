@@ -208,7 +208,7 @@ func (s started) do(t *testing.T, method, path, host string) (status int, body s
 	return response.StatusCode, string(content)
 }
 
-func TestRunnerServesEverythingOnOnePort(t *testing.T) {
+func TestRunnerServesAPIQueuesAndConsoleOnOnePort(t *testing.T) {
 	t.Parallel()
 	reports := make(chan string, 1)
 	report := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

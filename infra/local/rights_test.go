@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestFunctionWithoutLogPermissionsHasNoLinesOrInvocations(t *testing.T) {
+func TestRunnerDiscardsLogsAndTracesWithoutPermission(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		without            string

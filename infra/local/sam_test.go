@@ -39,7 +39,7 @@ func engine(architecture, amiss string) string {
 	esac`
 }
 
-func TestContainerStartErrorStatesRemedy(t *testing.T) {
+func TestContainerStartErrorSuggestsRemedy(t *testing.T) {
 	t.Parallel()
 	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
 	for name, test := range map[string]struct {

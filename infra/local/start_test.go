@@ -12,7 +12,7 @@ import (
 )
 
 // Acknowledged data must survive a kill in the middle of other writes.
-func TestAcknowledgedDataSurvivesKilledRunner(t *testing.T) {
+func TestAcknowledgedMessagesSurviveRunnerKill(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	first := start(t, dir, "-data", "data")
@@ -54,7 +54,7 @@ func TestAcknowledgedDataSurvivesKilledRunner(t *testing.T) {
 	}
 }
 
-func TestStartErrorStatesRemedy(t *testing.T) {
+func TestStartErrorSuggestsRemedy(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	var config net.ListenConfig

@@ -19,9 +19,9 @@ func asStrict(next http.Handler) *httptest.Server {
 	}))
 }
 
-// TestRestoreStageUsesNewDeployment covers a stage that was removed with the old deployment, and an existing stage that
+// TestRestoreStageCreatesMissingStageFromNewestDeployment covers a stage that was removed with the old deployment, and an existing stage that
 // must not change.
-func TestRestoreStageUsesNewDeployment(t *testing.T) {
+func TestRestoreStageCreatesMissingStageFromNewestDeployment(t *testing.T) {
 	t.Parallel()
 	for stages, want := range map[string]string{
 		`{}`:                            `{"deploymentId":"d2","stageName":"v1"}`,
@@ -55,9 +55,9 @@ func TestRestoreStageUsesNewDeployment(t *testing.T) {
 	}
 }
 
-// TestMoveAliasesUsesNewestVersion covers versions whose numeric order differs from their alphabetical order, and a
+// TestMoveAliasesSelectsNewestVersion covers versions whose numeric order differs from their alphabetical order, and a
 // list of several pages.
-func TestMoveAliasesUsesNewestVersion(t *testing.T) {
+func TestMoveAliasesSelectsNewestVersion(t *testing.T) {
 	t.Parallel()
 	moved := map[string]string{}
 	mux := http.NewServeMux()
@@ -89,7 +89,7 @@ func TestMoveAliasesUsesNewestVersion(t *testing.T) {
 	}
 }
 
-func TestMoveAliasesErrorNamesFunctionWithoutVersion(t *testing.T) {
+func TestMoveAliasesErrorNamesUnpublishedFunction(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
 		`{"Functions":[]}`: "there are no functions",

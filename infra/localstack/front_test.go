@@ -107,9 +107,9 @@ func TestFrontForwardsRequestsToAPI(t *testing.T) {
 	}
 }
 
-// TestFrontRewritesFileURLsToThisMachine covers URLs that a function has signed for LocalStack's address inside a
+// TestFrontRewritesFileURLsToLocalHost covers URLs that a function has signed for LocalStack's address inside a
 // container.
-func TestFrontRewritesFileURLsToThisMachine(t *testing.T) {
+func TestFrontRewritesFileURLsToLocalHost(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	for to, want := range map[string]string{
@@ -125,10 +125,10 @@ func TestFrontRewritesFileURLsToThisMachine(t *testing.T) {
 	}
 }
 
-// TestFrontRespondsLikeAWS covers the differences between LocalStack's gateway and AWS's: the template's response for
+// TestFrontReturnsSameErrorsAsAPIGateway covers the differences between LocalStack's gateway and AWS's: the template's response for
 // an unknown path, AWS's name for a challenge's header, and a temporarily missing API. A function's own error response
 // must not change.
-func TestFrontRespondsLikeAWS(t *testing.T) {
+func TestFrontReturnsSameErrorsAsAPIGateway(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	unknown := asked(f, "GET", "localhost:4580", "/v1/bridge/nothing?refuse=path")

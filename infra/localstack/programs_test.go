@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/engine"
 )
 
-func TestCommandLineIsValidatedBeforeStart(t *testing.T) {
+func TestParseRejectsInvalidCommandLine(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"-addr 0.0.0.0:80":     "-addr 0.0.0.0:80: must be a loopback address",
@@ -28,8 +28,8 @@ func TestCommandLineIsValidatedBeforeStart(t *testing.T) {
 	}
 }
 
-// TestProgramsReceiveNoAWSCredentials covers a user who deploys to LocalStack with AWS credentials in the environment.
-func TestProgramsReceiveNoAWSCredentials(t *testing.T) {
+// TestDoRemovesAWSCredentialsFromEnvironment covers a user who deploys to LocalStack with AWS credentials in the environment.
+func TestDoRemovesAWSCredentialsFromEnvironment(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "production")
 	t.Setenv("AWS_SESSION_TOKEN", "SENTINEL")
 	log := filepath.Join(t.TempDir(), "run.json")
@@ -57,7 +57,7 @@ func TestProgramsReceiveNoAWSCredentials(t *testing.T) {
 	}
 }
 
-func TestFailedProgramErrorShowsLog(t *testing.T) {
+func TestDoErrorIncludesProgramLog(t *testing.T) {
 	t.Parallel()
 	o := options{runFile: filepath.Join(t.TempDir(), "run.json")}
 	err := o.do(t.Context(), t.TempDir(), nil, "sh", "-c", "seq 100; exit 3")
@@ -67,8 +67,8 @@ func TestFailedProgramErrorShowsLog(t *testing.T) {
 	}
 }
 
-// TestLocalStackListensOnlyForMachineAndContainers protects LocalStack, since its clients have all permissions.
-func TestLocalStackListensOnlyForMachineAndContainers(t *testing.T) {
+// TestListenAtExcludesPublicInterfaces protects LocalStack, since its clients have all permissions.
+func TestListenAtExcludesPublicInterfaces(t *testing.T) {
 	t.Parallel()
 	here, virtual := &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")},
 		&engine.Engine{Host: netip.MustParseAddr("192.0.2.1")}

@@ -17,9 +17,9 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// TestReceiverRejectsFirstAttemptsOfExportEvent also checks that the receiver accepts other events and the third
+// TestWatchRejectsFirstDeliveriesOfExportEvent also checks that the receiver accepts other events and the third
 // attempt, and that other receivers accept all events.
-func TestReceiverRejectsFirstAttemptsOfExportEvent(t *testing.T) {
+func TestWatchRejectsFirstDeliveriesOfExportEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	f.watch.Store(newWatch(0))
@@ -45,9 +45,9 @@ func TestReceiverRejectsFirstAttemptsOfExportEvent(t *testing.T) {
 	}
 }
 
-// TestRetryAfterCoversSlowUpgrade also checks that a fast upgrade does not make a delivery wait longer than the
+// TestRetryAfterIncreasesWithUpgradeDuration also checks that a fast upgrade does not make a delivery wait longer than the
 // schedule requires.
-func TestRetryAfterCoversSlowUpgrade(t *testing.T) {
+func TestRetryAfterIncreasesWithUpgradeDuration(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		took time.Duration
@@ -61,9 +61,9 @@ func TestRetryAfterCoversSlowUpgrade(t *testing.T) {
 	}
 }
 
-// TestSlowPortalIsDelayedUntilUpgradeEnds checks that every request to the slow portal is delayed, and that requests to
+// TestHoldDelaysPortalRequestsUntilUpgradeEnds checks that every request to the slow portal is delayed, and that requests to
 // other portals are not.
-func TestSlowPortalIsDelayedUntilUpgradeEnds(t *testing.T) {
+func TestHoldDelaysPortalRequestsUntilUpgradeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatch(0)
@@ -94,8 +94,8 @@ func TestSlowPortalIsDelayedUntilUpgradeEnds(t *testing.T) {
 	})
 }
 
-// TestAwaitRequiresEachSignedEventOnce also checks that other events do not count.
-func TestAwaitRequiresEachSignedEventOnce(t *testing.T) {
+// TestAwaitRequiresExactlyOneSignedEvent also checks that other events do not count.
+func TestAwaitRequiresExactlyOneSignedEvent(t *testing.T) {
 	t.Parallel()
 	const success = `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`
 	for name, test := range map[string]struct {

@@ -51,9 +51,9 @@ func endpoints(t *testing.T, names ...string) map[string][]byte {
 	return all
 }
 
-// TestGenerateWritesCodeThatPassesItsTests overlays the generated files for the go command and does not write them to
+// TestGeneratedEndpointPassesItsTests overlays the generated files for the go command and does not write them to
 // the repository.
-func TestGenerateWritesCodeThatPassesItsTests(t *testing.T) {
+func TestGeneratedEndpointPassesItsTests(t *testing.T) {
 	t.Parallel()
 	const name = "readsomething"
 	folder := t.TempDir()
@@ -89,8 +89,8 @@ func execute(t *testing.T, folder, name string, arguments ...string) {
 	}
 }
 
-// TestGenerateFollowsHouseRules generates two endpoints. The first endpoint fills the existing alarms.
-func TestGenerateFollowsHouseRules(t *testing.T) {
+// TestGeneratedEndpointPassesPolicyChecks generates two endpoints. The first endpoint fills the existing alarms.
+func TestGeneratedEndpointPassesPolicyChecks(t *testing.T) {
 	t.Parallel()
 	files := endpoints(t, "ReadSomething", "listthings")
 	file := filepath.Join(t.TempDir(), stackFile)
@@ -116,7 +116,7 @@ func TestGenerateFollowsHouseRules(t *testing.T) {
 	}
 }
 
-func TestWatchAddsAlarmsWhenOthersAreFull(t *testing.T) {
+func TestGenerateAddsAlarmsWhenExistingOnesAreFull(t *testing.T) {
 	t.Parallel()
 	text := string(endpoints(t, "ReadSomething", "listthings")[stackFile])
 	for _, kind := range []string{"Errors", "Throttles", "Duration"} {

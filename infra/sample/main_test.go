@@ -58,7 +58,7 @@ func write(t *testing.T, root, text string) {
 	expect.NoError(t, os.WriteFile(filepath.Join(root, "a.md"), []byte(text), 0o600))
 }
 
-func TestRunPrintsOnlySentencesOfChange(t *testing.T) {
+func TestRunPrintsChangedSentences(t *testing.T) {
 	t.Parallel()
 	root := repository(t)
 	for base, want := range map[string]int{"HEAD": 2, "": 3} {
@@ -70,7 +70,7 @@ func TestRunPrintsOnlySentencesOfChange(t *testing.T) {
 	}
 }
 
-func TestRunSelectsSameSentencesWhenSeedIsSame(t *testing.T) {
+func TestRunIsDeterministicForSeed(t *testing.T) {
 	t.Parallel()
 	root := repository(t)
 	selected := func(seed string) string {

@@ -40,7 +40,7 @@ func TestAuthorizeNeverRedirectsToUnregisteredURI(t *testing.T) {
 	}
 }
 
-func TestAuthorizeReturnsOtherErrorsToClient(t *testing.T) {
+func TestAuthorizeRedirectsErrorsToClient(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, c := range map[string]struct {
@@ -95,7 +95,7 @@ func TestAuthorizeRejectsDuplicateParameter(t *testing.T) {
 	}
 }
 
-func TestAuthorizeKeepsRedirectQueryAndAcceptsAudWithSlash(t *testing.T) {
+func TestAuthorizePreservesRedirectURIQuery(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	a := p.authorize("redirect_uri", redirectURI+"?tenant=1", "aud", p.fhir+"/", "persona", "alder-maple",
@@ -106,7 +106,7 @@ func TestAuthorizeKeepsRedirectQueryAndAcceptsAudWithSlash(t *testing.T) {
 	}
 }
 
-func TestPersonSignsInAndConsentsByLinks(t *testing.T) {
+func TestSignInAndConsentWorkThroughLinks(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	start := p.base + "/oauth/authorize?" + p.authorizeQuery().Encode()
@@ -130,7 +130,7 @@ func TestPersonSignsInAndConsentsByLinks(t *testing.T) {
 	}
 }
 
-func TestConsentPageNamesOnlyRequestedData(t *testing.T) {
+func TestConsentPageListsRequestedData(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.page(p.authorize("persona", "alder-maple", "scope", "patient/Immunization.read"))
@@ -139,7 +139,7 @@ func TestConsentPageNamesOnlyRequestedData(t *testing.T) {
 	}
 }
 
-func TestUnknownPersonOrDecisionIsShownOnPage(t *testing.T) {
+func TestAuthorizeShowsErrorPageForUnknownPersonOrDecision(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for _, pairs := range [][]string{
@@ -153,7 +153,7 @@ func TestUnknownPersonOrDecisionIsShownOnPage(t *testing.T) {
 	}
 }
 
-func TestPagesAreNotBrokenByHostileParameters(t *testing.T) {
+func TestPagesEscapeHostileParameters(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	hostile := `</script><script>alert(1)</script>"'><img src=x onerror=alert(1)>` + "\u2028"
@@ -241,7 +241,7 @@ func (p *wire) follow(from, href string) string {
 	return to.String()
 }
 
-func TestPagesAreNotBrokenByHostileNames(t *testing.T) {
+func TestPagesEscapeHostileNames(t *testing.T) {
 	t.Parallel()
 	const hostile = `</script><img src=x onerror=alert(1)><script>`
 	folder := t.TempDir()

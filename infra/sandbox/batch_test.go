@@ -65,7 +65,7 @@ func TestBatchResponsesMatchSeparateSearches(t *testing.T) {
 	}
 }
 
-func TestSwitchesAffectBatch(t *testing.T) {
+func TestBatchSwitchesRejectOrTruncateBatches(t *testing.T) {
 	t.Parallel()
 	search := "Condition?patient=patient-alder-maple"
 	refusing := newPortal(t).with(t, "batch:refused")
@@ -89,7 +89,7 @@ func TestSwitchesAffectBatch(t *testing.T) {
 	}
 }
 
-func TestCapabilityStatementListsAllTypesWithSwitch(t *testing.T) {
+func TestAllTypesSwitchListsAllTypesInCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "all-types")
 	for _, one := range []string{"VisionPrescription", "Flag", "Condition"} {
@@ -99,7 +99,7 @@ func TestCapabilityStatementListsAllTypesWithSwitch(t *testing.T) {
 	}
 }
 
-func TestSwitchOmitsTypesFromCapabilityStatement(t *testing.T) {
+func TestUnlistedSwitchOmitsTypesFromCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "unlisted:Condition+Claim")
 	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`"type":"Condition"`)) ||
@@ -112,7 +112,7 @@ func TestSwitchOmitsTypesFromCapabilityStatement(t *testing.T) {
 	}
 }
 
-func TestSwitchOmitsIncludesFromCapabilityStatement(t *testing.T) {
+func TestUnlistedIncludesSwitchOmitsIncludesFromCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "unlisted-includes")
 	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`Include"`)) {

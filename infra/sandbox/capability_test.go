@@ -108,7 +108,7 @@ func TestCapabilityStatementMatchesServer(t *testing.T) {
 	}
 }
 
-func TestUnlistedTypesAreNotFound(t *testing.T) {
+func TestFHIRReturns404ForUnlistedTypes(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("cedar-brook").Access

@@ -56,7 +56,7 @@ func fates(t *testing.T, seed string) (seen []string) {
 	return seen
 }
 
-func TestChaosIsDeterministicBySeed(t *testing.T) {
+func TestChaosIsDeterministicForSeed(t *testing.T) {
 	t.Parallel()
 	first, again, other := fates(t, "42"), fates(t, "42"), fates(t, "43")
 	if diff := cmp.Diff(first, again); diff != "" {

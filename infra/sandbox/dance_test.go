@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-func TestConnectedPatientRecordIsReadable(t *testing.T) {
+func TestConnectedPatientRecordCanBeRead(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for _, person := range persona.Builtin() {
@@ -48,7 +48,7 @@ func TestConnectedPatientRecordIsReadable(t *testing.T) {
 	}
 }
 
-func TestHandlerAcceptsPathsWithAndWithoutStage(t *testing.T) {
+func TestHandlerAcceptsPathsWithAndWithoutStagePrefix(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	host := strings.TrimSuffix(p.base, "/v1/sandbox")
@@ -67,7 +67,7 @@ func TestHandlerAcceptsPathsWithAndWithoutStage(t *testing.T) {
 	}
 }
 
-func TestOperationsHaveOneMethodEach(t *testing.T) {
+func TestHandlerReturns405ForWrongMethod(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for path, allow := range map[string]string{
@@ -81,7 +81,7 @@ func TestOperationsHaveOneMethodEach(t *testing.T) {
 	}
 }
 
-func TestDiscoveryNamesWorkingEndpoints(t *testing.T) {
+func TestDiscoveryListsWorkingEndpoints(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.get(p.fhir + "/.well-known/smart-configuration").json(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestEverythingReturnsCompleteRecordInPages(t *testing.T) {
+func TestEverythingOperationReturnsCompleteRecordAcrossPages(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "everything")
@@ -55,7 +55,7 @@ func (p *portal) operations() (names []string) {
 	return names
 }
 
-func TestEverythingRespectsScopesAndSince(t *testing.T) {
+func TestEverythingOperationRespectsScopesAndSince(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "everything")
@@ -77,7 +77,7 @@ func TestEverythingRespectsScopesAndSince(t *testing.T) {
 	wantOutcome(t, there.read(withoutPatient.Access, path), http.StatusForbidden, "forbidden")
 }
 
-func TestEverythingIsNotFoundWithoutSwitch(t *testing.T) {
+func TestEverythingOperationReturns404UnlessEnabled(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")
@@ -87,7 +87,7 @@ func TestEverythingIsNotFoundWithoutSwitch(t *testing.T) {
 	}
 }
 
-func TestSwitchesAffectEverything(t *testing.T) {
+func TestEverythingOperationAppliesBundleSwitches(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "everything,next-relative,outcome-entry")
@@ -101,7 +101,7 @@ func TestSwitchesAffectEverything(t *testing.T) {
 	}
 }
 
-func TestBinaryIsFHIRUnlessOwnTypeIsAccepted(t *testing.T) {
+func TestBinaryIsReturnedAsFHIRUnlessItsContentTypeIsAccepted(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("linden-moss").Access

@@ -107,7 +107,7 @@ func TestIncludesAddRelatedResources(t *testing.T) {
 	}
 }
 
-func TestIncludesDoNotCountAsMatches(t *testing.T) {
+func TestIncludedResourcesDoNotCountAsMatches(t *testing.T) {
 	t.Parallel()
 	p := newIncludePortal(t)
 	pages := p.pages(p.connect("p").Access, "MedicationRequest?_count=1&_include=MedicationRequest:medication")

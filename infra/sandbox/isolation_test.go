@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-func TestTokenIsLimitedToItsPatient(t *testing.T) {
+func TestAccessTokenIsLimitedToItsPatient(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	attacker := p.connect("rowan-birch")
@@ -45,7 +45,7 @@ func TestTokenIsLimitedToItsPatient(t *testing.T) {
 	}
 }
 
-func TestCursorGrantsNoAccessToOtherPatient(t *testing.T) {
+func TestPageCursorIsBoundToPatient(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	victim, attacker := p.connect("cedar-brook"), p.connect("willow-ash")
@@ -84,7 +84,7 @@ func TestFHIRRequiresBearerToken(t *testing.T) {
 	}
 }
 
-func TestScopesLimitTypesAndInteractions(t *testing.T) {
+func TestScopesRestrictTypesAndInteractions(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple", "scope", "patient/Patient.r patient/Condition.s patient/Immunization.read")
@@ -117,7 +117,7 @@ func TestScopesLimitTypesAndInteractions(t *testing.T) {
 	}
 }
 
-func TestTokenOfRemovedPersonaIsRejected(t *testing.T) {
+func TestAccessTokenIsRejectedAfterPersonaIsRemoved(t *testing.T) {
 	t.Parallel()
 	var deps sandbox.Deps
 	p := newPortal(t, func(d *sandbox.Deps) { deps = *d })

@@ -46,7 +46,7 @@ func TestRevokingEitherTokenEndsGrant(t *testing.T) {
 	}
 }
 
-func TestRevocationKeepsOtherClientsTokens(t *testing.T) {
+func TestRevokeKeepsTokensOfOtherClients(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got, other := p.connect("alder-maple"), p.connect("alder-maple")
@@ -64,7 +64,7 @@ func TestRevocationKeepsOtherClientsTokens(t *testing.T) {
 	wantError(t, p.revoke("", clientID), 400, "invalid_request")
 }
 
-func TestIntrospectionIsLimitedToOwnTokens(t *testing.T) {
+func TestIntrospectReportsForeignTokensAsInactive(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")

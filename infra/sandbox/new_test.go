@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-func TestNewRejectsInvalidDeps(t *testing.T) {
+func TestNewRejectsInvalidDependencies(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*sandbox.Deps){
 		"relative base":         func(d *sandbox.Deps) { d.BaseURL = "/sandbox" },
@@ -65,7 +65,7 @@ func (brokenStore) Swap(context.Context, string, []byte, []byte, time.Time) (boo
 	return false, errBroken
 }
 
-func TestStoreErrorIsLoggedAndNotShown(t *testing.T) {
+func TestStoreErrorIsLoggedButNotReturned(t *testing.T) {
 	t.Parallel()
 	var lines bytes.Buffer
 	p := newPortal(t, func(d *sandbox.Deps) {
@@ -89,7 +89,7 @@ func TestStoreErrorIsLoggedAndNotShown(t *testing.T) {
 	}
 }
 
-func TestTokensAreStoredHashed(t *testing.T) {
+func TestTokensAreStoredAsHashes(t *testing.T) {
 	t.Parallel()
 	store := &recordingStore{Store: memstore.New()}
 	p := newPortal(t, func(d *sandbox.Deps) { d.Store = store })

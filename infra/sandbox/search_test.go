@@ -87,7 +87,7 @@ func recordOf(t *testing.T, personaID string) map[string][]string {
 	return ids
 }
 
-func TestPagesReturnEachResourceOnce(t *testing.T) {
+func TestSearchPagesReturnEachResourceOnce(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("cedar-brook")
@@ -115,7 +115,7 @@ func TestPagesReturnEachResourceOnce(t *testing.T) {
 	}
 }
 
-func TestSelfLinkReturnsSamePage(t *testing.T) {
+func TestSearchSelfLinkReturnsSamePage(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("willow-ash")
@@ -126,7 +126,7 @@ func TestSelfLinkReturnsSamePage(t *testing.T) {
 	}
 }
 
-func TestCountZeroReturnsTotal(t *testing.T) {
+func TestSearchReturnsTotalWhenCountIsZero(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")
@@ -136,7 +136,7 @@ func TestCountZeroReturnsTotal(t *testing.T) {
 	}
 }
 
-func TestPageStaysBelowLambdaLimit(t *testing.T) {
+func TestSearchPageStaysBelowLambdaResponseLimit(t *testing.T) {
 	t.Parallel()
 	const (
 		size      = 700 << 10
@@ -212,7 +212,7 @@ func TestSearchFiltersByParameter(t *testing.T) {
 	}
 }
 
-func TestInvalidSearchesAreRejected(t *testing.T) {
+func TestSearchRejectsInvalidParameters(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")
@@ -235,7 +235,7 @@ func TestInvalidSearchesAreRejected(t *testing.T) {
 	}
 }
 
-func TestNthSearchFailsWithSwitch(t *testing.T) {
+func TestSearchReturns503ForNthRequestWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "search-503:3")
 	token := p.connect("alder-maple").Access

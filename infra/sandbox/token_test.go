@@ -46,7 +46,7 @@ func TestTokenEndpointRejectsInvalidExchanges(t *testing.T) {
 	}
 }
 
-func TestTokenEndpointAcceptsOnlyForms(t *testing.T) {
+func TestTokenEndpointRequiresFormBody(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	form := exchangeForm(p.code("alder-maple"))
@@ -58,7 +58,7 @@ func TestTokenEndpointAcceptsOnlyForms(t *testing.T) {
 	wantError(t, p.post("/oauth/token", huge), 400, "invalid_request")
 }
 
-func TestCodeExpires(t *testing.T) {
+func TestAuthorizationCodeExpires(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	code := p.code("alder-maple")
@@ -90,7 +90,7 @@ func TestLateCodeReplayRevokesGrant(t *testing.T) {
 	wantOutcome(t, p.read(first.Access, "Condition"), http.StatusUnauthorized, "login")
 }
 
-func TestConcurrentExchangesHaveAtMostOneWinner(t *testing.T) {
+func TestConcurrentCodeExchangesSucceedAtMostOnce(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	code := p.code("alder-maple")
@@ -100,7 +100,7 @@ func TestConcurrentExchangesHaveAtMostOneWinner(t *testing.T) {
 	}
 }
 
-func TestRefreshTokenRotatesAndReuseRevokesFamily(t *testing.T) {
+func TestRefreshTokenReuseRevokesTokenFamily(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	first := p.connect("alder-maple")
@@ -119,7 +119,7 @@ func TestRefreshTokenRotatesAndReuseRevokesFamily(t *testing.T) {
 	wantOutcome(t, p.read(third.Access, "Condition"), http.StatusUnauthorized, "login")
 }
 
-func TestConcurrentRefreshesHaveAtMostOneWinner(t *testing.T) {
+func TestConcurrentRefreshesSucceedAtMostOnce(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("alder-maple").Refresh
@@ -129,7 +129,7 @@ func TestConcurrentRefreshesHaveAtMostOneWinner(t *testing.T) {
 	}
 }
 
-func TestRefreshIsBoundToClientAndScope(t *testing.T) {
+func TestRefreshTokenIsBoundToClientAndScope(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("alder-maple").Refresh
@@ -155,7 +155,7 @@ func TestRefreshTokenExpiresWithConsent(t *testing.T) {
 	wantError(t, p.refresh(token), 400, "invalid_grant")
 }
 
-func TestNoRefreshTokenWithoutOfflineAccess(t *testing.T) {
+func TestRefreshTokenRequiresOfflineAccess(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	if got := p.connect("alder-maple", "scope", "launch/patient patient/*.read").Refresh; got != "" {
@@ -163,7 +163,7 @@ func TestNoRefreshTokenWithoutOfflineAccess(t *testing.T) {
 	}
 }
 
-func TestConfidentialClientAuthenticatesByBasicOrForm(t *testing.T) {
+func TestConfidentialClientAuthenticatesWithBasicOrForm(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	basic := "Basic " + base64.StdEncoding.EncodeToString(
@@ -193,7 +193,7 @@ func TestConfidentialClientAuthenticatesByBasicOrForm(t *testing.T) {
 	}
 }
 
-func TestSwitchMakesRefreshRejected(t *testing.T) {
+func TestRefreshReturnsInvalidGrantWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "refresh-fails:invalid_grant")
 	got := p.connect("alder-maple")

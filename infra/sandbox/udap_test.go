@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox"
 )
 
-func TestUDAPVerifiedPersonReadsOwnRecord(t *testing.T) {
+func TestUDAPVerifiedPersonCanReadOwnRecord(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
 	client := m.registered("1")
@@ -40,7 +40,7 @@ func TestUDAPVerifiedPersonReadsOwnRecord(t *testing.T) {
 	m.tokens(m.ask(m.signed(m.assertion(client, "4", map[string]any{"extensions": m.extensions(nested)}))))
 }
 
-func TestUDAPTrustCommunityIsStoredPerStack(t *testing.T) {
+func TestUDAPTrustAnchorIsUniquePerStore(t *testing.T) {
 	t.Parallel()
 	first := newPortal(t, withIdentities)
 	var shared sandbox.Deps
@@ -56,7 +56,7 @@ func TestUDAPTrustCommunityIsStoredPerStack(t *testing.T) {
 	}
 }
 
-func TestUDAPRejectsForeignSoftwareStatement(t *testing.T) {
+func TestUDAPRejectsSoftwareStatementFromUntrustedIssuer(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
 	stranger := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI) // member of another community
@@ -181,7 +181,7 @@ func TestUDAPRejectsUnverifiedPerson(t *testing.T) {
 	}
 }
 
-func TestSwitchesAffectUDAP(t *testing.T) {
+func TestUDAPSwitchesAlterMetadataAndMatching(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t, withIdentities)
 	signed := func(how string) (claims map[string]any) {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-func TestSwitchesControlAudAndNonce(t *testing.T) {
+func TestAuthorizeSwitchesControlAudAndNonceChecks(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for _, c := range []struct{ spec, parameter, value, want string }{
@@ -35,7 +35,7 @@ func TestSwitchesControlAudAndNonce(t *testing.T) {
 	}
 }
 
-func TestSwitchesChangeAuthorizationResponse(t *testing.T) {
+func TestAuthorizeSwitchesAlterAuthorizationResponse(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "fragment")
@@ -63,7 +63,7 @@ func TestSwitchesChangeAuthorizationResponse(t *testing.T) {
 	}
 }
 
-func TestSwitchProducesEveryAuthorizationError(t *testing.T) {
+func TestAuthorizeErrorSwitchReturnsEachError(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	table := switches.Table()
@@ -73,7 +73,7 @@ func TestSwitchProducesEveryAuthorizationError(t *testing.T) {
 	}
 }
 
-func TestSwitchRequiresHTTPSRedirectURI(t *testing.T) {
+func TestAuthorizeRejectsHTTPRedirectURIWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	const plain = "http://127.0.0.1:4566/v1/bridge/callback"
 	p := newPortal(t, func(d *sandbox.Deps) {
@@ -88,7 +88,7 @@ func TestSwitchRequiresHTTPSRedirectURI(t *testing.T) {
 	}
 }
 
-func TestSwitchesNarrowScopes(t *testing.T) {
+func TestScopeSwitchesNarrowGrantedScopes(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for _, c := range []struct{ spec, asked, granted string }{
@@ -146,7 +146,7 @@ func TestDiscoveryListsSupportedScopes(t *testing.T) {
 	}
 }
 
-func TestDiscoveryListsEveryTypeAlphabetically(t *testing.T) {
+func TestDiscoveryListsTypeScopesAlphabetically(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, rights := range map[string]string{"scopes:types-v1": "read", "scopes:types-v2": "rs"} {
@@ -165,7 +165,7 @@ func TestDiscoveryListsEveryTypeAlphabetically(t *testing.T) {
 	}
 }
 
-func TestSwitchLimitsLengthOfAuthorizationRequest(t *testing.T) {
+func TestAuthorizeLimitsRequestLengthWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for length, want := range map[int]int{10: http.StatusOK, 3000: http.StatusNotFound} {

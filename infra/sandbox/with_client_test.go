@@ -107,7 +107,7 @@ func withAssertion(form url.Values, assertion string) url.Values {
 	return form
 }
 
-func TestClientAuthenticatesWithKey(t *testing.T) {
+func TestTokenEndpointAcceptsPrivateKeyJWT(t *testing.T) {
 	t.Parallel()
 	for _, key := range []signer{newECSigner(t), newRSASigner(t)} {
 		keys, err := sandboxjose.ParseKeySet(key.keys)
@@ -133,7 +133,7 @@ func TestClientAuthenticatesWithKey(t *testing.T) {
 	}
 }
 
-func TestInvalidAssertionsAreRejected(t *testing.T) {
+func TestTokenEndpointRejectsInvalidClientAssertion(t *testing.T) {
 	t.Parallel()
 	p, key := newPortal(t), newECSigner(t)
 	there := p.with(t, "client-auth:private_key_jwt,jwks:"+b64(key.keys))
@@ -171,7 +171,7 @@ func TestInvalidAssertionsAreRejected(t *testing.T) {
 	wantError(t, there.post("/oauth/token", form), 400, "invalid_request")
 }
 
-func TestSwitchRequiresAuthenticationMethod(t *testing.T) {
+func TestClientAuthSwitchRequiresAuthenticationMethod(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":hush"))
@@ -202,7 +202,7 @@ func TestSwitchRequiresAuthenticationMethod(t *testing.T) {
 	}
 }
 
-func TestBasicSecretIsDecodedUnlessRawSwitch(t *testing.T) {
+func TestBasicAuthSecretIsURLDecodedUnlessRawSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, sent := range map[string]string{
@@ -221,7 +221,7 @@ func TestBasicSecretIsDecodedUnlessRawSwitch(t *testing.T) {
 	}
 }
 
-func TestIDTokensAreSignedOrFlawedBySwitch(t *testing.T) {
+func TestIDTokenSwitchSignsOrCorruptsIDToken(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for flaw, bad := range map[string]string{
@@ -272,7 +272,7 @@ func (p *oauthClient) idToken(token string) (claims map[string]any, signed bool)
 	return claims, err == nil
 }
 
-func TestSwitchMovesPatientOfTokenResponse(t *testing.T) {
+func TestPatientSwitchesMovePatientIDToOtherClaims(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, got := p.tokenAnswer(t, "patient-fhiruser")

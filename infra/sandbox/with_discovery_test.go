@@ -13,7 +13,7 @@ func (p *oauthClient) discovery() map[string]any {
 	return p.get(p.fhir + "/.well-known/smart-configuration").json(p.t)
 }
 
-func TestSwitchMakesDiscoveryURLsRelative(t *testing.T) {
+func TestDiscoveryURLsAreRelativeWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	there := newPortal(t).with(t, "discovery-relative,id-token:signed")
 	base, err := url.Parse(there.fhir)
@@ -36,7 +36,7 @@ func TestSwitchMakesDiscoveryURLsRelative(t *testing.T) {
 	}
 }
 
-func TestSwitchMakesDiscoveryNotFoundOrHTML(t *testing.T) {
+func TestDiscoveryReturns404OrHTMLWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, want := range map[string]int{"discovery-missing": http.StatusNotFound, "discovery-html": http.StatusOK} {
@@ -53,7 +53,7 @@ func TestSwitchMakesDiscoveryNotFoundOrHTML(t *testing.T) {
 	}
 }
 
-func TestSwitchOmitsDiscoveryFields(t *testing.T) {
+func TestDiscoveryOmitsFieldsWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, field := range map[string]string{
@@ -67,7 +67,7 @@ func TestSwitchOmitsDiscoveryFields(t *testing.T) {
 	}
 }
 
-func TestSwitchMakesDiscoveryHostile(t *testing.T) {
+func TestDiscoveryReturnsHostileURLsWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for kind, field := range map[string]string{
@@ -82,7 +82,7 @@ func TestSwitchMakesDiscoveryHostile(t *testing.T) {
 	}
 }
 
-func TestSwitchMovesTokenURL(t *testing.T) {
+func TestTokenURLMovesWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	there := newPortal(t).with(t, "token-moves:2")
 	before := there.discovery()["token_endpoint"]

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestSwitchesRejectSearchesLikePlatforms(t *testing.T) {
+func TestSearchSwitchesImitatePlatformRejections(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	const html, fhir = "text/html", "application/fhir+json"
@@ -117,7 +117,7 @@ func nextLink(bundle map[string]any) string {
 	return ""
 }
 
-func TestSwitchesCorruptBundles(t *testing.T) {
+func TestBundleSwitchesCorruptBundles(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	_, _, _, bundle := p.firstPage("outcome-entry", "Goal")
@@ -173,7 +173,7 @@ func TestSwitchesCorruptBundles(t *testing.T) {
 	}
 }
 
-func TestRewrittenNumbersKeepDigits(t *testing.T) {
+func TestBundleRewritingKeepsDigitsOfNumbers(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	_, _, plain, _ := p.firstPage("label:a", "Observation?_count=200")
@@ -185,7 +185,7 @@ func TestRewrittenNumbersKeepDigits(t *testing.T) {
 	}
 }
 
-func TestSessionNextLinkWorksOnce(t *testing.T) {
+func TestSessionNextLinkIsSingleUse(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, _, bundle := p.firstPage("session-next,require-category", "Observation?_count=3&category=vital-signs")
@@ -209,7 +209,7 @@ func TestSessionNextLinkWorksOnce(t *testing.T) {
 	}
 }
 
-func TestNextLinkAtBaseWorksRepeatedly(t *testing.T) {
+func TestGetPagesNextLinkCanBeRequestedRepeatedly(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, _, bundle := p.firstPage("get-pages", "Observation?_count=3")
@@ -235,7 +235,7 @@ func TestNextLinkAtBaseWorksRepeatedly(t *testing.T) {
 		http.StatusNotFound, "not-found")
 }
 
-func TestSwitchTruncatesPatient(t *testing.T) {
+func TestPatientIsTruncatedWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "patient-broken")
@@ -250,7 +250,7 @@ func TestSwitchTruncatesPatient(t *testing.T) {
 	}
 }
 
-func TestSwitchLimitsRequestsByCount(t *testing.T) {
+func TestLimitSwitchesThrottleEveryNthRequest(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, retry := range map[string]string{
@@ -269,7 +269,7 @@ func TestSwitchLimitsRequestsByCount(t *testing.T) {
 	}
 }
 
-func TestSwitchRejectsRequestsUntilClientPauses(t *testing.T) {
+func TestRateLimitSwitchRejectsRequestsUntilClientPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "leave-alone:20m")
@@ -294,7 +294,7 @@ func TestSwitchRejectsRequestsUntilClientPauses(t *testing.T) {
 	})
 }
 
-func TestSwitchReturnsRawBinary(t *testing.T) {
+func TestBinaryIsReturnedRawWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, _, bundle := p.firstPage("binary-not-json", "DocumentReference?_count=1")
@@ -310,7 +310,7 @@ func TestSwitchReturnsRawBinary(t *testing.T) {
 	}
 }
 
-func TestSwitchDelaysResponses(t *testing.T) {
+func TestSlowSwitchDelaysResponses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "slow:7s")

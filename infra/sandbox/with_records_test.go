@@ -35,7 +35,7 @@ func (p *portal) attachmentURL(access string) string {
 	return read.Content[0].Attachment.URL
 }
 
-func TestSwitchServesAttachmentsAtSeparateURLs(t *testing.T) {
+func TestAttachmentsAreServedAtSeparateURLsWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	plain := p.connect("alder-maple").Access
@@ -60,7 +60,7 @@ func TestSwitchServesAttachmentsAtSeparateURLs(t *testing.T) {
 	wantOutcome(t, p.read(plain, "attachments/"+id), http.StatusNotFound, "not-supported")
 }
 
-func TestSwitchMovesDropsOrTruncatesAttachments(t *testing.T) {
+func TestAttachmentSwitchesBreakAttachmentDownloads(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	foreign := p.with(t, "attachment-foreign")
@@ -143,7 +143,7 @@ func TestLargeResponsesAreStreamed(t *testing.T) {
 	}
 }
 
-func TestPageIsLargeOnlyForLargeCount(t *testing.T) {
+func TestLargePageSwitchIgnoresSmallCount(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "page-large:2")
@@ -159,7 +159,7 @@ func TestPageIsLargeOnlyForLargeCount(t *testing.T) {
 	}
 }
 
-func TestGzipBombDecompressesToBundle(t *testing.T) {
+func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "gzip-bomb")
@@ -210,7 +210,7 @@ func member(t *testing.T, raw []byte) (plain, behind []byte) {
 	return plain, raw[len(raw)-source.Len():]
 }
 
-func TestSwitchLoopsNextLink(t *testing.T) {
+func TestNextLinkPointsToSamePageWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, _, bundle := p.firstPage("next-loop", "Observation?_count=3")
@@ -224,7 +224,7 @@ func TestSwitchLoopsNextLink(t *testing.T) {
 	}
 }
 
-func TestSwitchDuplicatesEntries(t *testing.T) {
+func TestDuplicateEntriesSwitchRepeatsEntries(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, _, a, _ := p.firstPage("duplicate-entries", "Observation?_count=3")
@@ -235,7 +235,7 @@ func TestSwitchDuplicatesEntries(t *testing.T) {
 	}
 }
 
-func TestSwitchAddsEntryToDiscard(t *testing.T) {
+func TestEntrySwitchesAddInvalidEntries(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, a, _ := p.firstPage("invalid-entry", "Observation?_count=3")
@@ -267,7 +267,7 @@ func TestSwitchAddsEntryToDiscard(t *testing.T) {
 	}
 }
 
-func TestSwitchSelectsOlderFHIRVersion(t *testing.T) {
+func TestVersionSwitchSelectsOlderFHIRVersion(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for version, want := range map[string][3]string{
@@ -310,7 +310,7 @@ func TestSwitchSelectsOlderFHIRVersion(t *testing.T) {
 	wantOutcome(t, old.read(old.connect("willow-ash").Access, "MedicationRequest"), http.StatusNotFound, "not-supported")
 }
 
-func TestCapabilityStatementHidesFaults(t *testing.T) {
+func TestCapabilityStatementIgnoresFaultSwitches(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newInProcess(t)
@@ -324,7 +324,7 @@ func TestCapabilityStatementHidesFaults(t *testing.T) {
 	})
 }
 
-func TestSwitchMisreadsIDList(t *testing.T) {
+func TestIDListSwitchIgnoresSomeIDs(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	page := p.searchset(p.read(p.connect("alder-maple").Access, "Practitioner"))

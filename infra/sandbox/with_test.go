@@ -20,7 +20,7 @@ func (p *portal) with(t *testing.T, spec string) *portal {
 	return there
 }
 
-func TestSwitchListIsServed(t *testing.T) {
+func TestSwitchesEndpointListsSwitches(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for _, path := range []string{"/with", "/with/", "/with/deny:*", "/with/deny:*/"} {
@@ -35,7 +35,7 @@ func TestSwitchListIsServed(t *testing.T) {
 	}
 }
 
-func TestURLWithInvalidSwitchIsNotFound(t *testing.T) {
+func TestPortalReturns404ForInvalidSwitch(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestURLWithInvalidSwitchIsNotFound(t *testing.T) {
 	}
 }
 
-func TestPortalWithSwitchesIsCompleteAndSeparate(t *testing.T) {
+func TestPortalWithSwitchesIsIsolatedFromOtherPortals(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "label:one")
@@ -97,7 +97,7 @@ func (p *oauthClient) authorizeError(pairs ...string) answer {
 	return answer{body: []byte(`{"error":"` + landing.Get("error") + `"}`)}
 }
 
-func TestSwitchesAreAllTested(t *testing.T) {
+func TestEverySwitchIsTested(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*_test.go")
 	if err != nil {

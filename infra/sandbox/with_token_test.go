@@ -22,7 +22,7 @@ func (p *portal) tokenAnswer(t *testing.T, spec string, pairs ...string) (*porta
 	return there, a.json(t)
 }
 
-func TestSwitchesChangeTokenResponse(t *testing.T) {
+func TestTokenSwitchesAlterTokenResponse(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	const year = 365 * 24 * 3600.0
@@ -52,7 +52,7 @@ func TestSwitchesChangeTokenResponse(t *testing.T) {
 	}
 }
 
-func TestSwitchesShortenLifetimes(t *testing.T) {
+func TestLifetimeSwitchesShortenTokenLifetimes(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "access:5s,refresh:60s")
@@ -69,7 +69,7 @@ func TestSwitchesShortenLifetimes(t *testing.T) {
 	wantError(t, there.refresh(next.Refresh), 400, "invalid_grant")
 }
 
-func TestSwitchControlsRefreshTokenRotation(t *testing.T) {
+func TestRotationSwitchControlsRefreshTokenRotation(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "rotation:one-time")
@@ -97,7 +97,7 @@ func TestSwitchControlsRefreshTokenRotation(t *testing.T) {
 	}
 }
 
-func TestSwitchFailsRefresh(t *testing.T) {
+func TestRefreshReturnsErrorSelectedBySwitch(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for how, want := range map[string]struct {
@@ -129,7 +129,7 @@ func TestSwitchFailsRefresh(t *testing.T) {
 	}
 }
 
-func TestSwitchRequiresScopeOnRefresh(t *testing.T) {
+func TestRefreshRequiresScopeWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "refresh-needs-scope")
@@ -138,7 +138,7 @@ func TestSwitchRequiresScopeOnRefresh(t *testing.T) {
 	there.tokens(there.refresh(got.Refresh, "scope", got.Scope))
 }
 
-func TestSwitchesFailRevocationAndIntrospection(t *testing.T) {
+func TestFailureSwitchesFailRevocationAndIntrospection(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for how, status := range map[string]int{"500": 500, "503": 503, "404": 404, "401": 401, "html": 200} {
@@ -157,7 +157,7 @@ func TestSwitchesFailRevocationAndIntrospection(t *testing.T) {
 	}
 }
 
-func TestSwitchRequiresBearerTokenForIntrospection(t *testing.T) {
+func TestIntrospectRequiresBearerTokenWhenSwitchIsSet(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "introspect-bearer")
@@ -170,7 +170,7 @@ func TestSwitchRequiresBearerTokenForIntrospection(t *testing.T) {
 	}
 }
 
-func TestRefreshRecoversAfterFailuresFromSwitch(t *testing.T) {
+func TestRefreshSucceedsAfterFailuresConfiguredBySwitch(t *testing.T) {
 	t.Parallel()
 	there := newPortal(t).with(t, "refresh-fails:500,fails-first:2")
 	got := there.connect("alder-maple")
@@ -181,7 +181,7 @@ func TestRefreshRecoversAfterFailuresFromSwitch(t *testing.T) {
 	wantError(t, there.refresh(next.Refresh), 500, "server_error")
 }
 
-func TestSwitchesRejectCodesAndClients(t *testing.T) {
+func TestTokenSwitchesRejectUnknownCodesAndClients(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	unknown := p.with(t, "unknown-code-500")

@@ -100,8 +100,8 @@ func TestSmokeFailsOnUnreachableStack(t *testing.T) {
 	}
 }
 
-// TestSmokeDoesNotPrintEchoedKey covers a server that echoes the key in a text that would appear in an error.
-func TestSmokeDoesNotPrintEchoedKey(t *testing.T) {
+// TestSmokeRedactsKeyEchoedByServer covers a server that echoes the key in a text that would appear in an error.
+func TestSmokeRedactsKeyEchoedByServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, key, _ := r.BasicAuth()
@@ -119,7 +119,7 @@ func TestSmokeDoesNotPrintEchoedKey(t *testing.T) {
 	}
 }
 
-func TestSmokeHelpExitsWithSuccess(t *testing.T) {
+func TestSmokeHelpExitsWithZero(t *testing.T) {
 	t.Parallel()
 	if got := exitCode(run(t.Context(), []string{"-h"}, environment{}.get, io.Discard)); got != 0 {
 		t.Errorf("got %d", got)

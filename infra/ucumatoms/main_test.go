@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestRunWritesLookupsFromTable(t *testing.T) {
+func TestRunGeneratesLookupFunctionsFromTable(t *testing.T) {
 	t.Parallel()
 	const table = `<?xml version="1.0" encoding="ascii"?>
 <root xmlns="http://unitsofmeasure.org/ucum-essence" version="9.9" revision-date="2030-01-02">

@@ -76,7 +76,7 @@ func (c *fakeTasks) delete(t *testing.T, after time.Duration) (export.Task, erro
 		c.task.Tenant, c.task.ID)
 }
 
-func TestDeleteExpiresFilesThenDeletesTaskObjects(t *testing.T) {
+func TestDeleteExpiresFilesBeforeDeletingObjects(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]struct {
 		task  export.Task
@@ -122,7 +122,7 @@ func TestDeleteRejectsRunningExport(t *testing.T) {
 	}
 }
 
-func TestDeleteReturnsNotFoundForOtherTenantsTask(t *testing.T) {
+func TestDeleteReturnsNotFoundForTaskOfAnotherTenant(t *testing.T) {
 	t.Parallel()
 	c := newCupboard(keptTask(export.Success))
 	before := slices.Clone(c.objects)
@@ -141,7 +141,7 @@ func TestDeleteReturnsNotFoundForOtherTenantsTask(t *testing.T) {
 	}
 }
 
-func TestDeleteCompletesDeletionStartedByOtherRequest(t *testing.T) {
+func TestDeleteCompletesDeletionStartedByAnotherRequest(t *testing.T) {
 	t.Parallel()
 	c := newCupboard(keptTask(export.Success))
 	c.failing["ExpireFiles"] = fault.Stale()
@@ -150,7 +150,7 @@ func TestDeleteCompletesDeletionStartedByOtherRequest(t *testing.T) {
 	}
 }
 
-func TestDeleteReturnsErrorAndCanBeRetried(t *testing.T) {
+func TestDeleteCanBeRetriedAfterError(t *testing.T) {
 	t.Parallel()
 	file := keptTask(export.Success).Files[0].Key
 	for call, untouched := range map[string]bool{"Task": true, "ExpireFiles": true, "Delete " + file: false} {

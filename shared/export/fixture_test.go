@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestParseFixtureAcceptsOnlyKnownNamesInTestMode(t *testing.T) {
+func TestParseFixtureRejectsUnknownNamesAndLiveMode(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		mode org.Mode

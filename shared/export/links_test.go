@@ -38,7 +38,7 @@ func token(t *testing.T, links export.Links, task export.Task) string {
 	return parsed.Query().Get("token")
 }
 
-func TestDownloadURLHasDocumentedFormAndGrantsAccess(t *testing.T) {
+func TestDownloadURLMatchesDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	address, err := firstLink(links, task)
@@ -58,7 +58,7 @@ func TestDownloadURLHasDocumentedFormAndGrantsAccess(t *testing.T) {
 	}
 }
 
-func TestDownloadURLContainsNoPatientOrConnectionID(t *testing.T) {
+func TestDownloadURLOmitsPatientAndConnectionID(t *testing.T) {
 	t.Parallel()
 	address, err := firstLink(newLinks(t, "1"), finishedTask(aMoment()))
 	if err != nil {
@@ -69,7 +69,7 @@ func TestDownloadURLContainsNoPatientOrConnectionID(t *testing.T) {
 	}
 }
 
-func TestTokenIsRejectedWhenAnyCharacterChanges(t *testing.T) {
+func TestDownloadTokenIsRejectedWhenAnyCharacterChanges(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
@@ -103,7 +103,7 @@ func wantRefused(t *testing.T, links export.Links, token, id, file string) {
 	}
 }
 
-func TestTokenIsValidOnlyForItsTaskAndFile(t *testing.T) {
+func TestDownloadTokenIsBoundToTaskAndFile(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
@@ -113,7 +113,7 @@ func TestTokenIsValidOnlyForItsTaskAndFile(t *testing.T) {
 	wantRefused(t, links, good, taskID, "")
 }
 
-func TestTokenStaysValidAfterRotationUntilKeyIsRemoved(t *testing.T) {
+func TestDownloadTokenStaysValidUntilSigningKeyIsRemoved(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	old := token(t, newLinks(t, "1"), task)
@@ -129,7 +129,7 @@ func TestTokenStaysValidAfterRotationUntilKeyIsRemoved(t *testing.T) {
 	wantRefused(t, export.Links{Keys: ring}, "3"+old[1:], taskID, task.Files[0].Name)
 }
 
-func TestTokenExpiresWithFile(t *testing.T) {
+func TestDownloadTokenExpiresWithFile(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
@@ -148,7 +148,7 @@ func TestTokenExpiresWithFile(t *testing.T) {
 	}
 }
 
-func TestFileIsDownloadableFromSuccessUntilExpiry(t *testing.T) {
+func TestFileCanBeDownloadedFromSuccessUntilExpiry(t *testing.T) {
 	t.Parallel()
 	pending, failed := finishedTask(aMoment()), finishedTask(aMoment())
 	pending.Status, failed.Status = export.Pending, export.Failed
@@ -210,7 +210,7 @@ func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) web
 	return event
 }
 
-func TestStoredEventHasNoTokensAndIsSentUnchangedAfterRotation(t *testing.T) {
+func TestStoredEventOmitsTokensAndIsUnchangedAfterRotation(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	task.Files = append(task.Files, export.File{Name: "a b&c<d>é?.jsonl", Format: "jsonl"})
@@ -260,7 +260,7 @@ func TestSignLinkUsesGivenTenant(t *testing.T) {
 	}
 }
 
-func TestEventIsSentAfterLinkKeyIsRetired(t *testing.T) {
+func TestEventCanBeSentAfterLinkKeyIsRetired(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	event := successOf(t, task, newLinks(t, "1").Stored(task))

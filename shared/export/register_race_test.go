@@ -56,7 +56,7 @@ func TestRegisterResendsOnceForFiftyConcurrentRequests(t *testing.T) {
 	})
 }
 
-func TestRegisterReturnsUnavailableWhenEveryTryConflicts(t *testing.T) {
+func TestRegisterReturnsUnavailableWhenEveryAttemptConflicts(t *testing.T) {
 	t.Parallel()
 	l, r := newRegistrar(t)
 	l.conflicts = 1000

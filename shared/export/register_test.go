@@ -148,7 +148,7 @@ func TestRegisterOpensTaskForFirstRequest(t *testing.T) {
 	})
 }
 
-func TestRegisterReusesOrOpensTask(t *testing.T) {
+func TestRegisterReusesPendingAndRecentTasks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		end     export.Status // first task's result; empty to leave the task pending
@@ -244,7 +244,7 @@ func TestRegisterResendsSuccessAtMostEveryFiveMinutes(t *testing.T) {
 	})
 }
 
-func TestRegisterReturnsConflictForNewTaskWhenNotExportable(t *testing.T) {
+func TestRegisterReturnsConflictWhenConnectionIsNotExportable(t *testing.T) {
 	t.Parallel()
 	for _, status := range []connection.Status{connection.Revoked, connection.Rejected} {
 		for name, c := range map[string]struct {
@@ -274,7 +274,7 @@ func TestRegisterReturnsConflictForNewTaskWhenNotExportable(t *testing.T) {
 	}
 }
 
-func TestRegisterReturnsConflictWhenConnectionIsRevokedMeanwhile(t *testing.T) {
+func TestRegisterReturnsConflictWhenConnectionIsRevokedConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
@@ -287,7 +287,7 @@ func TestRegisterReturnsConflictWhenConnectionIsRevokedMeanwhile(t *testing.T) {
 	})
 }
 
-func TestRegisterReturnsNotFoundForUnknownOrOtherTenantsConnection(t *testing.T) {
+func TestRegisterReturnsNotFoundForUnknownOrForeignConnection(t *testing.T) {
 	t.Parallel()
 	_, r := newRegistrar(t)
 	for _, c := range []struct {

@@ -157,7 +157,7 @@ func TestValidIDRejectsDotSegments(t *testing.T) {
 	}
 }
 
-func TestForeignReferenceReturnsType(t *testing.T) {
+func TestForeignReferenceReturnsResourceType(t *testing.T) {
 	t.Parallel()
 	base, err := fhir.ParseBase("https://ehr.example/fhir/r4")
 	if err != nil {

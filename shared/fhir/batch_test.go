@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestParseBatchReturnsPageForEverySearchInOrder(t *testing.T) {
+func TestParseBatchReturnsPagesInSearchOrder(t *testing.T) {
 	t.Parallel()
 	got, err := fhir.ParseBatch([]byte(`{ "resourceType": "Bundle", "type": "batch-response", "entry": [
 	  {"response": {"status": "200 OK"}, "resource": {"resourceType": "Bundle", "type": "searchset",
@@ -36,7 +36,7 @@ func TestParseBatchReturnsPageForEverySearchInOrder(t *testing.T) {
 	}
 }
 
-func TestParseBatchRejectsOtherDocuments(t *testing.T) {
+func TestParseBatchRejectsInvalidDocuments(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
 		``, `[]`, `{"resourceType":"Bundle","type":"searchset"}`,

@@ -109,7 +109,7 @@ func TestParseBundleRejectsTooManyEntriesInBoundedMemory(t *testing.T) {
 	}
 }
 
-func TestAppendingToResourceJSONPreservesNextResource(t *testing.T) {
+func TestAppendToResourceJSONPreservesNextResource(t *testing.T) {
 	t.Parallel()
 	got, err := fhir.ParseBundle([]byte(`{"resourceType":"Bundle","entry":[
 		{"resource":{"resourceType":"Basic","id":"1"}},{"resource":{"resourceType":"Basic","id":"2"}}]}`))

@@ -99,7 +99,7 @@ func allocated(call func()) uint64 {
 }
 
 // The test does not run in parallel, because it measures the heap.
-func TestHostileDocumentsUseBoundedMemory(t *testing.T) {
+func TestScanUsesBoundedMemoryForHostileDocuments(t *testing.T) {
 	const head = `{"resourceType":"Basic",`
 	name := `"` + strings.Repeat("a", 1<<20) + `\u0061":`
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestHostileDocumentsUseBoundedMemory(t *testing.T) {
 }
 
 // The test does not run in parallel, because it measures the heap.
-func TestParseBundleRejects100MBWithoutParsing(t *testing.T) {
+func TestParseBundleRejects100MBDocumentWithoutParsing(t *testing.T) {
 	page := []byte(`{"resourceType":"Bundle","entry":[{"x":"` + strings.Repeat("a", 100_000_000) + `"}]}`)
 	var err error
 	used := allocated(func() { _, err = fhir.ParseBundle(page) })

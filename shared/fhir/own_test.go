@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestLearnDerivesOwnBaseFromPage(t *testing.T) {
+func TestLearnDerivesServerBaseURLFromPage(t *testing.T) {
 	t.Parallel()
 	const pinned = "https://ehr.example/r4"
 	for name, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestLearnDerivesOwnBaseFromPage(t *testing.T) {
 	}
 }
 
-func TestResolveRewritesLinksFromOwnBaseToBase(t *testing.T) {
+func TestResolveRewritesLinksFromServerBaseURLToPinnedBaseURL(t *testing.T) {
 	t.Parallel()
 	const pinned, inner = "https://ehr.example/r4", "http://inner:8080/hapi/fhir"
 	for _, c := range []struct{ own, link, want string }{
@@ -118,7 +118,7 @@ func TestResolveRewritesLinksFromOwnBaseToBase(t *testing.T) {
 	}
 }
 
-func TestParseReferenceAcceptsOwnBase(t *testing.T) {
+func TestParseReferenceAcceptsServerBaseURL(t *testing.T) {
 	t.Parallel()
 	known := base(t, "https://ehr.example/r4").Knowing("http://inner:8080/hapi/fhir")
 	for reference, want := range map[string]string{
@@ -145,7 +145,7 @@ func TestParseReferenceAcceptsOwnBase(t *testing.T) {
 
 // The token is sent only to the pinned base, regardless of the own base, next page and references that a hostile server
 // states.
-func TestHostileOwnBaseCannotRedirectRequests(t *testing.T) {
+func TestHostileServerBaseURLCannotRedirectRequests(t *testing.T) {
 	t.Parallel()
 	parts := []string{
 		"http", "https", "://", ":", "/", "//", "\\", "@", "ehr.example", "evil.example", "ehr.example.evil.example", ":443",

@@ -51,7 +51,7 @@ func TestNamesPatientAcceptsAnySpelling(t *testing.T) {
 	}
 }
 
-func TestScanPersonIsBounded(t *testing.T) {
+func TestScanPersonLimitsIdentifiersAndLinks(t *testing.T) {
 	t.Parallel()
 	patient := scan(t,
 		`{"resourceType":"Patient","id":"p","identifier":[{"system":"urn:mrn","value":"7"},{"system":"urn:none"},7],
@@ -68,7 +68,7 @@ func TestScanPersonIsBounded(t *testing.T) {
 	}
 }
 
-func TestScanLimitsReferencesAndCountsDropped(t *testing.T) {
+func TestScanLimitsReferencesAndCountsDroppedOnes(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", fhir.MaxAddress)
 	for name, c := range map[string]struct {
@@ -97,7 +97,7 @@ func TestScanLimitsReferencesAndCountsDropped(t *testing.T) {
 	}
 }
 
-func TestParseCapabilityIsBounded(t *testing.T) {
+func TestParseCapabilityLimitsTypesAndParameters(t *testing.T) {
 	t.Parallel()
 	raw := `{"resourceType":"CapabilityStatement","rest":[{"mode":"server","resource":[` +
 		strings.Repeat(`{"type":"Basic","searchParam":[`+strings.Repeat(`{"name":"patient"},`, 50)+`{"name":"`+

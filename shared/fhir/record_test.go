@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestNeededTypesListsEveryTypeOnceByImportance(t *testing.T) {
+func TestNeededTypesListsEachTypeOnceByImportance(t *testing.T) {
 	t.Parallel()
 	needed := fhir.NeededTypes()
 	seen := map[string]bool{}

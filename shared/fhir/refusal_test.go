@@ -23,7 +23,7 @@ func outcome(tb testing.TB, code, diagnostics string) []byte {
 	return body
 }
 
-func TestParseRefusalRecognizesKnownWordings(t *testing.T) {
+func TestParseRefusalRecognisesKnownMessages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		who, code, diagnostics string
@@ -109,7 +109,7 @@ func TestParseRefusalRecognizesKnownWordings(t *testing.T) {
 	}
 }
 
-func TestParseRefusalReadsEveryIssueAndItsDetails(t *testing.T) {
+func TestParseRefusalReadsEveryIssueAndDetail(t *testing.T) {
 	t.Parallel()
 	for issues, want := range map[string]fhir.Refusal{
 		`[{"details":{"text":"Access is denied"}}]`:                           fhir.Denied,
@@ -135,7 +135,7 @@ func TestParseRefusalReadsEveryIssueAndItsDetails(t *testing.T) {
 	}
 }
 
-func TestParseRefusalAcceptsOnlyOperationOutcomes(t *testing.T) {
+func TestParseRefusalIgnoresOtherDocuments(t *testing.T) {
 	t.Parallel()
 	outcome := `{"resourceType":"OperationOutcome","issue":[{"code":"forbidden"}]}`
 	if got := fhir.ParseRefusal([]byte(outcome + strings.Repeat(" ", 64<<10-len(outcome)))); got != fhir.Denied {
@@ -163,7 +163,7 @@ func TestParseRefusalAcceptsOnlyOperationOutcomes(t *testing.T) {
 	}
 }
 
-func FuzzParseRefusalExplainsOnlyJSON(f *testing.F) {
+func FuzzParseRefusalIgnoresInvalidJSON(f *testing.F) {
 	for _, seed := range []string{
 		"", "<html>", "null", `{"resourceType":"OperationOutcome","issue":[{"code":"forbidden","details":{"coding":[{}]}}]}`,
 		`{"resourceType":"OperationOutcome","issue":[{"diagnostics":"unknown _count \ud800 \u0000"}]}`,

@@ -133,7 +133,7 @@ func TestScanRejectsInvalidDocuments(t *testing.T) {
 	}
 }
 
-func TestScanErrorsContainNoDocumentText(t *testing.T) {
+func TestScanErrorsOmitDocumentText(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{`{"resourceType":"Alder", "x": maple}`, `{"resourceType":["maple"]}`, `maple`} {
 		_, err := fhir.Scan([]byte(raw))
@@ -216,7 +216,7 @@ func TestScanAgreesWithEncodingJSONOnDamagedDocuments(t *testing.T) {
 	})
 }
 
-func TestWriteLineEndsWithOneLineFeed(t *testing.T) {
+func TestWriteLineAppendsSingleLineFeed(t *testing.T) {
 	t.Parallel()
 	var file strings.Builder
 	for _, raw := range []string{

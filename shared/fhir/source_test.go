@@ -188,7 +188,7 @@ func jsonText(depth int) *rapid.Generator[string] {
 	}))
 }
 
-func TestWriteLineChangesOnlyMetaSource(t *testing.T) {
+func TestWriteLinePreservesEverythingExceptMetaSource(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		members := []string{`"resourceType" : "Basic"`}

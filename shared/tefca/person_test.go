@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-func TestPersonIsMatchesNamesAndBirthDate(t *testing.T) {
+func TestPersonMatchRequiresEqualNamesAndBirthDate(t *testing.T) {
 	t.Parallel()
 	who := tefca.Person{Given: "José Luis", Family: "O'Brien-Núñez", BirthDate: "1984-03-12"}
 	for name, test := range map[string]struct {
@@ -54,8 +54,8 @@ func TestPersonIsMatchesNamesAndBirthDate(t *testing.T) {
 	}
 }
 
-// TestPersonIsRejectsTwin covers twins, who share their birth date, address and family name.
-func TestPersonIsRejectsTwin(t *testing.T) {
+// TestPersonMatchRejectsTwin covers twins, who share their birth date, address and family name.
+func TestPersonMatchRejectsTwin(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		who        tefca.Person

@@ -24,12 +24,12 @@ import { replace } from "./whole.mjs";
 const root = dirname(fileURLToPath(import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "sdk/package.json"), "utf8"));
 
-/** The languages, as the server's httpapi package lists them. Each is a condition of package.json's imports. */
+/** Lists the languages in the order of the server's httpapi package. Each language is a condition of package.json's imports. */
 const languages = ["en", "es"];
 
 /**
- * The applications. Each has a folder, a script, optionally modules that the script loads later as separate files, and
- * pages with their folder below the base URL.
+ * Lists the applications. Each application has a folder, a script and pages with their folder below the base URL. It
+ * may also have modules that the script loads later from separate files.
  */
 const applications = [
   {
@@ -42,7 +42,7 @@ const applications = [
 
 const types = { ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
 
-/** Options of all bundles. */
+/** The options of all bundles. */
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -74,7 +74,10 @@ async function build() {
   return { manifest, contents };
 }
 
-/** Adds an application in one language. Files that are equal in all languages, such as the sheet, get the same name and place each time. */
+/**
+ * Adds an application in one language. A file that is the same in all languages, such as the style sheet, gets the same
+ * name and path each time.
+ */
 async function addApplication({ folder, script, later = [], sheet, pages }, lang, critical, manifest, contents) {
   const entries = [{ in: join(folder, script), out: folder }, ...(sheet ? [{ in: join(folder, sheet), out: folder }] : [])];
   const names = { entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]" };
@@ -82,7 +85,7 @@ async function addApplication({ folder, script, later = [], sheet, pages }, lang
   const options = { splitting: true, ...names, conditions: ["module", lang], plugins };
   const outputs = inOneFile(folder, await bundle(entries, options));
   const places = {};
-  const own = new RegExp(`^(${folder}|tefca|rest|shared)\\.js$`); // contains words, or imports the file that does
+  const own = new RegExp(`^(${folder}|tefca|rest|shared)\\.js$`); // contains words, or imports the file that contains them
   for (const { path, contents: bytes } of outputs) {
     const base = posix.basename(path);
     const name = base.replace(/-[A-Z0-9]{8}(?=\.[a-z]+$)/, "").replace(own, `$1.${lang}.js`);
@@ -98,8 +101,9 @@ async function addApplication({ folder, script, later = [], sheet, pages }, lang
 }
 
 /**
- * Makes esbuild put the whole application into one file, which the modules that are loaded later share. By default,
- * esbuild writes the modules that both need to a third file. So for esbuild alone, a later module imports the script.
+ * Makes esbuild put the whole application into one file, which the later modules share. By default, esbuild writes
+ * modules that both the script and a later module need to a third file. For esbuild only, each later module therefore
+ * imports the script.
  */
 const sharing = (script, later) => ({
   name: "sharing",
@@ -112,9 +116,10 @@ const sharing = (script, later) => ({
 });
 
 /**
- * If modules are loaded later, the application is in the file that all share (sharing), and the script's own file only
- * imports that one. The application's file takes the script's place and name, because a page names one script and waits
- * for no second one. What only the later modules share is in a file named "shared".
+ * Merges the script into the application's file. If modules are loaded later, esbuild writes the application to a
+ * shared file (see sharing), and the script's own file only imports the shared file. Because a page names only one
+ * script and waits for no second script, the shared file takes the script's path and name. Code that only the later
+ * modules share is in a file named "shared".
  */
 function inOneFile(folder, outputs) {
   const own = new RegExp(`^${folder}-[A-Z0-9]{8}\\.js$`);
@@ -127,7 +132,7 @@ function inOneFile(folder, outputs) {
   return outputs.filter((output) => output !== script).map(({ path, text }) => ({ path: named(path), contents: Buffer.from(named(text)) }));
 }
 
-/** Replaces the placeholders that the build knows, and rejects those that neither it nor the server knows. */
+/** Replaces the placeholders that the build supports, and rejects placeholders that neither the build nor the server supports. */
 function fill(html, known) {
   return html.replaceAll(/\{\{([^{}]+)\}\}/g, (placeholder, name) => {
     if (["title", "boot", "scheme", "look"].includes(name)) return placeholder;
@@ -141,7 +146,7 @@ async function bundle(entryPoints, options = {}) {
   return outputFiles;
 }
 
-/** Imports the elements' sheet as a string: it is used only in their shadow roots and must not cost a second request. */
+/** Imports the elements' style sheet as a string, because the sheet is used only in shadow roots and must not cost a second request. */
 const sheetAsText = {
   name: "sheet-as-text",
   setup(build) {

@@ -1,8 +1,8 @@
 /**
- * Checks the imports between the TypeScript sources, including types: no cycle of modules, and only imports that the
- * folder order below allows. `npm run check` runs it. The import graph is the compiler's (tsc --explainFiles), so it
- * includes lazy imports, JSON and the names of package.json's imports. The optional argument is another folder with a
- * tsconfig.json.
+ * Checks the imports between the TypeScript sources, including type imports. The modules must form no cycle, and each
+ * import must be allowed by the folder order below. `npm run check` runs this script. The compiler's import graph (tsc
+ * --explainFiles) is used, so the check includes lazy imports, JSON files and the names of package.json's imports. The
+ * optional argument is another folder with a tsconfig.json.
  */
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -10,7 +10,10 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(fileURLToPath(import.meta.url));
 
-/** The folder order, lowest first: each folder with the folders that it may import. Those must be listed before it, so that folders form no cycle. */
+/**
+ * The folder order, lowest folder first. Each entry lists the folders that its folder may import. These folders must
+ * precede the entry, so that folders form no cycle.
+ */
 const order = {
   kit: [],
   "kit/words": [],
@@ -42,11 +45,11 @@ const order = {
   e2e: [],
 };
 
-/** Unit tests may import every folder in the order. No module may import a unit test or a journey. */
+/** Defines which files are tests. A unit test may import every folder in the order. No module may import a unit test or a journey. */
 const isUnitTest = (file) => /\.test\.tsx?$/.test(file);
 const isTest = (file) => isUnitTest(file) || file.endsWith(".spec.ts");
 
-/** Returns the files of the folder that each of its files imports. */
+/** Returns the imports of each file in the folder. */
 function importsIn(folder) {
   const tsc = join(root, "node_modules/.bin/tsc");
   const settings = { cwd: folder, encoding: "utf8", maxBuffer: 1 << 26 };
@@ -64,7 +67,7 @@ function importsIn(folder) {
   return imports;
 }
 
-/** Returns the mistakes in the order itself: folders that name one which is not listed before them. */
+/** Returns the errors in the order itself: entries that name a folder that does not precede them. */
 function disorder() {
   const folders = Object.keys(order);
   const named = Object.entries(order).flatMap(([folder, below]) => below.map((other) => [folder, other]));
@@ -73,7 +76,7 @@ function disorder() {
   return wrong.map(([folder, other]) => `layers.mjs names ${other} for ${folder}, but does not list it before`);
 }
 
-/** Returns the imports that the order does not allow. */
+/** Returns the imports that the folder order does not allow. */
 function forbidden(imports) {
   const edges = [...imports].flatMap(([from, files]) => [...files].map((to) => [from, to]));
   return edges.flatMap(([from, to]) => {
@@ -85,7 +88,7 @@ function forbidden(imports) {
   });
 }
 
-/** Returns at least one cycle of each group of modules that import each other. */
+/** Returns at least one cycle for each group of modules that import each other. */
 function circles(imports) {
   const found = [];
   const done = new Set();

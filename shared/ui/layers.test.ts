@@ -1,4 +1,4 @@
-/** Runs layers.mjs on small trees that break its rules. */
+/** Runs layers.mjs on small source trees that violate its rules. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ const compilerOptions = {
   ...{ module: "esnext", moduleResolution: "bundler", allowImportingTsExtensions: true },
 };
 
-/** Runs the check on a tree of these files, and returns what it prints, line by line. */
+/** Runs the check on a tree of the given files, and returns the check's output as lines. */
 function mistakesIn(t: TestContext, files: Record<string, string>): string[] {
   const folder = mkdtempSync(join(tmpdir(), "ui-layers-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -25,7 +25,7 @@ function mistakesIn(t: TestContext, files: Record<string, string>): string[] {
   return stderr.split("\n").filter((line) => line !== "");
 }
 
-test("the layer check accepts imports of lower folders, and any import from a test", (t) => {
+test("the layer check accepts imports from lower folders and any import in a test", (t) => {
   const tree = {
     "kit/colour.ts": "export const colour = 1;",
     "embed/api/api.ts": 'export { colour } from "../../kit/colour.ts";',
@@ -51,7 +51,7 @@ test("the layer check rejects a cycle through a lazy import", (t) => {
   assert.deepEqual(mistakesIn(t, tree), ["import circle: embed/later.ts → embed/main.ts → embed/later.ts"]);
 });
 
-test("the layer check rejects imports of higher folders and between applications", (t) => {
+test("the layer check rejects imports from higher folders and between applications", (t) => {
   const tree = {
     "kit/colour.ts": 'import type { Mode } from "../embed/mode.ts";\nexport type Colour = Mode;',
     "embed/mode.ts": 'import { api } from "../dashboard/api/api.ts";\nexport type Mode = typeof api;',
@@ -63,7 +63,7 @@ test("the layer check rejects imports of higher folders and between applications
   ]);
 });
 
-test("the layer check rejects unknown folders, imported tests and an empty tree", (t) => {
+test("the layer check rejects unknown folders, imports of tests and an empty tree", (t) => {
   const elsewhere = { "kit/a.ts": 'import "../elsewhere/b.ts";', "elsewhere/b.ts": "export {};" };
   const unknown = "kit/a.ts imports elsewhere/b.ts: elsewhere is not in the order of layers.mjs";
   assert.deepEqual(mistakesIn(t, elsewhere), [unknown]);

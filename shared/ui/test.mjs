@@ -1,6 +1,6 @@
 /**
- * Runs the workspace's unit tests (*.test.ts, *.test.tsx): bundles each and passes them to Node's test runner. Optional
- * arguments are folders or files.
+ * Runs the workspace's unit tests (*.test.ts, *.test.tsx). It bundles each test and passes the bundles to Node's test
+ * runner. Optional arguments are folders or files.
  */
 import * as esbuild from "esbuild";
 import { spawnSync } from "node:child_process";

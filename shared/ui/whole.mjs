@@ -1,14 +1,14 @@
-/** Replaces a built folder atomically, so that readers see one build or the other. */
+/** Replaces a built folder atomically, so that readers see either the old or the new build. */
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** How long a replaced folder stays, for readers that still use it. */
+/** The time for which a replaced folder is kept for readers that still use it. */
 const KEPT_MS = 600_000;
 
 /**
- * Makes out, an absolute path, a link to a folder with exactly these files (a map from path to content). It writes
- * nothing if they are unchanged. Only a link can be replaced atomically; the folders are next to it, with names that
- * begin with a dot.
+ * Makes out, an absolute path, a link to a folder with exactly the given files (a map from path to content). Writes
+ * nothing if the files are unchanged. Only a link can be replaced atomically. The folders are next to the link and have
+ * names that begin with a dot.
  */
 export function replace(out, files) {
   if (holds(out, files)) return;

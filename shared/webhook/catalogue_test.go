@@ -43,7 +43,7 @@ func TestCatalogueListsSpecifiedTypesAndExtensions(t *testing.T) {
 	}
 }
 
-func TestParseTypeAcceptsCatalogueTypesOnly(t *testing.T) {
+func TestParseTypeRejectsTypesOutsideCatalogue(t *testing.T) {
 	t.Parallel()
 	for _, k := range webhook.Catalogue() {
 		if got, ok := webhook.ParseType(string(k.Type)); !ok || got != k.Type {
@@ -57,7 +57,7 @@ func TestParseTypeAcceptsCatalogueTypesOnly(t *testing.T) {
 	}
 }
 
-func TestRequiredAndDefaultTypes(t *testing.T) {
+func TestRequiredAndDefaultTypesMatchSpecification(t *testing.T) {
 	t.Parallel()
 	required := []webhook.Type{"patient.ehi_export_success", "patient.ehi_export_failed", "webhook.test"}
 	if diff := cmp.Diff(required, webhook.Required()); diff != "" {

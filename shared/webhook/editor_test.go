@@ -54,7 +54,7 @@ func TestCreateReturnsSubscription(t *testing.T) {
 	})
 }
 
-func TestCreateRefusesInvalidDraft(t *testing.T) {
+func TestCreateRejectsInvalidDraft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -89,7 +89,7 @@ func TestCreateRefusesInvalidDraft(t *testing.T) {
 	})
 }
 
-func TestRotatedSecretSignsForAnotherDay(t *testing.T) {
+func TestRotatedSecretStaysValidForOneDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -174,9 +174,9 @@ func TestRotateAllowsTenOldSecrets(t *testing.T) {
 	})
 }
 
-// TestCreateRefusesPrivateAddress checks that the guard that dials a webhook's URL decides whether the URL is
+// TestCreateRejectsPrivateAddress checks that the guard that dials a webhook's URL decides whether the URL is
 // permitted, in both modes. Only the stack can add exceptions beyond the public internet.
-func TestCreateRefusesPrivateAddress(t *testing.T) {
+func TestCreateRejectsPrivateAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

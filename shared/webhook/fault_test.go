@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestInternalErrorUsesNoAttempt checks that internal failures use up no attempt. The worker repeats the same attempt
+// TestInternalErrorDoesNotCountAsAttempt checks that internal failures use up no attempt. The worker repeats the same attempt
 // after the lease has expired, and not earlier.
-func TestInternalErrorUsesNoAttempt(t *testing.T) {
+func TestInternalErrorDoesNotCountAsAttempt(t *testing.T) {
 	t.Parallel()
 	noSockets := errors.New("no sockets left")
 	faults := map[string]func(w *world) (worker webhook.Worker){

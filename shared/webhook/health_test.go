@@ -51,7 +51,7 @@ func TestContinuousFailureWarnsTwiceAndDisablesAfterFiveDays(t *testing.T) {
 	})
 }
 
-func TestSuccessEndsRunOfFailures(t *testing.T) {
+func TestSuccessResetsFailureCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -82,7 +82,7 @@ func TestSuccessEndsRunOfFailures(t *testing.T) {
 	})
 }
 
-func TestRarelyUsedWebhookIsNotDisabled(t *testing.T) {
+func TestRarelyUsedWebhookIsNotDisabledAfterFewFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -139,7 +139,7 @@ func (w *world) nextAttempt(due time.Time) time.Time {
 	return due
 }
 
-func TestBreakerPostponesWithoutUsingAttempts(t *testing.T) {
+func TestBreakerPostponesDeliveryWithoutCountingAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -306,9 +306,9 @@ func TestBurstIsSentAtEndpointRate(t *testing.T) {
 	})
 }
 
-// TestEndpointRateHoldsAfterOutage checks that waiting attempts do not all start at once after an outage of the
+// TestEndpointRateIsEnforcedAfterOutage checks that waiting attempts do not all start at once after an outage of the
 // workers, when every slot in the rate is late.
-func TestEndpointRateHoldsAfterOutage(t *testing.T) {
+func TestEndpointRateIsEnforcedAfterOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -337,9 +337,9 @@ func TestEndpointRateHoldsAfterOutage(t *testing.T) {
 	})
 }
 
-// TestPacerProcessesMatchTemplate checks that, with the maximum number of processes, attempts without a slot amount to
+// TestPacerProcessCountMatchesTemplate checks that, with the maximum number of processes, attempts without a slot amount to
 // a tenth of the rate.
-func TestPacerProcessesMatchTemplate(t *testing.T) {
+func TestPacerProcessCountMatchesTemplate(t *testing.T) {
 	t.Parallel()
 	for _, f := range tables.Template(t).Functions {
 		if f.LogicalID != "WebhookWorkerFunction" {

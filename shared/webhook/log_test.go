@@ -81,7 +81,7 @@ func TestAttemptOutcomeIsLogged(t *testing.T) {
 	})
 }
 
-func TestAnswerIsNotStoredWithoutLogKey(t *testing.T) {
+func TestResponseIsNotStoredWithoutLogKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

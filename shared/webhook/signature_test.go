@@ -81,10 +81,10 @@ func (l tokenLinks) SignLink(_ org.Tenant, address string) (string, error) {
 	return address + "?token=" + l.token, nil
 }
 
-// TestDownloadLinksAreSentCompleteAndNeverStored checks that the stored event grants access to no file. The sent event
+// TestDownloadLinksAreSentButNeverStored checks that the stored event grants access to no file. The sent event
 // grants access, and the receiver verifies the sent event. A receiver that echoes the sent event leaves no working link
 // in the log.
-func TestDownloadLinksAreSentCompleteAndNeverStored(t *testing.T) {
+func TestDownloadLinksAreSentButNeverStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -125,7 +125,7 @@ func TestDownloadLinksAreSentCompleteAndNeverStored(t *testing.T) {
 	})
 }
 
-func TestBothSecretsVerifyDuringRotation(t *testing.T) {
+func TestDeliveryVerifiesWithBothSecretsDuringRotation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -152,7 +152,7 @@ func TestBothSecretsVerifyDuringRotation(t *testing.T) {
 	})
 }
 
-func TestSubscriptionWithoutLiveSecretSendsNothing(t *testing.T) {
+func TestDeliverEventFailsWithoutValidSecret(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -163,7 +163,7 @@ func TestSubscriptionWithoutLiveSecretSendsNothing(t *testing.T) {
 	})
 }
 
-func TestDamagedSecretSendsNothing(t *testing.T) {
+func TestDeliverEventFailsWhenSecretIsDamaged(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"whsec_", "whsec_not base64", "whsec_" + strings.Repeat("A", 43)} {
 		synctest.Test(t, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestDamagedSecretSendsNothing(t *testing.T) {
 	}
 }
 
-func TestSecretHas32BytesInStandardBase64(t *testing.T) {
+func TestNewSecretReturns32BytesInStandardBase64(t *testing.T) {
 	t.Parallel()
 	text, err := webhook.NewSecret(bytes.NewReader(bytes.Repeat([]byte{0xff}, 32)))
 	expect.NoError(t, err)
@@ -188,7 +188,7 @@ func TestSecretHas32BytesInStandardBase64(t *testing.T) {
 	}
 }
 
-func TestCreateRefusesForbiddenURL(t *testing.T) {
+func TestCreateRejectsForbiddenURL(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		url        string

@@ -87,9 +87,9 @@ func (c *crowd) attempts() (once, more int) {
 	return once, more
 }
 
-// TestSlowWebhookReceivesEverythingOnce checks that a slow receiver has enough time to respond and receives every event
+// TestSlowWebhookReceivesEachEventOnce checks that a slow receiver has enough time to respond and receives every event
 // once. Only the number of attempts in progress is limited.
-func TestSlowWebhookReceivesEverythingOnce(t *testing.T) {
+func TestSlowWebhookReceivesEachEventOnce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		takes, within time.Duration
@@ -124,10 +124,10 @@ func TestSlowWebhookReceivesEverythingOnce(t *testing.T) {
 	}
 }
 
-// TestHangingWebhookGetsNoReservedAttempts checks that a hanging receiver is not sent attempts whose slots were
+// TestHangingWebhookIsDeniedReservedAttempts checks that a hanging receiver is not sent attempts whose slots were
 // reserved while the receiver worked. Of 200 concurrent events, 50 may start, and the other events have slots in the
 // next three seconds. When the receiver responds again, the waiting events are delivered within two minutes.
-func TestHangingWebhookGetsNoReservedAttempts(t *testing.T) {
+func TestHangingWebhookIsDeniedReservedAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

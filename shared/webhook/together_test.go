@@ -113,7 +113,7 @@ func TestPlanTogetherSharesCallsBetweenEvents(t *testing.T) {
 	})
 }
 
-func TestPlanTogetherWithOneEventMakesSameCallsAsDeliverEvent(t *testing.T) {
+func TestPlanTogetherMakesSameCallsAsDeliverEventForOneEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -133,7 +133,7 @@ func TestPlanTogetherWithOneEventMakesSameCallsAsDeliverEvent(t *testing.T) {
 	})
 }
 
-func TestPlanTogetherKeepsTenantsApart(t *testing.T) {
+func TestPlanTogetherSeparatesTenants(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

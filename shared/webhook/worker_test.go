@@ -24,10 +24,10 @@ func schedule() []time.Duration {
 	}
 }
 
-// TestFailingReceiverGetsTenAttempts checks that a receiver that always fails gets ten attempts. The queue's delay
+// TestFailingReceiverReceivesTenAttempts checks that a receiver that always fails gets ten attempts. The queue's delay
 // provides the short waits, and the due index provides the long waits. A message that is a millisecond early has no
 // effect.
-func TestFailingReceiverGetsTenAttempts(t *testing.T) {
+func TestFailingReceiverReceivesTenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ jitter, factor float64 }{
 		"at the earliest": {0, 0.8}, "on average": {0.5, 1}, "at the latest": {0.999999999999, 1.2},
@@ -91,7 +91,7 @@ func (w *world) followSchedule(t *testing.T) {
 	t.Fatal("the schedule does not end")
 }
 
-func TestSuccessfulDeliveryEnds(t *testing.T) {
+func TestSuccessfulDeliveryIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -118,7 +118,7 @@ func TestSuccessfulDeliveryEnds(t *testing.T) {
 	})
 }
 
-func TestDuplicateMessagesDeliverOnce(t *testing.T) {
+func TestDuplicateMessagesResultInOneDelivery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -166,7 +166,7 @@ func (w *world) receivers() []string {
 	return urls
 }
 
-func TestBlockedAddressIsTriedOnce(t *testing.T) {
+func TestBlockedURLIsAttemptedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -211,7 +211,7 @@ func (c changed) Subscriptions(context.Context, org.Tenant) ([]webhook.Subscript
 	return c.now, nil
 }
 
-func TestRetryEndsDeliveryWhenSubscriptionEnded(t *testing.T) {
+func TestRetryEndsDeliveryWhenSubscriptionIsInactive(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(s webhook.Subscription) []webhook.Subscription{
 		"removed": func(webhook.Subscription) []webhook.Subscription { return nil },
@@ -270,7 +270,7 @@ func TestSlowReceiversAreCalledConcurrently(t *testing.T) {
 	})
 }
 
-func TestFirstDeliveryTakesFiveAWSCalls(t *testing.T) {
+func TestFirstDeliveryMakesFiveAWSCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

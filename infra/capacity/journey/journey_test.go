@@ -19,7 +19,7 @@ type row struct {
 	Reads, Writes      float64
 }
 
-func TestScalingDocumentMatchesCountedJourneys(t *testing.T) {
+func TestTableMatchesScalingDocument(t *testing.T) {
 	t.Parallel()
 	table, err := journey.Table()
 	expect.NoError(t, err)

@@ -155,7 +155,7 @@ var within = map[string]float64{
 	"names": 0.05, "said more than once": 0.1, "names in several states": 0.35,
 }
 
-func TestListStatisticsMatchPublishedList(t *testing.T) {
+func TestNewListMatchesStatisticsOfPublishedList(t *testing.T) {
 	t.Parallel()
 	actual, invented := statistics(realRows(t)), statistics(inventedRows(t))
 	for what, tolerance := range within {
@@ -171,7 +171,7 @@ const tradeWords = "md medical health center llc care family clinic associates m
 	"healthcare wellness pediatrics services pain specialists " +
 	"primary internal institute physicians county"
 
-func TestListNamesUseTradeWordsAsOftenAsRealNames(t *testing.T) {
+func TestNewListMatchesWordFrequenciesOfRealNames(t *testing.T) {
 	t.Parallel()
 	actual, invented := wordShares(realRows(t)), wordShares(inventedRows(t))
 	for word := range strings.FieldsSeq(tradeWords) {
@@ -193,7 +193,7 @@ func wordShares(rows []row) map[string]float64 {
 	return shares
 }
 
-func TestListNamesAreInvented(t *testing.T) {
+func TestNewListContainsInventedNames(t *testing.T) {
 	t.Parallel()
 	isReal := map[string]string{}
 	for _, r := range realRows(t) {
@@ -206,7 +206,7 @@ func TestListNamesAreInvented(t *testing.T) {
 	}
 }
 
-func TestListIsDeterministicAndValid(t *testing.T) {
+func TestNewListIsDeterministicAndValid(t *testing.T) {
 	t.Parallel()
 	first, err := io.ReadAll(us.NewList())
 	if err != nil {

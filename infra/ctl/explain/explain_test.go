@@ -91,9 +91,9 @@ func TestExplainChoosesBestMatchingRow(t *testing.T) {
 	}
 }
 
-// TestExplainChoosesFirstOfEqualRows covers rows with equal scores. The tests that use the real document cover the
+// TestExplainChoosesFirstRowWhenScoresAreEqual covers rows with equal scores. The tests that use the real document cover the
 // other rows.
-func TestExplainChoosesFirstOfEqualRows(t *testing.T) {
+func TestExplainChoosesFirstRowWhenScoresAreEqual(t *testing.T) {
 	t.Parallel()
 	table, err := explain.NewTable("| Failure | Line | Fields | What to do |\n|---|---|---|---|\n" +
 		"| least | `x` | `step=token` `setbacks=9` | a |\n| first | `x` | `step=token` `setbacks=2` | b |\n| second | `x` " +
@@ -141,7 +141,7 @@ func TestReadLineParsesAllLogFormats(t *testing.T) {
 	}
 }
 
-func TestFailedRecognisesFailures(t *testing.T) {
+func TestLineFailedReportsFailures(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		`{"msg":"x","result":"failed"}`: true, `{"msg":"x","result":"partial"}`: true, `{"msg":"x","result":"put_off"}`: true,
@@ -157,7 +157,7 @@ func TestFailedRecognisesFailures(t *testing.T) {
 	}
 }
 
-func TestExplainCommandsMatchLineSubject(t *testing.T) {
+func TestExplainCommandsReferToLineSubject(t *testing.T) {
 	t.Parallel()
 	const tenant = " -org " + ownerID + " -mode live"
 	atEndpoint := func(result string, more ...string) map[string]string {
@@ -222,7 +222,7 @@ func TestExplainCommandsMatchLineSubject(t *testing.T) {
 	}
 }
 
-func TestNewTableRejectsDocumentWithoutTables(t *testing.T) {
+func TestNewTableRejectsDocumentWithMissingTable(t *testing.T) {
 	t.Parallel()
 	words := strings.Index(docs.Failures(), "| Word |")
 	for _, document := range []string{"", docs.Failures()[:words], docs.Failures()[words:]} {

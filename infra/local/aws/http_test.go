@@ -98,7 +98,7 @@ func TestMiddlewareCanRejectCall(t *testing.T) {
 	}
 }
 
-func TestServicesRespondOverPort(t *testing.T) {
+func TestServicesRespondOverHTTP(t *testing.T) {
 	t.Parallel()
 	for _, p := range probes() {
 		t.Run(p.service, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestServicesRespondOverPort(t *testing.T) {
 	}
 }
 
-func TestPresignedURLWorksWithoutHeaders(t *testing.T) {
+func TestPresignedURLNeedsNoHeaders(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	cfg := overPort(t, cloud)
@@ -196,7 +196,7 @@ func TestHandlesDistinguishesAWSFromOtherRoutes(t *testing.T) {
 	}
 }
 
-func TestInProcessCallWithEndedContextSendsNothing(t *testing.T) {
+func TestInProcessCallFailsWhenContextIsCanceled(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -209,7 +209,7 @@ func TestInProcessCallWithEndedContextSendsNothing(t *testing.T) {
 	}
 }
 
-func TestInProcessResponsesMatchPort(t *testing.T) {
+func TestInProcessResponsesMatchHTTPResponses(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	ports := map[string]awssdk.Config{"in process": cloud.Config("test"), "over a port": overPort(t, cloud)}
@@ -237,7 +237,7 @@ func TestInProcessResponsesMatchPort(t *testing.T) {
 	}
 }
 
-func TestManyClientsWaitOnOneQueueWithVirtualClock(t *testing.T) {
+func TestQueueServesManyLongPollingClients(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cloud := newCloud(t, aws.Options{})

@@ -102,7 +102,7 @@ func TestRestartDropsExpiredRows(t *testing.T) {
 }
 
 // A second start reads the first start's snapshot of the same state, and must not lose any data.
-func TestSecondRestartKeepsState(t *testing.T) {
+func TestStateSurvivesSecondRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cloud := newCloud(t, aws.Options{Dir: dir})
@@ -129,7 +129,7 @@ func TestSecondRestartKeepsState(t *testing.T) {
 	}
 }
 
-func TestNewFailsOnUnreadableFolder(t *testing.T) {
+func TestNewFailsWhenDataFolderIsUnreadable(t *testing.T) {
 	t.Parallel()
 	header := `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 	tests := map[string]struct{ line, want string }{
@@ -174,7 +174,7 @@ func TestNewFailsWhenObjectFileIsMissing(t *testing.T) {
 	}
 }
 
-func TestClosedCloudRejectsChanges(t *testing.T) {
+func TestCloudRejectsChangesAfterClose(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{Dir: t.TempDir()})
 	if err := cloud.Close(); err != nil {

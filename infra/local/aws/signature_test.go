@@ -116,7 +116,7 @@ func filled(t *testing.T, o aws.Options) *aws.Cloud {
 	return cloud
 }
 
-func TestClientCorrectsClockAfterOneRejection(t *testing.T) {
+func TestClientCorrectsClockSkewAfterOneRejection(t *testing.T) {
 	t.Parallel()
 	refusals := map[string]int{"sqs": 403, "s3": 403, "ses": 403}
 	for name, newClient := range callers() {
@@ -232,7 +232,7 @@ func TestServicesRejectTamperedRequest(t *testing.T) {
 	}
 }
 
-func TestWrongSecretOrRegionIsRejected(t *testing.T) {
+func TestServicesRejectWrongSecretOrRegion(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(*awssdk.Config){
 		"secret": func(cfg *awssdk.Config) {
@@ -262,7 +262,7 @@ func TestWrongSecretOrRegionIsRejected(t *testing.T) {
 	}
 }
 
-func TestUnsignedCallIsRejected(t *testing.T) {
+func TestServicesRejectUnsignedCall(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"dynamodb": "MissingAuthenticationTokenException",
@@ -280,7 +280,7 @@ func TestUnsignedCallIsRejected(t *testing.T) {
 	}
 }
 
-func TestOversizedBodyIsRejectedWithoutReading(t *testing.T) {
+func TestServicesRejectOversizedBodyWithoutReadingIt(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	cfg := cloud.Config("ExportWorker")

@@ -66,7 +66,7 @@ func made(t *testing.T, root string) []string {
 	return changed
 }
 
-func TestFunctionsBuildsOnlyChangedBinaries(t *testing.T) {
+func TestFunctionsRebuildsChangedBinaries(t *testing.T) {
 	t.Parallel()
 	root := project(t)
 	steps := []struct {
@@ -106,9 +106,9 @@ func TestFunctionsBuildsOnlyChangedBinaries(t *testing.T) {
 	}
 }
 
-// TestFunctionsSeparatesPlatforms checks that binaries for other platforms, such as containers on a Mac, do not replace
+// TestFunctionsBuildsOtherPlatformsInSeparateFolder checks that binaries for other platforms, such as containers on a Mac, do not replace
 // this machine's binaries.
-func TestFunctionsSeparatesPlatforms(t *testing.T) {
+func TestFunctionsBuildsOtherPlatformsInSeparateFolder(t *testing.T) {
 	t.Parallel()
 	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64
 	if runtime.GOARCH == "arm64" {

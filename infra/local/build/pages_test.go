@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/ui/pages"
 )
 
-func TestPagesAreCopiedBesideFunction(t *testing.T) {
+func TestPagesCopiesBuiltPagesNextToFunction(t *testing.T) {
 	t.Parallel()
 	root, out := t.TempDir(), t.TempDir()
 	var said strings.Builder
@@ -28,7 +28,7 @@ func TestPagesAreCopiedBesideFunction(t *testing.T) {
 	}
 }
 
-func TestPagesReportsMissingBuild(t *testing.T) {
+func TestPagesRemovesStalePagesWhenBuildIsMissing(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	var said strings.Builder

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestBrowserShowsHostileDataAsText inspects every part of the page that shows foreign data, after a browser has parsed
-// that part. The guarantee relies on the rules that TestScriptsParseNothingAsHTML checks.
-func TestBrowserShowsHostileDataAsText(t *testing.T) {
+// TestConsoleRendersHostileDataAsText inspects every part of the page that shows foreign data, after a browser has parsed
+// that part. The guarantee relies on the rules that TestScriptsNeverParseHTML checks.
+func TestConsoleRendersHostileDataAsText(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil || testing.Short() {

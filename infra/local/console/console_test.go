@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPageRunsOnlyOwnScripts(t *testing.T) {
+func TestPageBlocksForeignScripts(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	for path, want := range map[string]string{
@@ -38,7 +38,7 @@ func TestPageRunsOnlyOwnScripts(t *testing.T) {
 
 // The content security policy forbids inline code and external content. The scripts must never parse anything as HTML,
 // since rows, messages and mail contain foreign data.
-func TestScriptsParseNothingAsHTML(t *testing.T) {
+func TestScriptsNeverParseHTML(t *testing.T) {
 	t.Parallel()
 	page := os.DirFS("page")
 	scripts, err := fs.Glob(page, "*.js")
@@ -63,7 +63,7 @@ func TestScriptsParseNothingAsHTML(t *testing.T) {
 	}
 }
 
-func TestChangesRequirePostMethod(t *testing.T) {
+func TestStateChangesRequirePost(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		method, target string
@@ -95,7 +95,7 @@ func TestChangesRequirePostMethod(t *testing.T) {
 	}
 }
 
-func TestForeignPageCannotChangeAnything(t *testing.T) {
+func TestCrossOriginRequestsCannotChangeState(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestFaultsAreEnabledAndDisabled(t *testing.T) {
+func TestFaultsCanBeEnabledAndDisabled(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -43,7 +43,7 @@ func TestFaultsAreEnabledAndDisabled(t *testing.T) {
 	}
 }
 
-func TestDamageCorruptsOneAttribute(t *testing.T) {
+func TestDamageCorruptsSelectedAttribute(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)

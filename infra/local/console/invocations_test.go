@@ -13,7 +13,7 @@ type invocation struct {
 	Lines                               []string
 }
 
-func TestInvocationsExcludeKeys(t *testing.T) {
+func TestInvocationsRedactKeys(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	f.timeline.Requested("1-a", "Worker", []byte(`{"Records":[{"messageId":"m-1","eventSourceARN":"q"}]}`))

@@ -45,7 +45,7 @@ type object struct {
 	Binary, Truncated bool
 }
 
-func TestObjectsAreListedByFolder(t *testing.T) {
+func TestConsoleListsObjectsByFolder(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withObjects(t, f, map[string]string{
@@ -76,7 +76,7 @@ func TestObjectsAreListedByFolder(t *testing.T) {
 	f.get(t, 404, &refused, "buckets/nothing/objects")
 }
 
-func TestObjectsAreListedInPages(t *testing.T) {
+func TestObjectListIsPaginated(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	objects := map[string]string{}
@@ -92,7 +92,7 @@ func TestObjectsAreListedInPages(t *testing.T) {
 	}
 }
 
-func TestObjectResponseIncludesBeginningOfText(t *testing.T) {
+func TestObjectResponseIncludesTextPreview(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withObjects(t, f, map[string]string{
@@ -119,7 +119,7 @@ func TestObjectResponseIncludesBeginningOfText(t *testing.T) {
 	}
 }
 
-func TestDownloadIsAttachment(t *testing.T) {
+func TestObjectDownloadIsServedAsAttachment(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	large := strings.Repeat("0123456789abcdef", 17<<16) // 17 MB, so a download takes several parts

@@ -63,7 +63,7 @@ type queue struct {
 	Serves      []string
 }
 
-func TestQueuesListCountsAndDeadLetterQueues(t *testing.T) {
+func TestQueueListIncludesCountsAndDeadLetterQueues(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withQueues(t, f)
@@ -89,7 +89,7 @@ type messages struct {
 	}
 }
 
-func TestMessagesAreListedWithoutReceivingThem(t *testing.T) {
+func TestMessageListDoesNotReceiveMessages(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withQueues(t, f)
@@ -113,7 +113,7 @@ func TestMessagesAreListedWithoutReceivingThem(t *testing.T) {
 	f.get(t, 404, &refused, "queues/nothing/messages")
 }
 
-func TestRedriveReturnsDeadLettersToSource(t *testing.T) {
+func TestRedriveMovesDeadLettersBackToSourceQueue(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withQueues(t, f)
@@ -137,7 +137,7 @@ func TestRedriveReturnsDeadLettersToSource(t *testing.T) {
 	}
 }
 
-func TestPurgeDeletesMessages(t *testing.T) {
+func TestPurgeDeletesMessagesFromQueue(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withQueues(t, f)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/console"
 )
 
-func TestStateIncludesAllTotals(t *testing.T) {
+func TestStateIncludesTotalsAndFunctions(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -38,7 +38,7 @@ func TestStateIncludesAllTotals(t *testing.T) {
 }
 
 // A mail's HTML is foreign data, so the page shows it in a frame, where it can't act on the console.
-func TestMailHTMLIsInertSeparateDocument(t *testing.T) {
+func TestMailHTMLIsServedAsSandboxedDocument(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	got := f.serve(t, "GET", "/_local/api/mail/1", nil)
@@ -52,7 +52,7 @@ func TestMailHTMLIsInertSeparateDocument(t *testing.T) {
 	}
 }
 
-func TestMailAndWebhooksAreListed(t *testing.T) {
+func TestConsoleListsMailAndWebhooks(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	var mail struct{ Mails []console.Mail }

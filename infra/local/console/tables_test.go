@@ -77,7 +77,7 @@ func (page items) names() string {
 	return strings.Join(names, "")
 }
 
-func TestTablesAreListedWithIndexes(t *testing.T) {
+func TestConsoleListsTablesWithIndexes(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -92,7 +92,7 @@ func TestTablesAreListedWithIndexes(t *testing.T) {
 	}
 }
 
-func TestTableRowsAreListedByKeyInPages(t *testing.T) {
+func TestConsoleListsTableRowsByKeyWithPagination(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -128,7 +128,7 @@ func TestTableRowsAreListedByKeyInPages(t *testing.T) {
 	}
 }
 
-func TestRowIsShownAsPlainJSONWithoutSecrets(t *testing.T) {
+func TestRowIsShownAsJSONWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -179,7 +179,7 @@ func TestRowIsShownAsPlainJSONWithoutSecrets(t *testing.T) {
 	}
 }
 
-func TestMissingTableOrRowIsNotFound(t *testing.T) {
+func TestMissingTableOrRowReturns404(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)

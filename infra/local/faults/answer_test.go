@@ -60,7 +60,7 @@ func failOnce(t *testing.T, operation string, kind faults.Kind, seed uint64) (*b
 	return newBench(t, plan), plan
 }
 
-func TestThrottledCallReturnsServiceError(t *testing.T) {
+func TestThrottledCallReturnsServiceThrottlingError(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		t.Run(operation, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestThrottledCallReturnsServiceError(t *testing.T) {
 	}
 }
 
-func TestServiceFailureReturns500BeforeOrAfterEffect(t *testing.T) {
+func TestServiceFailureReturns500WhetherOrNotCallReachedService(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		for reached, kind := range []faults.Kind{faults.FailedBefore, faults.FailedAfter} {
@@ -103,7 +103,7 @@ func TestServiceFailureReturns500BeforeOrAfterEffect(t *testing.T) {
 	}
 }
 
-func TestBrokenCallHasNoResponse(t *testing.T) {
+func TestBrokenConnectionReturnsError(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		for i, kind := range []faults.Kind{
@@ -135,7 +135,7 @@ func TestBrokenCallHasNoResponse(t *testing.T) {
 	}
 }
 
-func TestSDKRetriesEveryKindExceptCancelledTransaction(t *testing.T) {
+func TestSDKRetriesEveryFaultExceptTransactionCancellation(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		for kind := faults.Throttled; kind <= faults.TimedOutAfter; kind++ {
@@ -157,7 +157,7 @@ func TestSDKRetriesEveryKindExceptCancelledTransaction(t *testing.T) {
 	}
 }
 
-func TestConflictsAreInjectedIntoDynamoDBWritesOnly(t *testing.T) {
+func TestConflictFaultsAffectDynamoDBWrites(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		t.Run(operation, func(t *testing.T) {
@@ -199,7 +199,7 @@ func codes(cancelled *ddbtypes.TransactionCanceledException) []string {
 	return found
 }
 
-func TestThrottledTransactionNamesReason(t *testing.T) {
+func TestThrottledTransactionIncludesCancellationReason(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for seed := range uint64(20) {

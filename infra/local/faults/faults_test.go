@@ -48,7 +48,7 @@ func run(t *testing.T, seed uint64) []faults.Injection {
 	return sorted(plan.Injected())
 }
 
-func TestPlanIsDeterministicBySeed(t *testing.T) {
+func TestPlanIsDeterministicForSeed(t *testing.T) {
 	t.Parallel()
 	first := run(t, 7)
 	if len(first) < 50 {
@@ -71,7 +71,7 @@ func TestPlanIsDeterministicBySeed(t *testing.T) {
 	}
 }
 
-func TestStormOutlastsSDKRetries(t *testing.T) {
+func TestStormSeverityExhaustsSDKRetries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		storm float64
@@ -95,7 +95,7 @@ func TestStormOutlastsSDKRetries(t *testing.T) {
 	}
 }
 
-func TestPlanAffectsOnlyFunctions(t *testing.T) {
+func TestPlanSparesCallersThatAreNotFunctions(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Rules: []faults.Rule{{Kind: faults.FailedBefore}}})
 	b := newBench(t, plan)
@@ -114,7 +114,7 @@ func TestPlanAffectsOnlyFunctions(t *testing.T) {
 	}
 }
 
-func TestPlanAffectsNamedCallers(t *testing.T) {
+func TestPlanCallersOptionSelectsCallers(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{
 		Rules: []faults.Rule{{Kind: faults.FailedBefore}}, Callers: func(name string) bool { return name == "test" },
@@ -154,7 +154,7 @@ func TestRuleCountsMatchingCalls(t *testing.T) {
 	}
 }
 
-func TestTimeoutEndsWhenCallerGivesUp(t *testing.T) {
+func TestTimeoutFaultEndsWhenCallerCancels(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := failOnce(t, "dynamodb.PutItem", faults.TimedOutBefore, 1)
@@ -170,8 +170,8 @@ func TestTimeoutEndsWhenCallerGivesUp(t *testing.T) {
 	})
 }
 
-// TestPlanWorksOverSocket repeats the in-process test over a socket.
-func TestPlanWorksOverSocket(t *testing.T) {
+// TestPlanInjectsFaultsOverHTTP repeats the in-process test over a socket.
+func TestPlanInjectsFaultsOverHTTP(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kind    faults.Kind
@@ -201,7 +201,7 @@ func TestPlanWorksOverSocket(t *testing.T) {
 	}
 }
 
-func TestSocketTimeoutEndsWhenCallerGivesUp(t *testing.T) {
+func TestTimeoutFaultEndsWhenHTTPClientDisconnects(t *testing.T) {
 	t.Parallel()
 	b, _ := failOnce(t, "dynamodb.PutItem", faults.TimedOutBefore, 2)
 	server := httptest.NewServer(b.cloud)

@@ -72,7 +72,7 @@ func TestLifeEndsAfterNthCall(t *testing.T) {
 	}
 }
 
-func TestLifeCanBeDisarmedOrEnded(t *testing.T) {
+func TestLifeCanBeDisarmedAndEnded(t *testing.T) {
 	t.Parallel()
 	spared := faults.NewLife(1)
 	spared.Disarm()

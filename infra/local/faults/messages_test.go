@@ -38,7 +38,7 @@ func TestDisorderDuplicatesAndReordersMessages(t *testing.T) {
 	}
 }
 
-func TestDisorderKeepsSingleMessageInOrder(t *testing.T) {
+func TestDisorderIgnoresSingleMessage(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Severity: faults.Severity{Reorder: 1}})
 	for range 100 {
@@ -70,7 +70,7 @@ func TestIndexLagIsBounded(t *testing.T) {
 	}
 }
 
-func TestSkewIsConstant(t *testing.T) {
+func TestClockSkewIsConstantPerFunction(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Seed: 5, Severity: faults.Severity{Skew: time.Minute}})
 	seen := make(map[time.Duration]bool)

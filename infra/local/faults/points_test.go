@@ -30,7 +30,7 @@ func journey() []faults.Call {
 	}
 }
 
-func TestPointsMergesReadsThatChangeNothingOutside(t *testing.T) {
+func TestPointsMergesConsecutiveReads(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ wanted, want []int }{
 		"every call": {
@@ -51,7 +51,7 @@ func TestPointsMergesReadsThatChangeNothingOutside(t *testing.T) {
 	}
 }
 
-func TestReadsOnlyExcludesWrites(t *testing.T) {
+func TestReadsOnlyReportsFalseForWrites(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		method, target string

@@ -13,7 +13,7 @@ import (
 
 const listener = "127.0.0.1:4567"
 
-func TestURLUsesHostNameWhenSystemResolvesIt(t *testing.T) {
+func TestURLUsesHostNameWhenItResolves(t *testing.T) {
 	t.Parallel()
 	const byAddress = "http://" + listener
 	tests := map[string]struct {
@@ -49,7 +49,7 @@ func TestURLUsesHostNameWhenSystemResolvesIt(t *testing.T) {
 	}
 }
 
-func TestRedirectsRewritesOnlyFileURLs(t *testing.T) {
+func TestRedirectsRewritesFileURLs(t *testing.T) {
 	t.Parallel()
 	for location, want := range map[string]string{
 		"http://127.0.0.1:4567/bucket/key?X-Amz-Signature=1": "http://files.localhost:4567/bucket/key?X-Amz-Signature=1",
@@ -69,8 +69,8 @@ func TestRedirectsRewritesOnlyFileURLs(t *testing.T) {
 	}
 }
 
-// TestFilesRestoresSignedHost covers clients that follow the redirect and therefore send the host of its URL.
-func TestFilesRestoresSignedHost(t *testing.T) {
+// TestFilesRestoresSignedHostHeader covers clients that follow the redirect and therefore send the host of its URL.
+func TestFilesRestoresSignedHostHeader(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"files.localhost:4567": listener, "Files.Localhost:4567": listener, listener: listener,

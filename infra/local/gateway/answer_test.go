@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-func TestResponseHeadersMatchAPIGateway(t *testing.T) {
+func TestResponseHeadersMatchThoseOfAPIGateway(t *testing.T) {
 	t.Parallel()
 	w := serve(t, answering(events.APIGatewayProxyResponse{
 		StatusCode: 401,
@@ -52,7 +52,7 @@ func TestResponseHeadersMatchAPIGateway(t *testing.T) {
 // API Gateway decodes a function's base64 body only if the response is marked as base64 and the API has binary media
 // types. Other bodies pass unchanged, even if the binary media types include */*.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
-func TestResponseIsDecodedWhenMarkedAsBase64(t *testing.T) {
+func TestGatewayDecodesResponseMarkedAsBase64(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{{LogicalID: "F", Routes: []template.Route{{Method: "GET", Path: "/a"}}}}
 	for name, c := range map[string]struct {
@@ -75,7 +75,7 @@ func TestResponseIsDecodedWhenMarkedAsBase64(t *testing.T) {
 	}
 }
 
-func TestResponseWithoutStatusIs200(t *testing.T) {
+func TestResponseStatusDefaultsTo200(t *testing.T) {
 	t.Parallel()
 	w := serve(t,
 		invoker(func(context.Context, string, []byte) ([]byte, error) {
@@ -87,7 +87,7 @@ func TestResponseWithoutStatusIs200(t *testing.T) {
 	}
 }
 
-func TestMalformedResponseIsIntegrationFailure(t *testing.T) {
+func TestMalformedFunctionResponseReturnsIntegrationFailure(t *testing.T) {
 	t.Parallel()
 	for name, out := range map[string]string{
 		"nothing": "", "null": "null", "a text": `"secret"`, "a list": `[]`, "not JSON": "{secret",
@@ -113,7 +113,7 @@ func TestMalformedResponseIsIntegrationFailure(t *testing.T) {
 	}
 }
 
-func TestFailedFunctionIsIntegrationFailureWithoutMessage(t *testing.T) {
+func TestFunctionFailureReturnsIntegrationFailureWithoutMessage(t *testing.T) {
 	t.Parallel()
 	b := serve(t, invoker(func(context.Context, string, []byte) ([]byte, error) {
 		return nil, &gateway.FunctionError{Type: "Runtime.ExitError", Message: "secret"}
@@ -124,7 +124,7 @@ func TestFailedFunctionIsIntegrationFailureWithoutMessage(t *testing.T) {
 	}
 }
 
-func TestUninvokableFunctionIsServerError(t *testing.T) {
+func TestInvocationErrorReturnsServerError(t *testing.T) {
 	t.Parallel()
 	b := serve(t, invoker(func(context.Context, string, []byte) ([]byte, error) { return nil, errors.New("no binary") }))
 	wantEnvelope(t, b.get("/v1/bridge/org"), http.StatusInternalServerError, "svc_server_error")
@@ -152,7 +152,7 @@ func TestClientReceivesTimeoutAfter29Seconds(t *testing.T) {
 	})
 }
 
-func TestClientDisconnectDoesNotEndInvocation(t *testing.T) {
+func TestInvocationContinuesAfterClientDisconnects(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
 	var after error
@@ -167,7 +167,7 @@ func TestClientDisconnectDoesNotEndInvocation(t *testing.T) {
 	}
 }
 
-func TestUnknownPathsAndMethodsAreNotFound(t *testing.T) {
+func TestUnknownPathsAndMethodsReturn404(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]string{
 		"a path": "/v1/bridge/nothing", "the root": "/v1/", "outside the stage": "/other",
@@ -180,7 +180,7 @@ func TestUnknownPathsAndMethodsAreNotFound(t *testing.T) {
 	}
 }
 
-func TestOversizedRequestsNeverReachFunction(t *testing.T) {
+func TestOversizedRequestsAreRejectedBeforeInvocation(t *testing.T) {
 	t.Parallel()
 	untouched := func(t *testing.T) invoker {
 		t.Helper()
@@ -221,7 +221,7 @@ type brokenBody struct{}
 
 func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("connection reset") }
 
-func TestFourMegabyteBodyIsAccepted(t *testing.T) {
+func TestGatewayAcceptsFourMegabyteBody(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "/v1/bridge/fhir/ehi-export", strings.NewReader(strings.Repeat("x", 4<<20)))
 	if got := serve(t,
@@ -230,7 +230,7 @@ func TestFourMegabyteBodyIsAccepted(t *testing.T) {
 	}
 }
 
-func TestGatewayResponsesFallBackToDefaults(t *testing.T) {
+func TestGatewayResponsesUseDefaultsUnlessConfigured(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		responses map[string]template.GatewayResponse
@@ -267,7 +267,7 @@ func TestGatewayResponsesFallBackToDefaults(t *testing.T) {
 	}
 }
 
-func TestResponsesWorkOverRealConnection(t *testing.T) {
+func TestResponsesAreDeliveredOverHTTP(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(serve(t, answering(events.APIGatewayProxyResponse{
 		StatusCode: 302, MultiValueHeaders: map[string][]string{

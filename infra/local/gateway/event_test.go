@@ -30,7 +30,7 @@ func eventOf(t *testing.T, b bench, r *http.Request) events.APIGatewayProxyReque
 	return e
 }
 
-func TestRequestBecomesProxyEvent(t *testing.T) {
+func TestGatewayConvertsRequestToProxyEvent(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:4566/v1/bridge/org_connection/c%201?b=2&a=1&b=3&empty=",
 		strings.NewReader(`{"a":"ä"}`))
@@ -61,7 +61,7 @@ func TestRequestBecomesProxyEvent(t *testing.T) {
 	}
 }
 
-func TestBinaryBodiesPassUnchanged(t *testing.T) {
+func TestBinaryBodiesArePassedUnchanged(t *testing.T) {
 	t.Parallel()
 	body := []byte{0, 0xff, 0xfe, '"', '\n', 0xc3}
 	mirror := func(_ context.Context, _ string, payload []byte) ([]byte, error) {
@@ -132,7 +132,7 @@ func TestClientCannotForgeSourceIP(t *testing.T) {
 	}
 }
 
-func TestPathWithDotsIsNotCleaned(t *testing.T) {
+func TestGatewayPreservesDotSegmentsInPath(t *testing.T) {
 	t.Parallel()
 	b := serve(t, invoker(echo))
 	for _, target := range []string{

@@ -105,7 +105,7 @@ func wantEnvelope(t *testing.T, w *httptest.ResponseRecorder, status int, code s
 	}
 }
 
-func TestLiteralSegmentsTakePrecedence(t *testing.T) {
+func TestLiteralPathSegmentsTakePrecedence(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{
 		{LogicalID: "Literal", Routes: []template.Route{{Method: "GET", Path: "/a/b"}, {Method: "ANY", Path: "/a/b"}}},

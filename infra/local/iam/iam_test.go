@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-func TestPermissionsRestrictFunctionsOnly(t *testing.T) {
+func TestAuthorityRestrictsFunctionsButNotOperator(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world())
 	if err := put("visits", "a")(t.Context(), cloud.Config("operator")); err != nil {
@@ -35,7 +35,7 @@ func TestPermissionsRestrictFunctionsOnly(t *testing.T) {
 	}
 }
 
-func TestKeyBesideItemDoesNotHideItem(t *testing.T) {
+func TestAuthorityDeniesRequestWithMisleadingKey(t *testing.T) {
 	t.Parallel()
 	own := allow("dynamodb:*", visitsARN)
 	own.Condition = map[string]map[string][]string{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": {"A"}}}
@@ -78,7 +78,7 @@ func ask(t *testing.T, queue string, statements ...template.Statement) bool {
 	return let
 }
 
-func TestPatternsMatchStarsAndQuestionMarks(t *testing.T) {
+func TestPatternsSupportWildcards(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		action, resource string
@@ -114,7 +114,7 @@ func TestPatternsMatchStarsAndQuestionMarks(t *testing.T) {
 	}
 }
 
-func TestConditionsUseRequestValues(t *testing.T) {
+func TestConditionsAreEvaluatedAgainstRequest(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		condition map[string]map[string][]string
@@ -185,7 +185,7 @@ func TestNewRejectsUnsupportedStatement(t *testing.T) {
 	}
 }
 
-func TestUnreadableRequestIsDenied(t *testing.T) {
+func TestAuthorityDeniesMalformedRequest(t *testing.T) {
 	t.Parallel()
 	for _, service := range []string{"dynamodb", "sqs", "kms", "secretsmanager", "ssm", "s3control"} {
 		authority, err := iam.New(world(allow("sqs:*", jobsARN), allow("dynamodb:*", visitsARN)))
@@ -206,7 +206,7 @@ func TestUnreadableRequestIsDenied(t *testing.T) {
 	}
 }
 
-func TestAuthorityListsUsedAndUnusedGrants(t *testing.T) {
+func TestAuthorityReportsUsedAndUnusedGrants(t *testing.T) {
 	t.Parallel()
 	twice := template.Statement{
 		Sid: "Twice", Actions: []string{"dynamodb:PutItem", "dynamodb:GetItem"},
@@ -250,9 +250,9 @@ func TestAuthorityListsUsedAndUnusedGrants(t *testing.T) {
 	}
 }
 
-// TestRowKindUseIsRecorded checks a statement that names two kinds of rows: only the kind that a call accesses counts
+// TestAuthorityRecordsAccessedRowKinds checks a statement that names two kinds of rows: only the kind that a call accesses counts
 // as used.
-func TestRowKindUseIsRecorded(t *testing.T) {
+func TestAuthorityRecordsAccessedRowKinds(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(template.Statement{
 		Sid: "Rows", Actions: []string{"dynamodb:PutItem"}, Resources: []string{visitsARN},
@@ -273,7 +273,7 @@ func TestRowKindUseIsRecorded(t *testing.T) {
 	}
 }
 
-func TestWithoutRemovesOnlyOneGrant(t *testing.T) {
+func TestWithoutRemovesSingleGrant(t *testing.T) {
 	t.Parallel()
 	declared := world(
 		allow("s3:GetObject", plainARN+"/*"),

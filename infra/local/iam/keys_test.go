@@ -61,7 +61,7 @@ func keyOperations() map[string]operation {
 	}
 }
 
-func TestKMSKeyMatchesUnderAllNames(t *testing.T) {
+func TestKMSKeyMatchesByIDAndARN(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("kms:GenerateDataKey", filesKey), allow("kms:Decrypt", filesKey)))
 	operator := kms.NewFromConfig(cloud.Config("operator"))
@@ -174,7 +174,7 @@ func parameter(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-func TestMailDomainIsIdentityOfItsAddresses(t *testing.T) {
+func TestDomainIdentityCoversItsAddresses(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("ses:SendEmail", "arn:aws:ses"+here+"identity/example.com")))
 	wantAllowed(t, cloud, mailFrom("alder@example.com"))
@@ -182,7 +182,7 @@ func TestMailDomainIsIdentityOfItsAddresses(t *testing.T) {
 		"arn:aws:ses"+here+"identity/alder@example.net")
 }
 
-func TestSecretMatchesWithAndWithoutSuffix(t *testing.T) {
+func TestSecretARNMatchesWithAndWithoutSuffix(t *testing.T) {
 	t.Parallel()
 	reading := func(resource string) template.Statement { return allow("secretsmanager:GetSecretValue", resource) }
 	cloud, _ := start(t, world(reading(secretARN)))

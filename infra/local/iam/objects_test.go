@@ -172,7 +172,7 @@ func uploads(key string, decrypt template.Statement) map[string]upload {
 	}
 }
 
-func TestPresignedURLHasSignerPermissions(t *testing.T) {
+func TestPresignedURLIsLimitedToSignerPermissions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		statements []template.Statement
@@ -217,7 +217,7 @@ func TestPresignedURLHasSignerPermissions(t *testing.T) {
 	}
 }
 
-func TestPrefixConditionLimitsListing(t *testing.T) {
+func TestPrefixConditionRestrictsListObjects(t *testing.T) {
 	t.Parallel()
 	own := allow("s3:ListBucket", plainARN)
 	own.Condition = map[string]map[string][]string{"StringLike": {"s3:prefix": {"test/*/"}}}
@@ -231,7 +231,7 @@ func TestPrefixConditionLimitsListing(t *testing.T) {
 	}
 }
 
-func TestMissingObjectIsConcealedWithoutListPermission(t *testing.T) {
+func TestMissingObjectReturnsAccessDeniedWithoutListPermission(t *testing.T) {
 	t.Parallel()
 	head := onObjects((*s3.Client).HeadObject, s3.HeadObjectInput{Bucket: new("plain"), Key: new("none")})
 	cloud, authority := start(t, world(allow("s3:GetObject", plainARN+"/*")))
@@ -243,7 +243,7 @@ func TestMissingObjectIsConcealedWithoutListPermission(t *testing.T) {
 	wantCode(t, head(t.Context(), cloud.Config(worker)), "NotFound")
 }
 
-func TestCopyRequiresReadPermissionOnSource(t *testing.T) {
+func TestCopyObjectRequiresReadPermissionOnSource(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("s3:PutObject", plainARN+"/*")))
 	// S3 also accepts a leading slash and a version.

@@ -118,7 +118,7 @@ func tableOperations() map[string]operation {
 	}
 }
 
-func TestTransactionWithDeniedPartChangesNothing(t *testing.T) {
+func TestTransactionIsRejectedWhenAnyActionIsDenied(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(
 		allow("dynamodb:PutItem", visitsARN), allow("dynamodb:DeleteItem", visitsARN),

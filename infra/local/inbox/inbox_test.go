@@ -29,7 +29,7 @@ func send(t *testing.T, b *inbox.Inbox, method, path, body string, header http.H
 	return recorder
 }
 
-func TestDeliveriesAreListedOldestFirst(t *testing.T) {
+func TestInboxListsDeliveriesOldestFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := inbox.New(root + "/")
@@ -68,7 +68,7 @@ func TestDeliveriesAreListedOldestFirst(t *testing.T) {
 	})
 }
 
-func TestInboxStoresNewestThousandDeliveries(t *testing.T) {
+func TestInboxKeepsNewestThousandDeliveries(t *testing.T) {
 	t.Parallel()
 	b := inbox.New(root)
 	for i := range 1003 {
@@ -83,7 +83,7 @@ func TestInboxStoresNewestThousandDeliveries(t *testing.T) {
 	}
 }
 
-func TestInvalidDeliveriesAreRejected(t *testing.T) {
+func TestInboxRejectsInvalidDeliveries(t *testing.T) {
 	t.Parallel()
 	b := inbox.New(root)
 	if got := send(t, b, "POST", root+"/alder", strings.Repeat("x", 1<<20+1),
@@ -98,7 +98,7 @@ func TestInvalidDeliveriesAreRejected(t *testing.T) {
 	}
 }
 
-func TestSignaturesAreVerified(t *testing.T) {
+func TestInboxVerifiesSignatures(t *testing.T) {
 	t.Parallel()
 	const body = `{"type":"webhook.test"}`
 	secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))

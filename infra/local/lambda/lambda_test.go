@@ -39,7 +39,7 @@ func TestIdleProcessIsReused(t *testing.T) {
 	}
 }
 
-func TestIdleProcessEndsAfterIdleLife(t *testing.T) {
+func TestIdleProcessEndsAfterIdleTimeout(t *testing.T) {
 	t.Parallel()
 	const idle = 50 * time.Millisecond
 	functions := start(t, func(f *lambda.Function) { f.IdleLife, f.Concurrency = idle, 1 })
@@ -65,7 +65,7 @@ func TestIdleProcessEndsAfterIdleLife(t *testing.T) {
 	}
 }
 
-func TestDeadlineIsFunctionTimeout(t *testing.T) {
+func TestInvocationDeadlineMatchesFunctionTimeout(t *testing.T) {
 	t.Parallel()
 	functions := start(t, func(f *lambda.Function) { f.Timeout = time.Hour })
 	got := mustInvoke(t, functions, "echo").RemainingMS
@@ -131,7 +131,7 @@ func TestConcurrencyLimitsProcesses(t *testing.T) {
 	}
 }
 
-func TestFunctionFailureIsFunctionError(t *testing.T) {
+func TestInvokeReturnsFunctionErrorWhenFunctionFails(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, role, do string
@@ -207,7 +207,7 @@ func TestTimedOutFunctionIsKilled(t *testing.T) {
 	}
 }
 
-func TestEndedContextLeavesFunctionRunning(t *testing.T) {
+func TestInvokeKeepsFunctionRunningWhenContextIsCanceled(t *testing.T) {
 	t.Parallel()
 	functions, meeting := start(t, func(f *lambda.Function) { f.Concurrency = 1 }), newPlace(t)
 	first := mustInvoke(t, functions, "echo")
@@ -229,7 +229,7 @@ func TestEndedContextLeavesFunctionRunning(t *testing.T) {
 	}
 }
 
-func TestKillEndsBusyFunction(t *testing.T) {
+func TestKillTerminatesBusyFunction(t *testing.T) {
 	t.Parallel()
 	functions, meeting := start(t), newPlace(t)
 	failed := make(chan error, 1)
@@ -256,7 +256,7 @@ func TestKillEndsBusyFunction(t *testing.T) {
 	}
 }
 
-func TestCloseEndsAllProcesses(t *testing.T) {
+func TestCloseTerminatesAllProcesses(t *testing.T) {
 	t.Parallel()
 	functions, meeting := start(t), newPlace(t)
 	failed := make(chan error, 1)
@@ -278,7 +278,7 @@ func TestCloseEndsAllProcesses(t *testing.T) {
 	}
 }
 
-func TestFunctionEndsWithRunner(t *testing.T) {
+func TestFunctionProcessExitsWhenRunnerIsKilled(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells a process of its parent's death")
@@ -301,7 +301,7 @@ func TestFunctionEndsWithRunner(t *testing.T) {
 	_ = runner.Wait() // the error is "signal: killed"
 }
 
-func TestFunctionOutputIsStoredByLine(t *testing.T) {
+func TestFunctionOutputIsStoredAsLines(t *testing.T) {
 	t.Parallel()
 	functions := start(t)
 	_, _ = invoke(t, functions, "log")
@@ -336,7 +336,7 @@ func logged(t *testing.T, functions *lambda.Subprocesses, expected func(lines []
 	}
 }
 
-func TestUninvokableFunctionIsNotFunctionError(t *testing.T) {
+func TestInvokeReturnsPlainErrorWhenFunctionCannotStart(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "bootstrap")
 	functions := start(t, func(f *lambda.Function) { f.Bootstrap = missing })

@@ -85,7 +85,7 @@ func observed(t *testing.T, role string, serve http.HandlerFunc) (*lambda.Subpro
 	return functions, told
 }
 
-func TestAWSCallsCarryInvocationTrace(t *testing.T) {
+func TestAWSCallsIncludeInvocationTraceID(t *testing.T) {
 	t.Parallel()
 	headers := make(chan string, 2)
 	functions, told := observed(t, "function", func(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +134,7 @@ func TestObserverReceivesInvocationProgress(t *testing.T) {
 	}
 }
 
-func TestLinesBelongToCurrentInvocation(t *testing.T) {
+func TestLogLinesBelongToCurrentInvocation(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[string][]string{
 		"function": {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-func TestRemoteUsesLambdaInvoke(t *testing.T) {
+func TestRemoteCallsLambdaInvokeAPI(t *testing.T) {
 	t.Parallel()
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -62,7 +62,7 @@ func apply(t *testing.T, cfg awssdk.Config, tpl *template.Template) {
 	}
 }
 
-func TestApplyCreatesTablesWithIndexesAndExpiry(t *testing.T) {
+func TestApplyCreatesTablesWithIndexesAndTTL(t *testing.T) {
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, "")
 	apply(t, cfg, tpl)
@@ -85,7 +85,7 @@ func TestApplyCreatesTablesWithIndexesAndExpiry(t *testing.T) {
 	}
 }
 
-func TestApplyCreatesQueuesWithURLAndDeadLetterQueue(t *testing.T) {
+func TestApplyCreatesQueuesWithDeadLetterQueues(t *testing.T) {
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, "")
 	apply(t, cfg, tpl)
@@ -157,7 +157,7 @@ func secretValue(t *testing.T, cfg awssdk.Config, arn string) string {
 	return awssdk.ToString(out.SecretString)
 }
 
-func TestGeneratedSecretsFillTemplateAndDiffer(t *testing.T) {
+func TestApplyGeneratesUniqueSecretsFromTemplate(t *testing.T) {
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, "")
 	apply(t, cfg, tpl)
@@ -176,7 +176,7 @@ func TestGeneratedSecretsFillTemplateAndDiffer(t *testing.T) {
 	}
 }
 
-func TestBareSecretUsesPunctuationUnlessExcluded(t *testing.T) {
+func TestGeneratedSecretContainsPunctuationUnlessExcluded(t *testing.T) {
 	t.Parallel()
 	cfg := cloud(t, "")
 	s := template.Secret{LogicalID: "S", Name: "s", ARN: "s", Length: 4000}
@@ -187,7 +187,7 @@ func TestBareSecretUsesPunctuationUnlessExcluded(t *testing.T) {
 	}
 }
 
-func TestSecondApplyKeepsDataAndUpdatesURL(t *testing.T) {
+func TestRepeatedApplyKeepsDataAndUpdatesBaseURL(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := load(t, "http://127.0.0.1:1/v1")
@@ -240,7 +240,7 @@ func TestSecondApplyKeepsDataAndUpdatesURL(t *testing.T) {
 	}
 }
 
-func TestApplyFailsOnDifferentTableShape(t *testing.T) {
+func TestApplyFailsWhenTableSchemaDiffers(t *testing.T) {
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, "")
 	apply(t, cfg, tpl)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-func TestWriteCreatesOwnerOnlyFileInDocumentedFormat(t *testing.T) {
+func TestWriteCreatesPrivateFileInDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	full := runfile.Run{
 		Stack:   "sam local",
@@ -62,7 +62,7 @@ func TestWriteCreatesOwnerOnlyFileInDocumentedFormat(t *testing.T) {
 	}
 }
 
-func TestWriteFailureLeavesNothingBehind(t *testing.T) {
+func TestWriteRemovesTemporaryFileOnFailure(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "run.json")

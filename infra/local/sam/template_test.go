@@ -29,8 +29,8 @@ type written struct {
 	}
 }
 
-// TestTemplateIsFullyResolved checks every function in the project's own template.
-func TestTemplateIsFullyResolved(t *testing.T) {
+// TestTemplateResolvesEveryFunction checks every function in the project's own template.
+func TestTemplateResolvesEveryFunction(t *testing.T) {
 	t.Parallel()
 	loaded, err := template.Load("../../../template.yaml", template.Options{
 		Parameters: map[string]string{"EnableSandbox": "true", "PublicBaseUrl": "http://localhost:4566/v1"},

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-func TestLoadReadsAlarmTopicOutputAndKey(t *testing.T) {
+func TestLoadReadsAlarmTopicAndItsKey(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, map[string]string{"AlarmEmail": "operator@recordbridge.example"})
 	if got, want := tpl.Outputs["AlarmTopic"], "arn:aws:sns:us-east-1:000000000000:recordbridge-AlarmTopic"; got != want {

@@ -139,7 +139,7 @@ func leading(keys ...string) map[string]map[string][]string {
 	return map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
 }
 
-func TestScheduleNameMatchesSAMRule(t *testing.T) {
+func TestScheduleNameMatchesNameGeneratedBySAM(t *testing.T) {
 	t.Parallel()
 	got := functionNamed(t, loadMain(t, asOnALaptop()), "SweeperFunction").Schedules
 	want := []template.Schedule{{Name: "SweeperFunctionEveryMinute", Every: time.Minute}}
@@ -148,7 +148,7 @@ func TestScheduleNameMatchesSAMRule(t *testing.T) {
 	}
 }
 
-func TestGlobalsSupplyFunctionDefaults(t *testing.T) {
+func TestGlobalsProvideFunctionDefaults(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, asOnALaptop())
 	if got, want := functionNamed(t, tpl, "CreateExportFunction").Timeout, 10*time.Second; got != want {
@@ -197,7 +197,7 @@ func TestLoadOmitsSandboxResourcesWhenDisabled(t *testing.T) {
 	}
 }
 
-func TestBaseURLParameterContainsPublicURL(t *testing.T) {
+func TestLoadStoresPublicURLInBaseURLParameter(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, asOnALaptop())
 	want := []template.Parameter{{
@@ -217,7 +217,7 @@ func TestBaseURLParameterContainsPublicURL(t *testing.T) {
 	}
 }
 
-func TestLoadReadsTableKeysIndexesAndExpiry(t *testing.T) {
+func TestLoadReadsTableKeysIndexesAndTTL(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, nil)
 	i := slices.IndexFunc(tpl.Tables, func(t template.Table) bool { return t.LogicalID == "WorkTable" })
@@ -239,7 +239,7 @@ func TestLoadReadsTableKeysIndexesAndExpiry(t *testing.T) {
 	}
 }
 
-func TestDeadLetterQueuePrecedesItsQueue(t *testing.T) {
+func TestLoadListsDeadLetterQueueBeforeItsSource(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, nil)
 	got := make([]string, 0, len(tpl.Queues))
@@ -263,7 +263,7 @@ func TestDeadLetterQueuePrecedesItsQueue(t *testing.T) {
 	}
 }
 
-func TestPhysicalNamesAreStable(t *testing.T) {
+func TestPhysicalNamesDeriveFromStackAndLogicalID(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, nil)
 	wantSecret := template.Secret{
@@ -322,9 +322,9 @@ func TestLoadReadsAPIStageTypesAndGatewayResponses(t *testing.T) {
 	}
 }
 
-// TestPrivateRangesAreEmptyByDefault checks that private address ranges must be set explicitly, since a deployed stack
+// TestAllowedPrivateRangesAreEmptyByDefault checks that private address ranges must be set explicitly, since a deployed stack
 // could otherwise be tricked into sending requests to its own network.
-func TestPrivateRangesAreEmptyByDefault(t *testing.T) {
+func TestAllowedPrivateRangesAreEmptyByDefault(t *testing.T) {
 	t.Parallel()
 	callers := 0
 	for _, f := range loadMain(t, nil).Functions {
@@ -342,7 +342,7 @@ func TestPrivateRangesAreEmptyByDefault(t *testing.T) {
 	}
 }
 
-func TestDistributionExistsOnlyWhenEnabled(t *testing.T) {
+func TestLoadOmitsDistributionUnlessEnabled(t *testing.T) {
 	t.Parallel()
 	if got, want := loadMain(t, map[string]string{"EnableDistribution": "true"}).Outputs["SdkUrl"],
 		"https://ddistribution.cloudfront.net"; got != want {

@@ -248,7 +248,7 @@ func TestLoadRejectsRoleWithUnsupportedPolicies(t *testing.T) {
 	})
 }
 
-func TestLoadRejectsTriggerThatAWSRejects(t *testing.T) {
+func TestLoadRejectsInvalidTrigger(t *testing.T) {
 	t.Parallel()
 	// 9 lines
 	worker := head + "  Q: {Type: AWS::SQS::Queue}\n  WorkFunction:\n" + run + "      Timeout: 31\n      Events:\n"
@@ -302,7 +302,7 @@ func TestLoadRejectsAPIThatGatewayCannotServe(t *testing.T) {
 	})
 }
 
-func TestLoadRejectsValueThatCloudFormationRejects(t *testing.T) {
+func TestLoadRejectsInvalidPropertyValue(t *testing.T) {
 	t.Parallel()
 	const start = "Transform: AWS::Serverless-2016-10-31\nResources: {}\nParameters:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{

@@ -36,7 +36,7 @@ Outputs:
 	return tpl.Outputs["Value"], nil
 }
 
-func TestIntrinsicFunctionsAreResolved(t *testing.T) {
+func TestLoadResolvesIntrinsicFunctions(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{
 		`plain`:                                "plain",
@@ -73,7 +73,7 @@ func TestIntrinsicFunctionsAreResolved(t *testing.T) {
 	}
 }
 
-func TestInvalidExpressionsAreRejected(t *testing.T) {
+func TestLoadRejectsInvalidExpressions(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{
 		`!Select [1, !Ref Ranges]`: "19: the function !Select is not understood",
@@ -112,7 +112,7 @@ func TestInvalidExpressionsAreRejected(t *testing.T) {
 	}
 }
 
-func TestParametersAreValidatedByDeclaration(t *testing.T) {
+func TestLoadValidatesParametersAgainstDeclaration(t *testing.T) {
 	t.Parallel()
 	const text = `Transform: AWS::Serverless-2016-10-31
 Parameters:
@@ -148,7 +148,7 @@ Resources: {}
 	}
 }
 
-func TestParameterOfUnknownTypeIsRejected(t *testing.T) {
+func TestLoadRejectsParameterOfUnknownType(t *testing.T) {
 	t.Parallel()
 	const start = "Transform: AWS::Serverless-2016-10-31\nResources: {}\nParameters:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{
@@ -162,7 +162,7 @@ func TestParameterOfUnknownTypeIsRejected(t *testing.T) {
 	})
 }
 
-func TestGlobalsAreMergedAsSAMDoes(t *testing.T) {
+func TestGlobalsAreMergedAsInSAM(t *testing.T) {
 	t.Parallel()
 	tpl, err := loadText(t, `Transform: AWS::Serverless-2016-10-31
 Globals:
@@ -217,7 +217,7 @@ Resources:
 	}
 }
 
-func TestInvalidConditionIsRejected(t *testing.T) {
+func TestLoadRejectsInvalidCondition(t *testing.T) {
 	t.Parallel()
 	const start = "Transform: AWS::Serverless-2016-10-31\nResources:\n  B: {Type: AWS::S3::Bucket}\nConditions:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{

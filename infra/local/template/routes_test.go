@@ -40,7 +40,7 @@ func pathOf(path string, methods ...string) string {
 	return text.String()
 }
 
-func TestLoadReadsRoutesOfDefinition(t *testing.T) {
+func TestLoadReadsRoutesFromAPIDefinition(t *testing.T) {
 	t.Parallel()
 	paths := "          /a: &a\n            x-amazon-apigateway-any-method: " + invoke +
 		"\n            delete: " + invoke + "\n" +

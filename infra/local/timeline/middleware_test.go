@@ -38,7 +38,7 @@ func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace st
 	return recorder
 }
 
-func TestCallBelongsToInvocationOfItsTrace(t *testing.T) {
+func TestCallIsAssignedToInvocationWithItsTraceID(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil) // clock reads 1 ms
@@ -71,7 +71,7 @@ func TestCallBelongsToInvocationOfItsTrace(t *testing.T) {
 	}
 }
 
-func TestCallWithoutTraceBelongsToOnlyStartingProcess(t *testing.T) {
+func TestCallWithoutTraceIsAssignedToSoleStartingProcess(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)
@@ -93,7 +93,7 @@ func TestCallWithoutTraceBelongsToOnlyStartingProcess(t *testing.T) {
 	}
 }
 
-func TestRunnerCallBelongsToNoInvocation(t *testing.T) {
+func TestRunnerCallIsNotAssignedToInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)
@@ -107,7 +107,7 @@ func TestRunnerCallBelongsToNoInvocation(t *testing.T) {
 	}
 }
 
-func TestCallTargetExcludesContent(t *testing.T) {
+func TestCallTargetOmitsRequestContent(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ service, operation, body, want string }{
 		{
@@ -141,7 +141,7 @@ func TestCallTargetExcludesContent(t *testing.T) {
 	}
 }
 
-func TestS3CallTargetIsPath(t *testing.T) {
+func TestS3CallTargetIsObjectPath(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)
@@ -172,7 +172,7 @@ func TestBrokenConnectionIsRecordedWithoutStatus(t *testing.T) {
 	}
 }
 
-func TestTimelineStoresFirstTwoHundredCalls(t *testing.T) {
+func TestRecorderKeepsFirstTwoHundredCallsOfInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)

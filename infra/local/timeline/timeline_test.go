@@ -50,7 +50,7 @@ func get(t *testing.T, r *timeline.Recorder, id string) timeline.Invocation {
 	return got
 }
 
-func TestRecorderStoresCompleteInvocation(t *testing.T) {
+func TestRecorderStoresInvocationDetails(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "GetFunction", []byte(request)) // clock reads 1 ms
@@ -142,7 +142,7 @@ func TestRecorderReportsTriggerAndOutcome(t *testing.T) {
 	}
 }
 
-func TestLateWideLineIsAssignedToItsInvocation(t *testing.T) {
+func TestLateLogLineIsAssignedByRequestID(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", []byte(request))
@@ -215,7 +215,7 @@ func TestListFiltersInvocations(t *testing.T) {
 	}
 }
 
-func TestUnfinishedInvocationShowsElapsedTime(t *testing.T) {
+func TestRunningInvocationShowsElapsedTime(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-a", "F", nil)
@@ -228,7 +228,7 @@ func TestUnfinishedInvocationShowsElapsedTime(t *testing.T) {
 	}
 }
 
-func TestRecorderIsBoundedAndFairToQuietFunctions(t *testing.T) {
+func TestRecorderDropsOldestInvocationsOfBusyFunctions(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Requested("1-first", "Rare", []byte(request))

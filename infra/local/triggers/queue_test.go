@@ -21,7 +21,7 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-func TestMessageReachesFunctionAsLambdaEvent(t *testing.T) {
+func TestSourceInvokesFunctionWithSQSEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		worker, q := &function{}, newQueue(t, 5)
@@ -62,7 +62,7 @@ func TestMessageReachesFunctionAsLambdaEvent(t *testing.T) {
 	})
 }
 
-func TestResponseDecidesBatchMessages(t *testing.T) {
+func TestSourceDeletesMessagesAccordingToBatchResponse(t *testing.T) {
 	t.Parallel()
 	answer := func(text string) func([]string) ([]byte, error) {
 		return func([]string) ([]byte, error) { return []byte(text), nil }
@@ -148,7 +148,7 @@ func TestResponseDecidesBatchMessages(t *testing.T) {
 	}
 }
 
-func TestRepeatedlyFailingMessageBecomesDeadLetter(t *testing.T) {
+func TestRepeatedlyFailingMessageMovesToDeadLetterQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t, 3)
@@ -180,9 +180,9 @@ func TestRepeatedlyFailingMessageBecomesDeadLetter(t *testing.T) {
 	})
 }
 
-// TestSlowBatchDoesNotDelayOthers covers batches that are available when the slow batch starts and batches that arrive
+// TestSlowBatchDoesNotDelayOtherBatches covers batches that are available when the slow batch starts and batches that arrive
 // later.
-func TestSlowBatchDoesNotDelayOthers(t *testing.T) {
+func TestSlowBatchDoesNotDelayOtherBatches(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		worker, q := &function{}, newQueue(t, 5)
@@ -232,7 +232,7 @@ func TestSourceLimitsConcurrentBatches(t *testing.T) {
 	})
 }
 
-func TestUnreadableQueueIsPolledAgainAfterOneSecond(t *testing.T) {
+func TestSourceRetriesUnreadableQueueAfterOneSecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		broken := &brokenQueue{}
@@ -247,7 +247,7 @@ func TestUnreadableQueueIsPolledAgainAfterOneSecond(t *testing.T) {
 	})
 }
 
-func TestHandledMessagesAreDeletedWhenRunnerStops(t *testing.T) {
+func TestSourceDeletesHandledMessagesWhenRunnerStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		worker, q := &function{}, newQueue(t, 5)
@@ -270,7 +270,7 @@ func TestHandledMessagesAreDeletedWhenRunnerStops(t *testing.T) {
 	})
 }
 
-func TestQueueIsNotPolledWithoutAttributesPermission(t *testing.T) {
+func TestSourceSkipsQueueWithoutGetQueueAttributesPermission(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		closed := &brokenQueue{refusals: 5}

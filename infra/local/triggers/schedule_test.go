@@ -16,7 +16,7 @@ func everyMinute() []triggers.Schedule {
 	return []triggers.Schedule{{Name: "SweeperFunctionEveryMinute", Function: "SweeperFunction", Every: time.Minute}}
 }
 
-func TestScheduleInvokesFunctionAtRateWithEventBridgeEvent(t *testing.T) {
+func TestScheduleInvokesFunctionWithEventBridgeEventAtRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeper, began := &function{}, time.Now()
@@ -51,7 +51,7 @@ func TestScheduleInvokesFunctionAtRateWithEventBridgeEvent(t *testing.T) {
 	})
 }
 
-func TestSlowScheduledRunDoesNotDelayNext(t *testing.T) {
+func TestSlowScheduledRunDoesNotDelayNextRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeper := &function{respond: func([]byte) ([]byte, error) {
@@ -69,7 +69,7 @@ func TestSlowScheduledRunDoesNotDelayNext(t *testing.T) {
 	})
 }
 
-func TestFireInvokesFunctionLikeItsSchedule(t *testing.T) {
+func TestFireInvokesFunctionWithScheduledEvent(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the table is gone")
 	sweeper := &function{}

@@ -96,7 +96,7 @@ func ask(t *testing.T, server *httptest.Server, told <-chan report, does string)
 	return <-told, <-told
 }
 
-func TestEnvironmentReportsInvocationsAndRestartsFunction(t *testing.T) {
+func TestEnvironmentRestartsFunctionAfterFailure(t *testing.T) {
 	t.Parallel()
 	server, told := begun(t, "function", time.Second)
 	if got := <-told; got.path != "/status/container/ready" {
@@ -123,7 +123,7 @@ func TestEnvironmentReportsInvocationsAndRestartsFunction(t *testing.T) {
 	}
 }
 
-func TestEnvironmentReportsFailedStart(t *testing.T) {
+func TestEnvironmentReportsStartFailure(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[string]string{"none": "exit status 3", "": "Runtime.InvalidEntrypoint"} {
 		_, told := begun(t, role, time.Second)
@@ -133,7 +133,7 @@ func TestEnvironmentReportsFailedStart(t *testing.T) {
 	}
 }
 
-func TestEnvironmentRejectsOtherRequests(t *testing.T) {
+func TestEnvironmentRejectsUnknownRequests(t *testing.T) {
 	t.Parallel()
 	server, _ := begun(t, "function", time.Second)
 	for path, body := range map[string]string{"/invoke": "no JSON", "/": "{}"} {

@@ -61,7 +61,7 @@ func (w world) facility(t *testing.T) *facilitated.Network {
 	return network
 }
 
-func TestVerifiedPatientMatchesRecordAtFacility(t *testing.T) {
+func TestFacilityReturnsRecordOfVerifiedPatient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	network := w.facility(t)

@@ -154,7 +154,7 @@ func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values
 	})
 }
 
-func TestProviderVerifiesPatientsInEachClaimShape(t *testing.T) {
+func TestProviderVerifiesPatientsWithEachClaimFormat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, patient := range people.All() {
@@ -175,8 +175,8 @@ func TestProviderVerifiesPatientsInEachClaimShape(t *testing.T) {
 	}
 }
 
-// TestFaultsYieldExpectedCause covers every fault in every shape.
-func TestFaultsYieldExpectedCause(t *testing.T) {
+// TestFaultsProduceExpectedCause covers every fault in every shape.
+func TestFaultsProduceExpectedCause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	causes := map[string]string{
@@ -205,7 +205,7 @@ func TestFaultsYieldExpectedCause(t *testing.T) {
 	}
 }
 
-func TestDecliningRedirectsToClient(t *testing.T) {
+func TestDenialRedirectsToClientWithError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	left, pinned := w.leave(t)
@@ -230,7 +230,7 @@ func (w world) code(t *testing.T) string {
 	return returned(t, w.get(left+"&person=p01&decision=approve", "")).Get("code")
 }
 
-func TestCodeIsSingleUseBoundToClientAndExpires(t *testing.T) {
+func TestAuthorizationCodeIsSingleUseAndBoundToClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	token := base + "/sandbox/identity/token"
@@ -285,7 +285,7 @@ func request() url.Values {
 	}
 }
 
-func TestRequestIsValidatedInURLAndWhenPushed(t *testing.T) {
+func TestProviderRejectsInvalidPlainAndPushedRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	authorize, par := base+"/sandbox/identity/authorize?", base+"/sandbox/identity/par"
@@ -319,7 +319,7 @@ func TestRequestIsValidatedInURLAndWhenPushed(t *testing.T) {
 	}
 }
 
-func TestPushedRequestOverridesURL(t *testing.T) {
+func TestPushedRequestOverridesURLParameters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	left, _ := w.leave(t)
@@ -344,7 +344,7 @@ func TestPushedRequestOverridesURL(t *testing.T) {
 	}
 }
 
-func TestPageShowsEveryPatientInBrowserLanguage(t *testing.T) {
+func TestAuthorizePageListsPatientsInBrowserLanguage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	left, _ := w.leave(t)
@@ -379,7 +379,7 @@ func TestPageShowsEveryPatientInBrowserLanguage(t *testing.T) {
 	}
 }
 
-func TestOtherPathsAndMethodsAreRejected(t *testing.T) {
+func TestProviderRejectsUnknownPathsAndMethods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, path := range []string{"", "x", "assets/x", "authorize/x"} {

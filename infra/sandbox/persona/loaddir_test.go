@@ -114,7 +114,7 @@ func TestLoadDirErrorNamesFile(t *testing.T) {
 	}
 }
 
-func TestLoadDirRejectsFolderWithoutBundles(t *testing.T) {
+func TestLoadDirFailsWithoutBundles(t *testing.T) {
 	t.Parallel()
 	twins := t.TempDir()
 	writeBundle(t, twins, "a.json", smallBundle)

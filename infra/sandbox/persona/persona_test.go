@@ -40,7 +40,7 @@ func fingerprint(resources []persona.Resource) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func TestPersonasRangeFromTinyToLargeRecord(t *testing.T) {
+func TestBuiltinPersonasRangeFromSmallToLargeRecords(t *testing.T) {
 	t.Parallel()
 	people := persona.Builtin()
 	got := make([]int, 0, len(people))
@@ -56,7 +56,7 @@ func TestPersonasRangeFromTinyToLargeRecord(t *testing.T) {
 	}
 }
 
-func TestRecordsAreDeterministic(t *testing.T) {
+func TestBuiltinRecordsAreDeterministic(t *testing.T) {
 	t.Parallel()
 	again := persona.Builtin()
 	got := map[string]string{}
@@ -82,7 +82,7 @@ func TestRecordsAreDeterministic(t *testing.T) {
 	}
 }
 
-func TestReferencesResolveWithinRecord(t *testing.T) {
+func TestBuiltinReferencesResolveWithinRecord(t *testing.T) {
 	t.Parallel()
 	for _, p := range persona.Builtin() {
 		resources := load(t, p)
@@ -107,7 +107,7 @@ func TestReferencesResolveWithinRecord(t *testing.T) {
 	}
 }
 
-func TestResourceBodiesMatchTypeAndID(t *testing.T) {
+func TestBuiltinResourceBodiesMatchTypeAndID(t *testing.T) {
 	t.Parallel()
 	types := map[string]bool{}
 	for _, p := range persona.Builtin() {
@@ -161,7 +161,7 @@ func required(resourceType string) []string {
 	}[resourceType]
 }
 
-func TestRecordsContainNotesInlineAndInBinaries(t *testing.T) {
+func TestBuiltinRecordsContainInlineAndBinaryNotes(t *testing.T) {
 	t.Parallel()
 	for _, p := range persona.Builtin()[1:] {
 		inline, linked, pdf := 0, 0, 0

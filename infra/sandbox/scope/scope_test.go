@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-func TestGrantKeepsGrantableScopes(t *testing.T) {
+func TestGrantDropsUnsupportedScopes(t *testing.T) {
 	t.Parallel()
 	for requested, want := range map[string]string{
 		"openid fhirUser launch/patient offline_access patient/*.read": "launch/patient offline_access patient/*.read",
@@ -32,7 +32,7 @@ func TestGrantKeepsGrantableScopes(t *testing.T) {
 	}
 }
 
-func TestAllowsMatchesLettersAndType(t *testing.T) {
+func TestAllowsMatchesTypeAndInteraction(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		granted      string

@@ -10,9 +10,9 @@ import (
 
 var rootOfTemplate = regexp.MustCompile(`<templateId root="([0-9.]+)"`)
 
-// TestConvertReturnsSameResourcesForTemplateAliases replaces each template ID with its aliases from older C-CDA
+// TestConvertAcceptsTemplateAliases replaces each template ID with its aliases from older C-CDA
 // releases and requires identical resources.
-func TestConvertReturnsSameResourcesForTemplateAliases(t *testing.T) {
+func TestConvertAcceptsTemplateAliases(t *testing.T) {
 	t.Parallel()
 	rules, ruleOf, most := map[string][]string{}, map[string]string{}, 0
 	for _, template := range ccda.Templates() {

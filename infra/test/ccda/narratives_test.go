@@ -260,7 +260,7 @@ func checkCounted(t *testing.T, document []byte, sections, missing int) {
 	}
 }
 
-func TestConvertKeepsTextOfEverySectionReadable(t *testing.T) {
+func TestConvertPreservesTextOfEverySection(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{ownFolder, publicFolder} {
 		names, documents := documentsIn(t, folder)
@@ -278,9 +278,9 @@ func TestConvertKeepsTextOfEverySectionReadable(t *testing.T) {
 	}
 }
 
-// TestHoldsSectionRejectsLostOrChangedText checks that a missing, changed, malformed or active text does not count as
+// TestHoldsSectionRejectsMissingOrChangedText checks that a missing, changed, malformed or active text does not count as
 // readable.
-func TestHoldsSectionRejectsLostOrChangedText(t *testing.T) {
+func TestHoldsSectionRejectsMissingOrChangedText(t *testing.T) {
 	t.Parallel()
 	source, err := readPassage(`<text>Rest <list><item>one</item><item>two</item></list></text>`)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestRecallDropsWhenPartsAreRemoved removes parts of the converted resources and requires that the recall of the
+// TestRecallDecreasesWhenPartsAreRemoved removes parts of the converted resources and requires that the recall of the
 // affected kind of fact drops.
-func TestRecallDropsWhenPartsAreRemoved(t *testing.T) {
+func TestRecallDecreasesWhenPartsAreRemoved(t *testing.T) {
 	t.Parallel()
 	facts, whole := factsOf(readXML(t, read(t, "alder.xml"))), convert(t, read(t, "alder.xml"))
 	lost := func(m measure, ndjson []byte) int { return len(recall(facts, contentOf(t, ndjson))[m].lost) }
@@ -45,7 +45,7 @@ func TestRecallDropsWhenPartsAreRemoved(t *testing.T) {
 	}
 }
 
-func TestFitsAcceptsOnlyStatusesOfResourceType(t *testing.T) {
+func TestFitsRejectsStatusOfDifferentResourceType(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kind, status, told string
@@ -85,7 +85,7 @@ func stripped(value any, without func(string, any) bool) any {
 	return value
 }
 
-func TestSameTimeMatchesHL7AndFHIR(t *testing.T) {
+func TestSameTimeComparesHL7AndFHIRTimes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		hl7, fhir string

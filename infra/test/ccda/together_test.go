@@ -74,9 +74,9 @@ func TestConvertIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestConvertMergesFactsOfTwoFacilities converts documents from two facilities that share a patient, a hospital stay,
+// TestConvertMergesFactsFromTwoFacilities converts documents from two facilities that share a patient, a hospital stay,
 // and facts with the same IDs.
-func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
+func TestConvertMergesFactsFromTwoFacilities(t *testing.T) {
 	t.Parallel()
 	out := convert(t, read(t, "alder.xml"), read(t, "birch.xml"))
 	all := resourcesOf(t, out)
@@ -122,9 +122,9 @@ func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
 	checkRecall(t, "both", recall(facts, contentOf(t, out)))
 }
 
-// TestConvertKeepsFactsOfAllDocumentsTogether converts all documents in one call. HL7's sample documents reuse IDs for
+// TestConvertKeepsFactsWhenDocumentsAreMerged converts all documents in one call. HL7's sample documents reuse IDs for
 // different facts.
-func TestConvertKeepsFactsOfAllDocumentsTogether(t *testing.T) {
+func TestConvertKeepsFactsWhenDocumentsAreMerged(t *testing.T) {
 	t.Parallel()
 	var all [][]byte
 	var facts []fact
@@ -142,7 +142,7 @@ func TestConvertKeepsFactsOfAllDocumentsTogether(t *testing.T) {
 	}
 }
 
-func TestConvertSeparatesPatients(t *testing.T) {
+func TestConvertKeepsPatientsSeparate(t *testing.T) {
 	t.Parallel()
 	other := []byte(strings.NewReplacer("COMMUNITY-77", "COMMUNITY-78", "B-2002",
 		"B-2003").Replace(string(read(t, "birch.xml"))))

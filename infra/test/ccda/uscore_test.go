@@ -34,9 +34,9 @@ var required = map[string][]string{
 	"ServiceRequest":      {"status", "intent", "code", "subject"},
 }
 
-// TestConvertFillsElementsRequiredByUSCore checks that each resource converted from the documents has the elements
+// TestConvertPopulatesElementsRequiredByUSCore checks that each resource converted from the documents has the elements
 // listed in required.
-func TestConvertFillsElementsRequiredByUSCore(t *testing.T) {
+func TestConvertPopulatesElementsRequiredByUSCore(t *testing.T) {
 	t.Parallel()
 	missing := map[string]int{}
 	for _, folder := range []string{ownFolder, publicFolder} {

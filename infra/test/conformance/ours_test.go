@@ -24,9 +24,9 @@ import (
 // completely.
 const minScripts = 400
 
-// TestEmbeddedAWSPassesEveryScript runs the corpus against the embedded AWS in virtual time. It also checks that the
+// TestEmbeddedAWSPassesConformanceScripts runs the corpus against the embedded AWS in virtual time. It also checks that the
 // corpus covers every operation that our code calls and every error that our code handles.
-func TestEmbeddedAWSPassesEveryScript(t *testing.T) {
+func TestEmbeddedAWSPassesConformanceScripts(t *testing.T) {
 	t.Parallel()
 	scripts, err := corpus.Load(os.DirFS("scripts"))
 	if err != nil {
@@ -168,9 +168,9 @@ func handled(t *testing.T) []string {
 		found(t, reasonCode, isProgram, name, productFolders()...)...)
 }
 
-// TestEmulatorHasNoUnusedOperations enforces ADR 10: the emulator supports only operations that our code and the
+// TestEmulatorOmitsUnusedOperations enforces ADR 10: the emulator supports only operations that our code and the
 // product's tests call.
-func TestEmulatorHasNoUnusedOperations(t *testing.T) {
+func TestEmulatorOmitsUnusedOperations(t *testing.T) {
 	t.Parallel()
 	isGo := func(path string) bool { return strings.HasSuffix(path, ".go") }
 	calls := found(t, input, isGo, operationOf, append(productFolders(), "infra/test/e2e")...)

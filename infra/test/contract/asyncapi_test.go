@@ -44,7 +44,7 @@ func TestOpenAPIListsEveryEventType(t *testing.T) {
 	}
 }
 
-func TestAsyncAPIReferencesResolveAndSchemasAreUsed(t *testing.T) {
+func TestAsyncAPIReferencesResolveAndCoverEverySchema(t *testing.T) {
 	t.Parallel()
 	described := document(t)
 	used := map[string]bool{}
@@ -171,9 +171,9 @@ func TestGoldenEventsMatchSchemas(t *testing.T) {
 	}
 }
 
-// TestAsyncAPISchemasDescribeEveryMember uses bodies that contain every member. The schema must describe each member,
+// TestAsyncAPISchemasRestrictEveryMember uses bodies that contain every member. The schema must describe each member,
 // and a body without a member must be valid only if the member is optional.
-func TestAsyncAPISchemasDescribeEveryMember(t *testing.T) {
+func TestAsyncAPISchemasRestrictEveryMember(t *testing.T) {
 	t.Parallel()
 	optional := map[string][]string{
 		"patient.ehi_export_success":     {"download_link"},
@@ -210,7 +210,7 @@ func TestAsyncAPISchemasDescribeEveryMember(t *testing.T) {
 	}
 }
 
-func TestEventsCheckRefusesInvalidEvents(t *testing.T) {
+func TestEventsCheckRejectsInvalidEvents(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		file  string
@@ -309,9 +309,9 @@ func lookUp(document map[string]any, reference string) any {
 	return at
 }
 
-// TestLossReasonsMatchInCodeAndDocuments proves that the two API descriptions, docs/guide/incomplete-records.md and the
+// TestLossReasonsMatchDocumentation proves that the two API descriptions, docs/guide/incomplete-records.md and the
 // code define the same reasons for missing data.
-func TestLossReasonsMatchInCodeAndDocuments(t *testing.T) {
+func TestLossReasonsMatchDocumentation(t *testing.T) {
 	t.Parallel()
 	var api map[string]any
 	read(t, root+"docs/openapi.yaml", &api)

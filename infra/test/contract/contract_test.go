@@ -65,7 +65,7 @@ func answer(status int, body string, header ...string) contract.Answer {
 const whole = `{"kind":"a","name":"abc","parts":[{"size":1},{"note":"n"}],"counts":{"Patient":2},` +
 	`"free":{"any":[1]},"open":{"x":"y","z":1}}`
 
-func TestAPICheckAppliesSchema(t *testing.T) {
+func TestAPICheckRejectsResponseThatViolatesSchema(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		method, path string
@@ -141,7 +141,7 @@ func TestAPICheckAppliesSchema(t *testing.T) {
 	}
 }
 
-func TestUnseenListsUncoveredParts(t *testing.T) {
+func TestUnseenListsUncoveredResponses(t *testing.T) {
 	t.Parallel()
 	judge := api(t, thing)
 	if err := judge.Check("GET", "/things/7", answer(200, whole)); err != nil {
@@ -166,7 +166,7 @@ func TestUnseenListsUncoveredParts(t *testing.T) {
 	}
 }
 
-func TestReadAPIRefusesUnsupportedDocument(t *testing.T) {
+func TestReadAPIRejectsUnsupportedDocument(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string][2]string{
 		"a keyword":   {"maxLength: 3", "maxLongness: 3"},

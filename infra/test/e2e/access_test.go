@@ -139,7 +139,7 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 			known[route.Method+" "+route.Path] = keyedList
 		}
 		for _, function := range declared.Functions {
-			// TestDashboardEnforcesDescribedPermissions covers these functions.
+			// TestDashboardEnforcesDocumentedPermissions covers these functions.
 			if strings.HasPrefix(function.Folder, "dashboard") {
 				continue
 			}
@@ -233,9 +233,9 @@ func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	}
 }
 
-// TestAttemptStartedByRedirectCannotBeRead proves that an attempt started by a redirect can't be read: no response
+// TestGetAttemptHidesAttemptStartedByRedirect proves that an attempt started by a redirect can't be read: no response
 // reveals the attempt's ID, and the attempt has no token.
-func TestAttemptStartedByRedirectCannotBeRead(t *testing.T) {
+func TestGetAttemptHidesAttemptStartedByRedirect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

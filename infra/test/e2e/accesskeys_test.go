@@ -93,8 +93,8 @@ func (f finished) checkMode(t *testing.T, route template.Route) {
 	f.checkKeys(t, route, stands[0], stands[1])
 }
 
-// TestCatalogExportRequiresKeyOfItsMode proves that downloading a mode's catalogue requires a key of the same mode.
-func TestCatalogExportRequiresKeyOfItsMode(t *testing.T) {
+// TestCatalogExportRequiresKeyForItsMode proves that downloading a mode's catalogue requires a key of the same mode.
+func TestCatalogExportRequiresKeyForItsMode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

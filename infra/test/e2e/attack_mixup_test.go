@@ -56,9 +56,9 @@ func hostileAs(t *testing.T, h hostility) *mixup {
 	return m
 }
 
-// TestHostilePortalGetsNoCodeOfHonestPortal proves that no code leaks if the victim connects to the hostile portal and
+// TestHostilePortalCannotObtainCodeFromHonestPortal proves that no code leaks if the victim connects to the hostile portal and
 // is redirected to the honest portal's sign-in page.
-func TestHostilePortalGetsNoCodeOfHonestPortal(t *testing.T) {
+func TestHostilePortalCannotObtainCodeFromHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
 		t.Run(h.name, func(t *testing.T) {
@@ -73,10 +73,10 @@ func TestHostilePortalGetsNoCodeOfHonestPortal(t *testing.T) {
 	}
 }
 
-// TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss proves that separate callback URLs stop the attack. The honest
+// TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss proves that separate callback URLs stop the attack. The honest
 // portal redirects to its own registration's callback URL, which differs from the hostile portal's (RFC 9700 section
 // 4.4.2).
-func TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss(t *testing.T) {
+func TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMixup(t)
@@ -100,10 +100,10 @@ func TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss(t *testing.T) {
 	})
 }
 
-// TestHostilePortalGetsNoCodeForAttackersAttempt proves that the attacker can't finish an attempt with the victim's
+// TestHostilePortalCannotObtainCodeForAttackerAttempt proves that the attacker can't finish an attempt with the victim's
 // code. This holds even if the victim's request at the honest portal carries the code challenge of the attacker's own
 // attempt there.
-func TestHostilePortalGetsNoCodeForAttackersAttempt(t *testing.T) {
+func TestHostilePortalCannotObtainCodeForAttackerAttempt(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
 		t.Run(h.name, func(t *testing.T) {
@@ -129,9 +129,9 @@ func TestHostilePortalGetsNoCodeForAttackersAttempt(t *testing.T) {
 	}
 }
 
-// TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal proves that a hostile portal receives no tokens at its FHIR base
+// TestHostileFHIRBaseCannotObtainTokenFromHonestPortal proves that a hostile portal receives no tokens at its FHIR base
 // URL if it names the honest portal's OAuth endpoints.
-func TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal(t *testing.T) {
+func TestHostileFHIRBaseCannotObtainTokenFromHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, pinned := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -195,9 +195,9 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	}
 }
 
-// TestMovedTokenEndpointNeedsApproval proves that refreshes and exports do not send the refresh token to a new token
+// TestMovedTokenEndpointRequiresOperatorApproval proves that refreshes and exports do not send the refresh token to a new token
 // endpoint until an operator has approved the endpoint.
-func TestMovedTokenEndpointNeedsApproval(t *testing.T) {
+func TestMovedTokenEndpointRequiresOperatorApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMixup(t)

@@ -14,10 +14,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectURICannotBeAttemptStart proves that a redirect URI can't be the start URL of an attempt that the attacker
+// TestRedirectURICannotPointToOwnConnectEndpoint proves that a redirect URI can't be the start URL of an attempt that the attacker
 // created at another organisation. Such a URI can't be registered. If a row from an earlier release contains such a
 // URI, the service does not redirect.
-func TestRedirectURICannotBeAttemptStart(t *testing.T) {
+func TestRedirectURICannotPointToOwnConnectEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -47,9 +47,9 @@ func TestRedirectURICannotBeAttemptStart(t *testing.T) {
 	})
 }
 
-// TestPagesHideStoredLinkToOwnHost proves that no page links to a stored privacy policy URL that browsers resolve to
+// TestPagesOmitStoredLinksToOwnHost proves that no page links to a stored privacy policy URL that browsers resolve to
 // the service's own host.
-func TestPagesHideStoredLinkToOwnHost(t *testing.T) {
+func TestPagesOmitStoredLinksToOwnHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

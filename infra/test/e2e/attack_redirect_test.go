@@ -92,9 +92,9 @@ func trickyURIs(registered string) map[string]string {
 	}
 }
 
-// TestConnectRefusesUnregisteredRedirectURI proves that a redirect_uri must exactly match a registered URI. If the URI
+// TestConnectRejectsUnregisteredRedirectURI proves that a redirect_uri must exactly match a registered URI. If the URI
 // does not match, connect and reconnect neither redirect nor start an attempt.
-func TestConnectRefusesUnregisteredRedirectURI(t *testing.T) {
+func TestConnectRejectsUnregisteredRedirectURI(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

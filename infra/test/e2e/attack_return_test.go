@@ -170,9 +170,9 @@ func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	})
 }
 
-// TestCallbackRefusesCodeOfAnotherSignIn proves that PKCE binds a code to the browser's own attempt (RFC 9700 section
+// TestCallbackRejectsCodeFromAnotherSignIn proves that PKCE binds a code to the browser's own attempt (RFC 9700 section
 // 4.5).
-func TestCallbackRefusesCodeOfAnotherSignIn(t *testing.T) {
+func TestCallbackRejectsCodeFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -194,9 +194,9 @@ func TestCallbackRefusesCodeOfAnotherSignIn(t *testing.T) {
 	})
 }
 
-// TestCallbackRefusesWrongIss proves that a portal that advertises the iss parameter must send its own issuer (RFC
+// TestCallbackRejectsWrongIss proves that a portal that advertises the iss parameter must send its own issuer (RFC
 // 9207), and that our client sends the code to no other server.
-func TestCallbackRefusesWrongIss(t *testing.T) {
+func TestCallbackRejectsWrongIss(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{
 		"none": "", "another portal's": "https://another-portal.example",
@@ -226,10 +226,10 @@ func TestCallbackRefusesWrongIss(t *testing.T) {
 	}
 }
 
-// TestCallbackRefusesResponseOfAnotherPortal proves that a dishonest portal gains nothing by sending the honest
+// TestCallbackRejectsResponseFromAnotherPortal proves that a dishonest portal gains nothing by sending the honest
 // portal's issuer or no issuer. The victim signs in at the honest portal while the dishonest portal redirects the
 // browser to the callback URL of its own attempt.
-func TestCallbackRefusesResponseOfAnotherPortal(t *testing.T) {
+func TestCallbackRejectsResponseFromAnotherPortal(t *testing.T) {
 	t.Parallel()
 	for _, switched := range []string{"iss:wrong", "label:other", "iss:missing"} {
 		t.Run(switched, func(t *testing.T) {
@@ -249,9 +249,9 @@ func TestCallbackRefusesResponseOfAnotherPortal(t *testing.T) {
 	}
 }
 
-// TestCallbackReportsOnlyToAttemptsOrganisationFromOutside proves that if one browser has attempts from two
+// TestCallbackNotifiesOwningOrganisationFromOutside proves that if one browser has attempts from two
 // organisations, each organisation's redirect URI and webhook receive only that organisation's result.
-func TestCallbackReportsOnlyToAttemptsOrganisationFromOutside(t *testing.T) {
+func TestCallbackNotifiesOwningOrganisationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()

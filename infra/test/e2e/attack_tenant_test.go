@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestReconnectRefusesForeignConnection proves that neither another organisation nor a live credential can reconnect a
+// TestReconnectRejectsConnectionOfAnotherOrganisation proves that neither another organisation nor a live credential can reconnect a
 // test connection, in a browser or a widget. The response is the same as for an unknown connection.
-func TestReconnectRefusesForeignConnection(t *testing.T) {
+func TestReconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -59,9 +59,9 @@ func TestReconnectRefusesForeignConnection(t *testing.T) {
 	})
 }
 
-// TestDisconnectRefusesForeignConnection proves that a request to disconnect another organisation's connection changes
+// TestDisconnectRejectsConnectionOfAnotherOrganisation proves that a request to disconnect another organisation's connection changes
 // nothing and gets the same response as a request for an unknown connection.
-func TestDisconnectRefusesForeignConnection(t *testing.T) {
+func TestDisconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -129,8 +129,8 @@ func (s catalogs) search(body map[string]any) found {
 	return page
 }
 
-// TestPatientFindsHospitalAndConnects searches the catalogue for a hospital and connects to the hospital's endpoint.
-func TestPatientFindsHospitalAndConnects(t *testing.T) {
+// TestPatientCanFindAndConnectHospital searches the catalogue for a hospital and connects to the hospital's endpoint.
+func TestPatientCanFindAndConnectHospital(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -206,9 +206,9 @@ func (s catalogs) catalogueFiles() map[string]string {
 	return files
 }
 
-// TestSearchPagesHaveNoDuplicatesWhilePublishing proves that later pages stay consistent while a new catalogue is
+// TestSearchPaginatesWithoutDuplicatesDuringPublication proves that later pages stay consistent while a new catalogue is
 // published, even if an instance has never loaded the older catalogue. It uses the production wiring.
-func TestSearchPagesHaveNoDuplicatesWhilePublishing(t *testing.T) {
+func TestSearchPaginatesWithoutDuplicatesDuringPublication(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -63,9 +63,9 @@ func marked(s *stack) record.Catalog {
 	return c
 }
 
-// TestCatalogReturns503WhenUnreadable proves that a function that can't read the catalogue returns an error instead of
+// TestCatalogReturns503WhenSnapshotIsUnreadable proves that a function that can't read the catalogue returns an error instead of
 // an empty result.
-func TestCatalogReturns503WhenUnreadable(t *testing.T) {
+func TestCatalogReturns503WhenSnapshotIsUnreadable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -49,9 +49,9 @@ func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 // operatorsAddress is the SupportMail parameter's value in these tests' stacks.
 const operatorsAddress = "support@recordbridge.example"
 
-// TestSupportTicketOfTeamReachesOperatorAndOrganisation files a ticket with the specification's four fields. It checks
+// TestTeamSupportTicketReachesOperatorAndOrganisation files a ticket with the specification's four fields. It checks
 // that both the organisation and the operator are notified.
-func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
+func TestTeamSupportTicketReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -85,7 +85,7 @@ func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
 	})
 }
 
-func TestFacilityOfConnectionIsFoundInCatalogue(t *testing.T) {
+func TestCatalogReturnsFacilityByTEFCADirectoryID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -27,9 +27,9 @@ const (
 	tableOfCalls = "../../capacity/journey/calls.csv"
 )
 
-// TestCallTableMatchesJourneys compares the table of AWS calls with the calls that the journeys make. If
+// TestCallTableMatchesMeasuredJourneys compares the table of AWS calls with the calls that the journeys make. If
 // RECORDBRIDGE_CALLS is "write", the test updates the table instead.
-func TestCallTableMatchesJourneys(t *testing.T) {
+func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
 	var counted []journey.Cost

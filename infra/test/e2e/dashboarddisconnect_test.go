@@ -10,10 +10,10 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard. The connection immediately rejects
+// TestDashboardDisconnectIsPerformedByWorker follows a disconnection from the dashboard. The connection immediately rejects
 // new exports, and its file can't be downloaded. The refresh worker then deletes the tokens and has the portal revoke
 // them.
-func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
+func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// TestConnectionIsFoundByExternalID proves that a search for the organisation's own patient ID finds a connection only
+// TestConnectionCanBeFoundByExternalID proves that a search for the organisation's own patient ID finds a connection only
 // in the mode in which the patient connected.
-func TestConnectionIsFoundByExternalID(t *testing.T) {
+func TestConnectionCanBeFoundByExternalID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))

@@ -15,10 +15,10 @@ import (
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// TestPracticeSignsUpAndInvitesColleague signs up a member of a practice, sets the practice's colour and invites a
+// TestPracticeCanSignUpAndInviteColleague signs up a member of a practice, sets the practice's colour and invites a
 // colleague. The colleague can't create another organisation with the same email domain. Members and invited people
 // can't be invited again.
-func TestPracticeSignsUpAndInvitesColleague(t *testing.T) {
+func TestPracticeCanSignUpAndInviteColleague(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -77,8 +77,8 @@ func TestPracticeSignsUpAndInvitesColleague(t *testing.T) {
 	})
 }
 
-// TestUsageFileCoversDisplayedMonths proves that the downloaded usage file covers the displayed months.
-func TestUsageFileCoversDisplayedMonths(t *testing.T) {
+// TestUsageDownloadCoversDisplayedMonths proves that the downloaded usage file covers the displayed months.
+func TestUsageDownloadCoversDisplayedMonths(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))

@@ -61,7 +61,7 @@ func inboxAnswer() map[string]any {
 	return map[string]any{"text": "Ask your portal for a new password."}
 }
 
-func TestInboxEmailsAnswerOnceAndKeepsLogsPrivate(t *testing.T) {
+func TestInboxEmailsReplyOnceWithoutLoggingIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -107,9 +107,9 @@ func TestInboxEmailsAnswerOnceAndKeepsLogsPrivate(t *testing.T) {
 	})
 }
 
-// TestInboxReportsUndeliveredAnswer proves that a member who answers an inquiry is notified if the email fails, and
+// TestInboxReportsUndeliveredReply proves that a member who answers an inquiry is notified if the email fails, and
 // that a retry succeeds a minute later.
-func TestInboxReportsUndeliveredAnswer(t *testing.T) {
+func TestInboxReportsUndeliveredReply(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		plan := faults.New(faults.Options{Rules: []faults.Rule{{Service: "ses", Kind: faults.FailedBefore}}})

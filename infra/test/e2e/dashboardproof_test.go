@@ -19,10 +19,10 @@ type proofCase struct {
 	body               any
 }
 
-// TestRecordAccessActionsRequireFreshProof sends every request that opens records, or weakens their protection, with an
+// TestRecordAccessActionsRequireRecentProof sends every request that opens records, or weakens their protection, with an
 // outdated proof of identity. Each such request must be rejected and change nothing; with a fresh proof, it must
 // succeed.
-func TestRecordAccessActionsRequireFreshProof(t *testing.T) {
+func TestRecordAccessActionsRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))

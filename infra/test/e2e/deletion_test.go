@@ -256,9 +256,9 @@ func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestOperatorDeletionHasSameWaitingPeriodAsOwners proves that a deletion requested by an operator has the same waiting
+// TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion proves that a deletion requested by an operator has the same waiting
 // period as a deletion requested by an owner.
-func TestOperatorDeletionHasSameWaitingPeriodAsOwners(t *testing.T) {
+func TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -24,9 +24,9 @@ func onlyWithAPatient() []string {
 	}
 }
 
-// TestEndpointTestPredictsSignIn proves that an endpoint test predicts sign-ins. If no check fails, a patient can
+// TestEndpointTestPredictsWhetherSignInSucceeds proves that an endpoint test predicts sign-ins. If no check fails, a patient can
 // connect. If a check fails, the patient can't connect or the connection does not last.
-func TestEndpointTestPredictsSignIn(t *testing.T) {
+func TestEndpointTestPredictsWhetherSignInSucceeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -175,10 +175,10 @@ func runFacility(s *stack) {
 	}
 }
 
-// TestFacilityRecordIsExportedUntilExpiry proves that the connection's expiry is announced immediately. At the expiry,
+// TestFacilityRecordCanBeExportedUntilConnectionExpires proves that the connection's expiry is announced immediately. At the expiry,
 // the connection is revoked once, the event omits IDs that the connection does not have, and the cached record is
 // deleted.
-func TestFacilityRecordIsExportedUntilExpiry(t *testing.T) {
+func TestFacilityRecordCanBeExportedUntilConnectionExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -236,9 +236,9 @@ func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	})
 }
 
-// TestFacilityExportFailsWithoutDocumentsOrFixture proves that an export without documents fails unless the request
+// TestFacilityExportFailsWithoutDocuments proves that an export without documents fails unless the request
 // names a fixture. A later request without a fixture fails again.
-func TestFacilityExportFailsWithoutDocumentsOrFixture(t *testing.T) {
+func TestFacilityExportFailsWithoutDocuments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -97,10 +97,10 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestFailuresLogDocumentedLines stages every failure in docs/operate/failures.md. Each failure must log one line that
+// TestFailuresProduceDocumentedLogLines stages every failure in docs/operate/failures.md. Each failure must log one line that
 // has all documented fields and that ctl explains as the same failure. Every documented failure must have a stage, and
 // every stage must have a documented failure.
-func TestFailuresLogDocumentedLines(t *testing.T) {
+func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	t.Parallel()
 	table, listed := documentedFailures(t)
 	staged := stagedFailures()

@@ -315,9 +315,9 @@ func checkDead(t *testing.T, s *stack, name string) {
 	}
 }
 
-// TestThrottledKMSLosesNoConnection proves that the worker fetches the data key before it uses the old refresh token.
+// TestKMSThrottlingPreservesConnections proves that the worker fetches the data key before it uses the old refresh token.
 // Until the refreshed tokens are encrypted, they exist only in the worker's memory.
-func TestThrottledKMSLosesNoConnection(t *testing.T) {
+func TestKMSThrottlingPreservesConnections(t *testing.T) {
 	t.Parallel()
 	busy := make([]faults.Rule, 0, 3)
 	for n := range cap(busy) { // equals the SDK's number of attempts per call

@@ -16,9 +16,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestExportFormatsMatchFromOutside requests part of a record in all formats, downloads every link, and compares the
+// TestExportFormatsContainSameResourcesFromOutside requests part of a record in all formats, downloads every link, and compares the
 // files with their descriptions.
-func TestExportFormatsMatchFromOutside(t *testing.T) {
+func TestExportFormatsContainSameResourcesFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()

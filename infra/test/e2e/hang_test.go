@@ -47,10 +47,10 @@ type hangs struct {
 	most    int // maximum number of concurrent hanging requests
 }
 
-// TestHangingReceiverDelaysNoOtherReceiver proves that a receiver that gets 20 events per second and never responds
+// TestHangingReceiverDoesNotDelayOtherReceivers proves that a receiver that gets 20 events per second and never responds
 // does not delay other receivers. Deliveries to another webhook in the same organisation, and to another organisation,
 // arrive within a second.
-func TestHangingReceiverDelaysNoOtherReceiver(t *testing.T) {
+func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHangs(t)
@@ -78,9 +78,9 @@ func TestHangingReceiverDelaysNoOtherReceiver(t *testing.T) {
 // slowAtOnce is the limit on concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestTwoHundredHangingReceiversDelayNoOtherReceiver makes 200 receivers hang, first in one organisation and then in
+// TestTwoHundredHangingReceiversDoNotDelayOtherReceivers makes 200 receivers hang, first in one organisation and then in
 // many organisations. The test uses the maximum number of workers on AWS.
-func TestTwoHundredHangingReceiversDelayNoOtherReceiver(t *testing.T) {
+func TestTwoHundredHangingReceiversDoNotDelayOtherReceivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHangs(t)

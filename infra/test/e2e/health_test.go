@@ -111,7 +111,7 @@ func runHealth(s *stack) {
 	checkHealth(s, sandbox, health.OK)
 }
 
-func TestCatalogEndpointFailsAndRecovers(t *testing.T) {
+func TestCatalogHealthTracksEndpointFailureAndRecovery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { runHealth(newStack(t, options{})) })
 }

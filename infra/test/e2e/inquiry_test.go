@@ -20,7 +20,7 @@ const (
 	patientsWords   = "The portal of my cardiologist says <no>."
 )
 
-func TestPatientSendsInquiriesFromOutside(t *testing.T) {
+func TestPatientCanSendInquiriesFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
@@ -166,7 +166,7 @@ func runForms(s *stack) {
 	}
 }
 
-func TestPatientVerifiesAddressAndSendsInquiries(t *testing.T) {
+func TestPatientCanSendInquiriesAfterVerifyingEmail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -202,7 +202,7 @@ func TestInquiriesAreStoredWithoutWebhook(t *testing.T) {
 	})
 }
 
-func TestEmailCodeAndTokenWorkOnlyForTheirOrganisation(t *testing.T) {
+func TestEmailCodeAndTokenAreBoundToOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -231,9 +231,9 @@ func TestEmailCodeAndTokenWorkOnlyForTheirOrganisation(t *testing.T) {
 
 const requestIDLike = "7b1c0d52-4e8f-4a63-9f0e-2d5c8b7a6e91"
 
-// TestSendCodeDoesNotRevealKnownAddress proves that the response to a request for a code does not depend on whether the
+// TestSendCodeDoesNotRevealWhetherAddressIsKnown proves that the response to a request for a code does not depend on whether the
 // address is known.
-func TestSendCodeDoesNotRevealKnownAddress(t *testing.T) {
+func TestSendCodeDoesNotRevealWhetherAddressIsKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -121,7 +121,7 @@ func (o organisation) download(link string) map[string]map[string]int {
 	return found
 }
 
-func TestPersonasAreExportedCompletelyFromOutside(t *testing.T) {
+func TestPersonaRecordsAreExportedCompletelyFromOutside(t *testing.T) {
 	t.Parallel()
 	for _, p := range sampleIfShort(persona.Builtin()) {
 		t.Run(p.ID, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestConcurrentExportRequestsCreateOneTask(t *testing.T) {
 	})
 }
 
-func TestDeniedConsentLeavesRejectedConnectionFromOutside(t *testing.T) {
+func TestDeniedConsentCreatesRejectedConnectionFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
@@ -252,7 +252,7 @@ func TestDeniedConsentLeavesRejectedConnectionFromOutside(t *testing.T) {
 	})
 }
 
-func TestCallbackInAnotherBrowserIsRefusedFromOutside(t *testing.T) {
+func TestCallbackInAnotherBrowserIsRejectedFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()

@@ -43,7 +43,7 @@ func (c *counter) take() asked {
 	return seen
 }
 
-func TestLaterExportReusesLearnedServerProperties(t *testing.T) {
+func TestSecondExportReusesLearnedServerProperties(t *testing.T) {
 	t.Parallel()
 	for with, check := range map[string]func(first, next asked) bool{
 		"unlisted:Condition+Claim": func(first, next asked) bool {

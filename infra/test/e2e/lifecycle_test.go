@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWidgetConnectsPatientFromOutside(t *testing.T) {
+func TestWidgetCanConnectPatientFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
@@ -14,7 +14,7 @@ func TestWidgetConnectsPatientFromOutside(t *testing.T) {
 	})
 }
 
-func TestPatientReconnectsAfterDisconnectionFromOutside(t *testing.T) {
+func TestPatientCanReconnectAfterDisconnectFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()

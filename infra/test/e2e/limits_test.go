@@ -15,9 +15,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestRateLimitRowsDoNotRevealAddresses simulates an attacker with a copy of the table who tries every combination of
+// TestRateLimitRowsDoNotRevealIPAddresses simulates an attacker with a copy of the table who tries every combination of
 // address, limit name and public ID. Without the secret key, no combination yields a row's key.
-func TestRateLimitRowsDoNotRevealAddresses(t *testing.T) {
+func TestRateLimitRowsDoNotRevealIPAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -81,7 +81,7 @@ func linkIn(body string) string {
 	return event.Data.DownloadLinks[0].URL
 }
 
-func TestStoredDataContainsNoWorkingDownloadToken(t *testing.T) {
+func TestStoredDataContainsNoUsableDownloadToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWiretap()
@@ -157,7 +157,7 @@ func binaries(row []byte) string {
 	return strings.Join(found, "\n")
 }
 
-func TestDeliveryAttemptsAndEventListHaveIdenticalBodies(t *testing.T) {
+func TestDeliveryAttemptsAndEventListReturnIdenticalBodies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

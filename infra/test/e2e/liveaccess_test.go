@@ -166,9 +166,9 @@ func (n newcomer) checkClosed(publicID, key string) {
 	}
 }
 
-// TestLiveModeWorksOnlyWhileAccessIsGranted follows a new organisation through the checklist and through the approval,
+// TestLiveModeRequiresGrantedAccess follows a new organisation through the checklist and through the approval,
 // use and withdrawal of live access.
-func TestLiveModeWorksOnlyWhileAccessIsGranted(t *testing.T) {
+func TestLiveModeRequiresGrantedAccess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

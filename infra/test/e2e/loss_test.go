@@ -17,9 +17,9 @@ type told struct {
 	Missing  map[string]string `json:"missing"`
 }
 
-// TestLossesMatchInEventExportAndOutcome proves that the event, the export and the export's outcome file list exactly
+// TestEventExportAndOutcomeReportSameLosses proves that the event, the export and the export's outcome file list exactly
 // the same incomplete types with the same reasons.
-func TestLossesMatchInEventExportAndOutcome(t *testing.T) {
+func TestEventExportAndOutcomeReportSameLosses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -161,10 +161,10 @@ func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status
 	}
 }
 
-// TestDashboardEnforcesDescribedPermissions calls every dashboard operation on the real functions behind the gateway.
+// TestDashboardEnforcesDocumentedPermissions calls every dashboard operation on the real functions behind the gateway.
 // It does so as every column of the matrix and as users without access. The test proves that the code enforces the
 // permission (x-permission) and the proof of identity (x-proof) stated in docs/openapi.yaml.
-func TestDashboardEnforcesDescribedPermissions(t *testing.T) {
+func TestDashboardEnforcesDocumentedPermissions(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -288,10 +288,10 @@ func (m *matrix) askAccount(g guarded) {
 	}
 }
 
-// TestDashboardSeparatesModes requests a test-mode organisation's rows through every path that identifies a row. The
+// TestDashboardIsolatesTestAndLiveModes requests a test-mode organisation's rows through every path that identifies a row. The
 // rows must exist in test mode but not in live mode. Another organisation's owner must not find the rows under either
 // organisation's path.
-func TestDashboardSeparatesModes(t *testing.T) {
+func TestDashboardIsolatesTestAndLiveModes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, own := newPeople(t)

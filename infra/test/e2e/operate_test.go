@@ -22,9 +22,9 @@ func traced(ctx context.Context) context.Context {
 	return context.WithValue(ctx, "x-amzn-trace-id", "Root=1-"+id[:8]+"-"+id[8:32])
 }
 
-// TestTraceIDFindsExportInAllLogs proves that the trace ID in a request's log line finds all log lines of the resulting
+// TestTraceIDLinksExportAcrossLogs proves that the trace ID in a request's log line finds all log lines of the resulting
 // export.
-func TestTraceIDFindsExportInAllLogs(t *testing.T) {
+func TestTraceIDLinksExportAcrossLogs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{log: logx.New})
@@ -67,9 +67,9 @@ func TestTraceIDFindsExportInAllLogs(t *testing.T) {
 	})
 }
 
-// TestJourneysSendMetrics covers a successful export, a failed export, a webhook receiver that responds 410, and a
+// TestJourneysEmitMetrics covers a successful export, a failed export, a webhook receiver that responds 410, and a
 // caller over the rate limit.
-func TestJourneysSendMetrics(t *testing.T) {
+func TestJourneysEmitMetrics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{log: logx.New})

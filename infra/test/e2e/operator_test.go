@@ -29,7 +29,7 @@ func TestSeededSandboxPinsMatchDiscoveryFromOutside(t *testing.T) {
 	})
 }
 
-func TestUnknownVendorIsConnectableByDiscovery(t *testing.T) {
+func TestUnknownVendorCanBeConnectedThroughDiscovery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

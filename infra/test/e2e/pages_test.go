@@ -169,7 +169,7 @@ func runHostedPage(o *outside) {
 	}
 }
 
-func TestPatientPicksInstitutionOnHostedPageFromOutside(t *testing.T) {
+func TestHostedPageConnectsChosenInstitutionFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
@@ -177,9 +177,9 @@ func TestPatientPicksInstitutionOnHostedPageFromOutside(t *testing.T) {
 	})
 }
 
-// TestElementMatchesManifestFromOutside proves that each version's file matches the manifest's integrity value, and
+// TestWidgetElementMatchesManifestFromOutside proves that each version's file matches the manifest's integrity value, and
 // that the major version serves the newest release's file.
-func TestElementMatchesManifestFromOutside(t *testing.T) {
+func TestWidgetElementMatchesManifestFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
@@ -211,10 +211,10 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestAttemptWithChosenIDBelongsToCreator proves that if the caller chose an attempt's ID and token, only the
+// TestAttemptWithClientChosenIDBelongsToCreator proves that if the caller chose an attempt's ID and token, only the
 // organisation that created the attempt can use it. The older element chooses the ID and token because its window
 // creates the attempt.
-func TestAttemptWithChosenIDBelongsToCreator(t *testing.T) {
+func TestAttemptWithClientChosenIDBelongsToCreator(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

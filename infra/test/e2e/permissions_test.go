@@ -92,9 +92,9 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	})
 }
 
-// TestLogsAndTracesNeedFunctionPermissions proves that a function's role needs permissions for logs and traces. Lambda
+// TestLogsAndTracesRequireFunctionPermissions proves that a function's role needs permissions for logs and traces. Lambda
 // writes logs and traces with the function's role and reports no error if the permission is missing.
-func TestLogsAndTracesNeedFunctionPermissions(t *testing.T) {
+func TestLogsAndTracesRequireFunctionPermissions(t *testing.T) {
 	t.Parallel()
 	for sid, want := range map[string]struct{ lines, traces bool }{
 		"": {true, true}, "Logs": {false, true},

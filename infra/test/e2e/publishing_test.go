@@ -22,9 +22,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestPatientConnectsToInstitutionOfPublishedList covers the complete path from a published list to a patient's
+// TestPatientCanConnectToInstitutionFromPublishedList covers the complete path from a published list to a patient's
 // connection. It uses the production wiring.
-func TestPatientConnectsToInstitutionOfPublishedList(t *testing.T) {
+func TestPatientCanConnectToInstitutionFromPublishedList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { runPublishing(newStack(t, options{})) })
 }
@@ -77,10 +77,10 @@ func (s catalogs) institution(mode, typed string) institution {
 	return institution{brand.Brand.ID, portal.Portal.ID, portal.Portal.EndpointIDs[0]}
 }
 
-// TestConnectRefusesInstitutionWithoutEndpoint proves that connect accepts an endpoint only together with one of the
+// TestConnectRejectsInstitutionWithoutEndpoint proves that connect accepts an endpoint only together with one of the
 // endpoint's institutions. The institution may be hidden or identified by a former ID. For other institutions, other
 // modes and mixed IDs, both connect and our page respond with a redirect that reports an error.
-func TestConnectRefusesInstitutionWithoutEndpoint(t *testing.T) {
+func TestConnectRejectsInstitutionWithoutEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

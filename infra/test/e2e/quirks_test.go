@@ -153,10 +153,10 @@ func (s ehr) connectURLOf(q quirk) string {
 	return connectURL(at)
 }
 
-// TestBasicCredentialsAreSentRawWhenConfigured proves that a server configured for raw credentials gets unencoded
+// TestBasicCredentialsAreSentUnencodedWhenConfigured proves that a server configured for raw credentials gets unencoded
 // credentials on sign-in, refresh and revocation. Without that configuration, the organisation sees an error that
 // explains the possible cause of invalid_client.
-func TestBasicCredentialsAreSentRawWhenConfigured(t *testing.T) {
+func TestBasicCredentialsAreSentUnencodedWhenConfigured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -34,9 +34,9 @@ func (s staff) runStoppedRecovery(owner *person) {
 	}
 }
 
-// TestSoleOwnerIsRecoveredAfterThreeDays covers an organisation's sole owner who loses the second factor. An operator
+// TestSoleOwnerCanRecoverAccountAfterThreeDays covers an organisation's sole owner who loses the second factor. An operator
 // starts the recovery of the owner's account.
-func TestSoleOwnerIsRecoveredAfterThreeDays(t *testing.T) {
+func TestSoleOwnerCanRecoverAccountAfterThreeDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

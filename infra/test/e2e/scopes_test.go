@@ -8,9 +8,9 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// TestExportIsCompleteWhenServerListsTypesWithoutWildcard covers a server with 146 types. It proves that the generic
+// TestExportIsCompleteWithoutWildcardScopes covers a server with 146 types. It proves that the generic
 // profile requests all scopes that an export needs. The request must not exceed the server's limit of 2,048 bytes.
-func TestExportIsCompleteWhenServerListsTypesWithoutWildcard(t *testing.T) {
+func TestExportIsCompleteWithoutWildcardScopes(t *testing.T) {
 	t.Parallel()
 	for _, scopes := range []string{"types-v1", "types-v2"} {
 		for _, p := range sampleIfShort(persona.Builtin()) {

@@ -21,9 +21,9 @@ const (
 	hiddenBrand   = "0a1b0000-5a4d-4b0c-8000-000000000002"
 )
 
-// TestFreshStackHasConnectableInstitutions proves that a patient can connect to the institutions in the initial
+// TestNewStackListsConnectableInstitutions proves that a patient can connect to the institutions in the initial
 // catalogue of `make run`.
-func TestFreshStackHasConnectableInstitutions(t *testing.T) {
+func TestNewStackListsConnectableInstitutions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{catalog: shipped.Sandbox})

@@ -265,7 +265,7 @@ func TestSmokeTestFailsOnBrokenStackAndCleansUp(t *testing.T) {
 	}
 }
 
-func TestSmokeTestSendsNothingWithLiveKey(t *testing.T) {
+func TestSmokeTestRejectsLiveKeyBeforeSendingRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -285,8 +285,8 @@ func TestSmokeTestSendsNothingWithLiveKey(t *testing.T) {
 	})
 }
 
-// TestSmokeTestPrintsNoKey proves that the smoke test prints no key, even if a server's error contains a key.
-func TestSmokeTestPrintsNoKey(t *testing.T) {
+// TestSmokeTestNeverPrintsKey proves that the smoke test prints no key, even if a server's error contains a key.
+func TestSmokeTestNeverPrintsKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -27,9 +27,9 @@ func isLongSoak() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestSoakFaults runs the main job with seeded faults until it has used up the time budget set by `make soak`. A
+// TestSoakMainJobSurvivesFaults runs the main job with seeded faults until it has used up the time budget set by `make soak`. A
 // failure names its seed. RECORDBRIDGE_SEED reruns a single seed.
-func TestSoakFaults(t *testing.T) {
+func TestSoakMainJobSurvivesFaults(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {
 		t.Skip("RECORDBRIDGE_SOAK holds no duration: run make soak")
@@ -38,9 +38,9 @@ func TestSoakFaults(t *testing.T) {
 	sweepSeeds(t, 0, func(done int) bool { return done < atLeast(soakSeeds) || time.Since(began) < budget }, survive)
 }
 
-// TestSoakRefresh simulates the life of connections between exports, with seeded faults, until it has used up a quarter
+// TestSoakTokenRefreshSurvivesInjectedErrors simulates the life of connections between exports, with seeded faults, until it has used up a quarter
 // of the time budget.
-func TestSoakRefresh(t *testing.T) {
+func TestSoakTokenRefreshSurvivesInjectedErrors(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {
 		t.Skip("RECORDBRIDGE_SOAK holds no duration: run make soak")

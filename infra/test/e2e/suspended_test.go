@@ -19,9 +19,9 @@ import (
 // cached slightly exceeds the duration for which functions cache an organisation.
 const cached = 31 * time.Second
 
-// TestSuspendedOrganisationStartsNoWorkAndKeepsData proves that a suspended organisation can't start new work but keeps
+// TestSuspensionStopsNewWorkAndKeepsData proves that a suspended organisation can't start new work but keeps
 // its data (docs/operate/ctl.md, "Stop and remove").
-func TestSuspendedOrganisationStartsNoWorkAndKeepsData(t *testing.T) {
+func TestSuspensionStopsNewWorkAndKeepsData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -95,9 +95,9 @@ func (f fixture) checkSuspended(t *testing.T) {
 	}
 }
 
-// TestDisabledEndpointKeepsConnectionsButRefusesNewOnes covers endpoints that an operator disables
+// TestDisabledEndpointKeepsConnectionsButRejectsNewOnes covers endpoints that an operator disables
 // (docs/operate/ctl.md, "Stop and remove").
-func TestDisabledEndpointKeepsConnectionsButRefusesNewOnes(t *testing.T) {
+func TestDisabledEndpointKeepsConnectionsButRejectsNewOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -266,8 +266,8 @@ func runVouched(s *stack) {
 	}
 }
 
-// TestVerifiedPatientConnectsToFacilities covers the complete flow from the identity provider to the exported file.
-func TestVerifiedPatientConnectsToFacilities(t *testing.T) {
+// TestVerifiedPatientCanConnectToFacilities covers the complete flow from the identity provider to the exported file.
+func TestVerifiedPatientCanConnectToFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

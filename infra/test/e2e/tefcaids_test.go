@@ -9,9 +9,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestExportsOfTwoFacilitiesShareNoResourceID exports both records of a patient whose two hospitals state the same
+// TestFacilityExportsUseDistinctResourceIDs exports both records of a patient whose two hospitals state the same
 // facts. An export after a second authorisation must contain the same IDs as the export before.
-func TestExportsOfTwoFacilitiesShareNoResourceID(t *testing.T) {
+func TestFacilityExportsUseDistinctResourceIDs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -208,9 +208,9 @@ func (l *live) begin() verification {
 	return v
 }
 
-// TestLivePatientConnectsThroughBothNetworks connects a patient with XCPD and XCA over mutual TLS, and with UDAP and
+// TestLiveModeConnectsPatientThroughBothNetworks connects a patient with XCPD and XCA over mutual TLS, and with UDAP and
 // FHIR. It proves that an unreachable gateway does not affect the other facilities.
-func TestLivePatientConnectsThroughBothNetworks(t *testing.T) {
+func TestLiveModeConnectsPatientThroughBothNetworks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	path := "/bridge/tefca/identity?public_id=" + url.QueryEscape(l.publicID)

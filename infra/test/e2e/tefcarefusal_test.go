@@ -16,9 +16,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestTEFCAAttemptRequiresItsToken proves that a request without the attempt's token, or from another organisation or
+// TestTEFCAAttemptRequiresItsBearerToken proves that a request without the attempt's token, or from another organisation or
 // mode, gets the same response as a request for a nonexistent attempt.
-func TestTEFCAAttemptRequiresItsToken(t *testing.T) {
+func TestTEFCAAttemptRequiresItsBearerToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -53,9 +53,9 @@ func TestTEFCAAttemptRequiresItsToken(t *testing.T) {
 	})
 }
 
-// TestFacilityChoiceRefusesUnmatchedFacility proves that only facilities that matched the patient can be chosen, and
+// TestFacilityChoiceRejectsUnmatchedFacility proves that only facilities that matched the patient can be chosen, and
 // that the response lists facilities that did not respond.
-func TestFacilityChoiceRefusesUnmatchedFacility(t *testing.T) {
+func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -74,10 +74,10 @@ func TestFacilityChoiceRefusesUnmatchedFacility(t *testing.T) {
 	})
 }
 
-// TestFailedFacilityLeavesOthersConnected proves that if one facility fails, the other facilities stay connected and
+// TestFailedFacilityDoesNotAffectOtherFacilities proves that if one facility fails, the other facilities stay connected and
 // the failure has a reason. The facility can be chosen again until the identity expires. After that, the patient must
 // verify their identity again.
-func TestFailedFacilityLeavesOthersConnected(t *testing.T) {
+func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -184,9 +184,9 @@ func TestIdentityProviderFailureIsReported(t *testing.T) {
 	})
 }
 
-// TestUnreachableIdentityProviderKeepsStartURLValid proves that the start URL can be used again after a failed request
+// TestStartURLStaysValidWhenIdentityProviderIsUnreachable proves that the start URL can be used again after a failed request
 // to the identity provider.
-func TestUnreachableIdentityProviderKeepsStartURLValid(t *testing.T) {
+func TestStartURLStaysValidWhenIdentityProviderIsUnreachable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -262,9 +262,9 @@ func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 	})
 }
 
-// TestVaultRevocationCoversAllExternalIDsOfPatient proves that disconnecting a patient covers all of the patient's
+// TestVaultRevocationAppliesToAllExternalIDsOfPatient proves that disconnecting a patient covers all of the patient's
 // external IDs, but does not affect other patients or organisations.
-func TestVaultRevocationCoversAllExternalIDsOfPatient(t *testing.T) {
+func TestVaultRevocationAppliesToAllExternalIDsOfPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

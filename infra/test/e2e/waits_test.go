@@ -51,9 +51,9 @@ func remind(s *stack, taskID string) {
 	expect.NoError(s.t, sent.EnqueueTask(s.t.Context(), s.owner(), taskID, 0))
 }
 
-// TestExportHonoursRetryAfterOfServer proves that neither the sweeper nor repeated messages cause a request before the
+// TestExportHonoursRetryAfterFromServer proves that neither the sweeper nor repeated messages cause a request before the
 // Retry-After time. The export must continue soon after that time.
-func TestExportHonoursRetryAfterOfServer(t *testing.T) {
+func TestExportHonoursRetryAfterFromServer(t *testing.T) {
 	t.Parallel()
 	for with, demanded := range map[string]time.Duration{
 		"leave-alone:90s": 90 * time.Second, "leave-alone:1h": time.Hour, "leave-alone:3h": 3 * time.Hour,
@@ -89,9 +89,9 @@ func TestExportHonoursRetryAfterOfServer(t *testing.T) {
 	}
 }
 
-// TestExportHonoursRetryAfterOfTokenEndpoint covers an export whose access token has expired and whose first refresh
+// TestExportHonoursRetryAfterFromTokenEndpoint covers an export whose access token has expired and whose first refresh
 // gets a Retry-After header.
-func TestExportHonoursRetryAfterOfTokenEndpoint(t *testing.T) {
+func TestExportHonoursRetryAfterFromTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -123,9 +123,9 @@ func TestExportHonoursRetryAfterOfTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestExportFailsAtOnceWhenRetryAfterExceedsDeadline proves that if Retry-After exceeds the deadline, the export fails
+// TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline proves that if Retry-After exceeds the deadline, the export fails
 // immediately and the server gets no further requests.
-func TestExportFailsAtOnceWhenRetryAfterExceedsDeadline(t *testing.T) {
+func TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, asked := newStack(t, options{}), &fhirTimes{}

@@ -62,7 +62,7 @@ func TestExportIsCompleteAfterSingleFailure(t *testing.T) {
 	}
 }
 
-func TestExportReportsMissingTypesWhenStatementIsUnreadable(t *testing.T) {
+func TestExportReportsMissingTypesWhenCapabilityStatementIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, accident := range map[string]mishap{
 		"there is none": {status: 404}, "it fails": {status: 500}, "it is no JSON": {garbled: true},

@@ -110,7 +110,7 @@ func mishapOf(seed uint64, address string, nth int) mishap {
 	return mishap{}
 }
 
-func TestExportFileIsUnchangedByChaos(t *testing.T) {
+func TestExportFileIsIdenticalDespiteChaos(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(chaosSeeds)
 	if testing.Short() {

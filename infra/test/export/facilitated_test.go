@@ -144,7 +144,7 @@ func TestFacilitatedFHIRExportIsComplete(t *testing.T) {
 	}
 }
 
-func TestExportWithoutRefreshTokenFailsAtExpiry(t *testing.T) {
+func TestExportFailsWhenAccessTokenExpiresWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := scenario{

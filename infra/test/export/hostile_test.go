@@ -266,10 +266,10 @@ func inventedTypes(w io.Writer, page int) {
 	}
 }
 
-// TestHostileServerIsBoundedInMemoryAndReported proves that a hostile server can't exceed the worker's memory limit,
+// TestHostileServerCannotExhaustMemoryAndIsReported proves that a hostile server can't exceed the worker's memory limit,
 // and that the outcome reports the server's failures. The test starts a process, so it does not run in parallel. A soak
 // runs each heavy attack separately; a long soak runs every attack separately.
-func TestHostileServerIsBoundedInMemoryAndReported(t *testing.T) {
+func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()
 	together := hostile{pages: map[string]attack{}}

@@ -15,7 +15,7 @@ import (
 // catalogued is the endpoint's ID in these tests' catalogue.
 const catalogued = "e0000000-0000-4000-8000-000000000001"
 
-func TestExportIsCompleteForAnyBatchSupport(t *testing.T) {
+func TestExportIsCompleteWithAnyBatchSupport(t *testing.T) {
 	t.Parallel()
 	wide := wideRecord(t)
 	people, err := persona.LoadDir("testdata")
@@ -63,7 +63,7 @@ func TestExportIsCompleteForAnyBatchSupport(t *testing.T) {
 	}
 }
 
-func TestExportStaysBelowRefusedConcurrency(t *testing.T) {
+func TestExportStaysBelowRejectedConcurrency(t *testing.T) {
 	t.Parallel()
 	wide := wideRecord(t)
 	handler, err := newSandbox([]persona.Persona{wide})
@@ -97,7 +97,7 @@ func TestExportStaysBelowRefusedConcurrency(t *testing.T) {
 	}
 }
 
-func TestExportStoresLowerLoadAfterRateLimit(t *testing.T) {
+func TestExportLowersStoredConcurrencyAfterRateLimit(t *testing.T) {
 	t.Parallel()
 	wide := wideRecord(t)
 	handler, err := newSandbox([]persona.Persona{wide})

@@ -73,7 +73,7 @@ func (c *limitedServer) leave() {
 	c.busy--
 }
 
-func TestExportIsFastAtLateServer(t *testing.T) {
+func TestExportIsFastWithLateServer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		late, within time.Duration

@@ -195,9 +195,9 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestExportOfLargeAttachmentsHasBoundedMemory measures the process's heap, so it does not run in parallel. It
+// TestExportOfLargeAttachmentsUsesBoundedMemory measures the process's heap, so it does not run in parallel. It
 // disregards memory that earlier tests retained.
-func TestExportOfLargeAttachmentsHasBoundedMemory(t *testing.T) {
+func TestExportOfLargeAttachmentsUsesBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("copies 160 MB")
 	}

@@ -43,8 +43,8 @@ func (s *scroll) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestExportOfLargePagesHasBoundedMemory measures the process's heap, so it does not run in parallel.
-func TestExportOfLargePagesHasBoundedMemory(t *testing.T) {
+// TestExportOfLargePagesUsesBoundedMemory measures the process's heap, so it does not run in parallel.
+func TestExportOfLargePagesUsesBoundedMemory(t *testing.T) {
 	if !soaking() {
 		t.Skip("takes seconds: run make soak")
 	}

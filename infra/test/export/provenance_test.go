@@ -46,7 +46,7 @@ func attachedExport(t *testing.T, s scenario, ignored bool) (r result, attached,
 	return r, int(counted.asked.Load()), int(counted.all.Load())
 }
 
-func TestExportLearnsRevIncludeThatStatementOmits(t *testing.T) {
+func TestExportLearnsUnadvertisedRevIncludeSupport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		remembered := newLearned(t)
@@ -95,7 +95,7 @@ func TestExportTriesRevIncludeOnceWhenUnsupported(t *testing.T) {
 	}
 }
 
-func TestProvenanceIsReportedAsNotAdvertisedWhenRevIncludeFails(t *testing.T) {
+func TestExportReportsProvenanceAsNotAdvertisedWhenRevIncludeFails(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]mishap{
 		"no answer": {refused: true},

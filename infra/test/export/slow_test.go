@@ -90,7 +90,7 @@ func belonging(resourceType string, i int) map[string]any {
 	return body
 }
 
-func TestExportOf75SearchesIsFastAtSlowServer(t *testing.T) {
+func TestExportOf75SearchesIsFastWithSlowServer(t *testing.T) {
 	t.Parallel()
 	person := wideRecord(t)
 	handler, err := newSandbox([]persona.Persona{person})

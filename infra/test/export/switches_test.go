@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestSandboxSwitchesHaveExpectations(t *testing.T) {
+func TestEverySandboxSwitchHasExpectation(t *testing.T) {
 	t.Parallel()
 	expected, elsewhere := expectations(), notSeenHere()
 	known := map[string]bool{}
@@ -40,7 +40,7 @@ func TestSandboxSwitchesHaveExpectations(t *testing.T) {
 	}
 }
 
-func TestGenericProfileMatchesVendorProfiles(t *testing.T) {
+func TestGenericProfileExportsAsMuchAsVendorProfiles(t *testing.T) {
 	t.Parallel()
 	all := slices.Concat(slices.Collect(maps.Values(expectations()))...)
 	for _, vendors := range all {

@@ -55,7 +55,7 @@ func unlistedExport(t *testing.T, s scenario) (result, []string) {
 // missingOf returns the reason why resources of a type are missing, or "" if the type has no missing resources.
 func missingOf(r result, resourceType string) string { return r.task.Shortfall().Missing[resourceType] }
 
-func TestUnlistedTypesAreTriedOnceAndExported(t *testing.T) {
+func TestExportTriesUnlistedTypesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		remembered := newLearned(t)
@@ -79,7 +79,7 @@ func TestUnlistedTypesAreTriedOnceAndExported(t *testing.T) {
 	})
 }
 
-func TestUnlistedTypesAreTriedAgainAtAnotherRelease(t *testing.T) {
+func TestExportRetriesUnlistedTypesAfterServerUpgrade(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		remembered := newLearned(t)
@@ -96,7 +96,7 @@ func TestUnlistedTypesAreTriedAgainAtAnotherRelease(t *testing.T) {
 	})
 }
 
-func TestUntriedTypeIsReportedAsNotAdvertised(t *testing.T) {
+func TestExportReportsUntriedTypeAsNotAdvertised(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]mishap{
 		"no answer": {refused: true}, "too many requests": {status: http.StatusTooManyRequests},
@@ -161,7 +161,7 @@ func TestExportStopsTryingUnlistedTypesWhenServerFails(t *testing.T) {
 	})
 }
 
-func TestTypeOutsideGrantedScopesIsNeitherTriedNorMissing(t *testing.T) {
+func TestExportIgnoresTypesOutsideGrantedScopes(t *testing.T) {
 	t.Parallel()
 	for name, asked := range map[string]string{
 		"it was not requested":           "patient/Patient.read patient/Observation.read",
@@ -194,7 +194,7 @@ func TestTypeOutsideGrantedScopesIsNeitherTriedNorMissing(t *testing.T) {
 	}
 }
 
-func TestUnlistedTypesShareBatchesInLaterExports(t *testing.T) {
+func TestSubsequentExportsBatchUnlistedTypes(t *testing.T) {
 	t.Parallel()
 	handler, err := portal()
 	expect.NoError(t, err)
@@ -221,7 +221,7 @@ func TestUnlistedTypesShareBatchesInLaterExports(t *testing.T) {
 	})
 }
 
-func TestExportRetriesWithoutCountWhenRefused(t *testing.T) {
+func TestExportRetriesWithoutCountWhenServerRejectsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := unlistedExport(t, scenario{

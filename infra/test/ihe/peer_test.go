@@ -135,9 +135,9 @@ func (w *world) post(t *testing.T, body, certificate, key string) (status int, a
 	return response.StatusCode, string(all)
 }
 
-// TestGatewayVerifiesRequestsLikeQHIN proves that the test gateway verifies every part of a request. Tests against a
+// TestGatewayRejectsRequestsThatQHINWouldReject proves that the test gateway verifies every part of a request. Tests against a
 // gateway that accepts every request would prove nothing.
-func TestGatewayVerifiesRequestsLikeQHIN(t *testing.T) {
+func TestGatewayRejectsRequestsThatQHINWouldReject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if got := w.located(t, ours, w.certificate, w.key); got != tefca.Found {
@@ -215,9 +215,9 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	}
 }
 
-// TestMessageExpiresWithinMinutes proves that the gateway accepts a signed message four minutes after signing. The
+// TestSignedMessageExpiresWithinMinutes proves that the gateway accepts a signed message four minutes after signing. The
 // gateway must reject the message six minutes after signing and three minutes before signing.
-func TestMessageExpiresWithinMinutes(t *testing.T) {
+func TestSignedMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if got := w.located(t, ours, w.certificate, w.key); got != tefca.Found {
@@ -239,8 +239,8 @@ func TestMessageExpiresWithinMinutes(t *testing.T) {
 	}
 }
 
-// TestMessageExpiresWithItsToken proves that a signed message expires no later than the message's id_token.
-func TestMessageExpiresWithItsToken(t *testing.T) {
+// TestSignedMessageExpiresWithItsIDToken proves that a signed message expires no later than the message's id_token.
+func TestSignedMessageExpiresWithItsIDToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	n, who := w.network(t, ours, w.certificate, w.key)

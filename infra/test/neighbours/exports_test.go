@@ -122,9 +122,9 @@ func (f *flood) begin(task export.Task) time.Duration {
 	return around(f.random, exporting)
 }
 
-// TestExportFloodDelaysNoOtherOrganisation proves that other organisations do not wait for a worker. Without the limit
+// TestExportFloodDoesNotDelayOtherOrganisations proves that other organisations do not wait for a worker. Without the limit
 // on an organisation's concurrent exports, one organisation would occupy all workers. A soak uses 5,000 exports.
-func TestExportFloodDelaysNoOtherOrganisation(t *testing.T) {
+func TestExportFloodDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()
 	many := 1000
 	if isSoak() {

@@ -16,9 +16,9 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestMessageBurstDelaysNoOtherOrganisation proves that one organisation's burst of messages does not delay another
+// TestMessageBurstDoesNotDelayOtherOrganisations proves that one organisation's burst of messages does not delay another
 // organisation's message. A soak sends 100,000 messages.
-func TestMessageBurstDelaysNoOtherOrganisation(t *testing.T) {
+func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()
 	many := 3000
 	if isSoak() {

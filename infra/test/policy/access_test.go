@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestWildcardsFindsBroadPermissions(t *testing.T) {
+func TestWildcardsCheckFindsBroadPermissions(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Wildcards(resources(t, `
   Files: {Type: AWS::S3::Bucket}
@@ -120,7 +120,7 @@ func TestWildcardsFindsBroadPermissions(t *testing.T) {
 	)
 }
 
-func TestOutsideTemplateFindsUnknownResources(t *testing.T) {
+func TestOutsideTemplateCheckFindsUnknownResources(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.OutsideTemplate(resources(t, `
   Work: {Type: AWS::DynamoDB::Table, Properties: {GlobalSecondaryIndexes: [{IndexName: byDue}]}}
@@ -161,7 +161,7 @@ func TestOutsideTemplateFindsUnknownResources(t *testing.T) {
 	)
 }
 
-func TestReservedFindsUnlistedFunctions(t *testing.T) {
+func TestReservedCheckFindsUnlistedFunctions(t *testing.T) {
 	t.Parallel()
 	s := resources(t, `
   Tokens: {Type: AWS::DynamoDB::Table}

@@ -35,7 +35,7 @@ const soundAlarms = `
 const runbook = "# It failed\n\n## What it means\n\n## How to look\n\n## What to do\n\n## Whom to wake\n\n## Over " +
 	"when\n"
 
-func TestAlarmsFindsIncompleteRunbook(t *testing.T) {
+func TestAlarmsCheckFindsIncompleteRunbooks(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"docs/operate/runbooks/plain.md": runbook,
@@ -44,7 +44,7 @@ func TestAlarmsFindsIncompleteRunbook(t *testing.T) {
 	finds(t, policy.Alarms(resources(t, soundAlarms), tree), `docs/operate/runbooks/math.md: does not say "Whom to wake"`)
 }
 
-func TestAlarmsFindsMissingRunbooksAndUnusedMetrics(t *testing.T) {
+func TestAlarmsCheckFindsMissingRunbooksAndUnusedMetrics(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"docs/operate/runbooks/plain.md": runbook, "docs/operate/runbooks/math.md": runbook,

@@ -14,7 +14,7 @@ func answers(folder string) template.Function {
 	return template.Function{Folder: folder, Routes: []template.Route{{Method: "GET", Path: "/"}}}
 }
 
-func TestBinariesFindsLargeMissingAndUnknownBinaries(t *testing.T) {
+func TestBinariesCheckFindsUnexpectedBinaries(t *testing.T) {
 	t.Parallel()
 	of := func(size int) *fstest.MapFile { return &fstest.MapFile{Data: make([]byte, size)} }
 	got, err := policy.Binaries(fstest.MapFS{

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestFoldersMatchTemplateBothWays(t *testing.T) {
+func TestFoldersCheckFindsMismatchWithTemplate(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"functions/whole/bootstrap/main.go": "package main", "functions/whole/wiring/wiring.go": "package wiring",
@@ -24,7 +24,7 @@ func TestFoldersMatchTemplateBothWays(t *testing.T) {
 	)
 }
 
-func TestRoutesMatchOpenAPIBothWays(t *testing.T) {
+func TestRoutesCheckFindsMismatchWithOpenAPI(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{
 		{Folder: "getthing", Routes: []template.Route{{Method: "GET", Path: "/thing"}, {Method: "ANY", Path: "/thing"}}},
@@ -56,14 +56,14 @@ paths:
 	)
 }
 
-func TestRoutesReportsInvalidYAML(t *testing.T) {
+func TestRoutesCheckFindsInvalidYAML(t *testing.T) {
 	t.Parallel()
 	if got := policy.Routes(nil, []byte("paths: [")); len(got) != 1 {
 		t.Errorf("got %v, want one finding", got)
 	}
 }
 
-func TestEnvironmentsMatchTemplate(t *testing.T) {
+func TestEnvironmentsCheckFindsMismatchWithTemplate(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"functions/a/wiring/wiring.go": "package wiring\n\ntype Environment struct {\n" +

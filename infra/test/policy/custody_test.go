@@ -22,7 +22,7 @@ const custodyStack = `
               - {Sid: Sign, Effect: Allow, Action: [kms:Sign], Resource: [!GetAtt TokensKey.Arn]}
 `
 
-func TestCustodyFindsListsThatDifferFromTemplate(t *testing.T) {
+func TestCustodyCheckFindsMismatchWithTemplate(t *testing.T) {
 	t.Parallel()
 	document := []byte("| Read or change a row of the Tokens table | `get` |\n| Open patients' tokens | `get` |\n| Sign " +
 		"as our client | `get` |\n")

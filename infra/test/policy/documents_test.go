@@ -16,7 +16,7 @@ test build-%: ; go test ./...
 build::
 `
 
-func TestLongLinesFindsProseBeyondLimit(t *testing.T) {
+func TestLongLinesCheckFindsProseBeyondLimit(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 25)
 	finds(t, policy.LongLines(files(t, map[string]string{
@@ -24,7 +24,7 @@ func TestLongLinesFindsProseBeyondLimit(t *testing.T) {
 	})), "docs/a.md:6: is longer than 120 columns")
 }
 
-func TestLinksFindsBrokenLinks(t *testing.T) {
+func TestLinksCheckFindsBrokenLinks(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Links(files(t, map[string]string{
 		"README.md": "# Top\n[a](docs/a.md) [b](docs/a.md#one-two--three \"t\") [c](#top) [d](docs) " +
@@ -46,7 +46,7 @@ func TestLinksFindsBrokenLinks(t *testing.T) {
 	)
 }
 
-func TestCommandsFindsInvalidCommands(t *testing.T) {
+func TestCommandsCheckFindsInvalidCommands(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Commands(files(t, map[string]string{
 		"Makefile": makefile, "infra/ctl/main.go": "package main", "infra/test/e2e/e_test.go": "package e2e_test",
@@ -65,7 +65,7 @@ func TestCommandsFindsInvalidCommands(t *testing.T) {
 	)
 }
 
-func TestMentionsFindsMissingDocuments(t *testing.T) {
+func TestMentionsCheckFindsMissingDocuments(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Mentions(files(t, map[string]string{
 		"docs/a.md": "docs/gone.md", "README.md": "",
@@ -79,7 +79,7 @@ func TestMentionsFindsMissingDocuments(t *testing.T) {
 	)
 }
 
-func TestCitationsFindsDocumentOutsideRepository(t *testing.T) {
+func TestCitationsCheckFindsDocumentOutsideRepository(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Citations(files(t, map[string]string{
 		"a/a.go": "package a\n\n// See decisions\n// section 6.\nvar _ = \"spec 4.2\"\n\n// As RFC 9700 section 4.1, AWS " +
@@ -98,7 +98,7 @@ func TestCitationsFindsDocumentOutsideRepository(t *testing.T) {
 	)
 }
 
-func TestCompatibilityFindsRowWithoutExistingTest(t *testing.T) {
+func TestCompatibilityCheckFindsRowWithoutExistingTest(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Compatibility(files(t, map[string]string{
 		"docs/reference/compatibility.md": "# Clients\n| Client | Test |\n|---|---|\n| a | `TestA` |\n| b | `TestB` |\n" +

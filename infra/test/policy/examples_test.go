@@ -58,7 +58,7 @@ func without(t *testing.T, text, part, replacement string) string {
 	return strings.Replace(text, part, replacement, 1)
 }
 
-func TestReadTreeSkipsBuildOutputsAndPersonalFiles(t *testing.T) {
+func TestReadTreeSkipsBuildOutputAndPersonalFiles(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"a.md": "", "build/b.md": "", ".local/c.md": "", "x/node_modules/d.md": "", "x/testdata/e.md": "", "x/f.json": "{}",

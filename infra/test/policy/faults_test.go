@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestErrorCodesFindsMalformedDuplicateAndUndocumented(t *testing.T) {
+func TestErrorCodesCheckFindsInvalidAndUndocumentedCodes(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.ErrorCodes(files(t, map[string]string{
 		"shared/words/fault/fault.go": `package fault
@@ -37,7 +37,7 @@ const (
 	)
 }
 
-func TestPublicTextsFindsLongAndNonASCIITexts(t *testing.T) {
+func TestPublicTextsCheckFindsLongAndNonASCIITexts(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.PublicTexts(files(t, map[string]string{
 		"shared/a/a.go": `package a

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestGatewayFindsRoleThatDiffersFromRoutes(t *testing.T) {
+func TestGatewayCheckFindsRoleMismatchWithRoutes(t *testing.T) {
 	t.Parallel()
 	const good = `
   Api:
@@ -63,7 +63,7 @@ func TestGatewayFindsRoleThatDiffersFromRoutes(t *testing.T) {
 	})
 }
 
-func TestBudgetFindsTooManyResources(t *testing.T) {
+func TestBudgetCheckFindsTooManyResources(t *testing.T) {
 	t.Parallel()
 	// counts as 3 resources
 	const api = "  Api: {Type: AWS::Serverless::Api}\n"
@@ -80,7 +80,7 @@ func TestBudgetFindsTooManyResources(t *testing.T) {
 	finds(t, policy.Budget(resources(t, text.String())), "template.yaml: becomes 451 resources, more than 450")
 }
 
-func TestCountedFindsUnexpectedSAMResources(t *testing.T) {
+func TestCountedCheckFindsUnexpectedSAMResources(t *testing.T) {
 	t.Parallel()
 	before := resources(t, "  GetFunction: {Type: AWS::Serverless::Function}\n")
 	const made = "  GetFunction: {Type: AWS::Lambda::Function}\n  GetFunctionVersion1: {Type: AWS::Lambda::Version}\n" +

@@ -12,7 +12,7 @@ func imports(path string, others ...string) policy.Package {
 	return policy.Package{ImportPath: path, Imports: others, Deps: others}
 }
 
-func TestDomainFindsIndirectTransport(t *testing.T) {
+func TestDomainCheckFindsIndirectTransport(t *testing.T) {
 	t.Parallel()
 	through := policy.Package{
 		ImportPath: "recordbridge/shared/webhook", Imports: []string{"recordbridge/shared/words/ids"},
@@ -34,7 +34,7 @@ func TestDomainFindsIndirectTransport(t *testing.T) {
 	)
 }
 
-func TestBoundariesFindsImportOfOtherFunction(t *testing.T) {
+func TestBoundariesCheckFindsImportOfOtherFunction(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Boundaries([]policy.Package{
 		imports("recordbridge/functions/a/wiring", "recordbridge/functions/a", "recordbridge/shared/adapters/store"),
@@ -46,7 +46,7 @@ func TestBoundariesFindsImportOfOtherFunction(t *testing.T) {
 	)
 }
 
-func TestClientsFindsUnneededSDKClients(t *testing.T) {
+func TestClientsCheckFindsUnneededSDKClients(t *testing.T) {
 	t.Parallel()
 	const service = "github.com/aws/aws-sdk-go-v2/service/"
 	finds(t, policy.Clients([]policy.Package{
@@ -67,7 +67,7 @@ func TestClientsFindsUnneededSDKClients(t *testing.T) {
 	)
 }
 
-func TestLambdasFindsEmulatorAndTestCode(t *testing.T) {
+func TestLambdasCheckFindsImportsOfEmulatorAndTestCode(t *testing.T) {
 	t.Parallel()
 	const bootstrap = "recordbridge/functions/a/bootstrap"
 	finds(t, policy.Lambdas([]policy.Package{
@@ -87,7 +87,7 @@ func TestLambdasFindsEmulatorAndTestCode(t *testing.T) {
 	)
 }
 
-func TestListIncludesEveryBootstrap(t *testing.T) {
+func TestListIncludesEveryBootstrapBinary(t *testing.T) {
 	t.Parallel()
 	linked := map[string]int{}
 	for _, p := range need(t, packages) {
@@ -107,7 +107,7 @@ func TestListFailsOutsideModule(t *testing.T) {
 	}
 }
 
-func TestConstantTablesFindsChangedTable(t *testing.T) {
+func TestConstantTablesCheckFindsChangedTable(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.ConstantTables(files(t, map[string]string{
 		"a/a.go": "package a\n\nvar (\n\tcodes = map[string]int{\"x\": 1}\n\tnames = []string{\"b\", \"a\"}\n)\n",

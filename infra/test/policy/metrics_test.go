@@ -41,7 +41,7 @@ func shownMetrics() string {
 `
 }
 
-func TestMetricsFindsUnsentMetrics(t *testing.T) {
+func TestMetricsCheckFindsMetricsThatAreNeverEmitted(t *testing.T) {
 	t.Parallel()
 	judge(t, shownMetrics(), policy.Metrics, map[string]example{
 		"no JSON": {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestAlarmRowsFindsAlarmWithoutExactlyOneRow(t *testing.T) {
+func TestAlarmRowsCheckFindsMissingAndDuplicateRows(t *testing.T) {
 	t.Parallel()
 	s := resources(t, "  AAlarm: {Type: AWS::CloudWatch::Alarm}\n  BAlarm: {Type: AWS::CloudWatch::Alarm}\n  CAlarm: "+
 		"{Type: AWS::CloudWatch::Alarm}\n")
@@ -20,7 +20,7 @@ func TestAlarmRowsFindsAlarmWithoutExactlyOneRow(t *testing.T) {
 	)
 }
 
-func TestRoomsFindsPackageThatDocDoesNotName(t *testing.T) {
+func TestRoomsCheckFindsUndocumentedPackage(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{
 		"shared/a/doc.go":     "// Package a is a room.\n//\n//   - one does it.\npackage a\n",
@@ -33,7 +33,7 @@ func TestRoomsFindsPackageThatDocDoesNotName(t *testing.T) {
 	finds(t, policy.Rooms(files(t, texts)), "shared/a/doc.go: does not name two", "shared: has 13 rooms, at most 12")
 }
 
-func TestVersionFindsChangelogOfAnotherRelease(t *testing.T) {
+func TestVersionCheckFindsOutdatedChangelog(t *testing.T) {
 	t.Parallel()
 	changelog := []byte("## [Unreleased]\n\n## [0.2.0] - 2026-01-02\n\n## [0.1.0] - 2026-01-01\n")
 	finds(t, policy.Version([]byte("0.2.0\n"), changelog))
@@ -41,7 +41,7 @@ func TestVersionFindsChangelogOfAnotherRelease(t *testing.T) {
 		"CHANGELOG.md: the newest release is not v0.1, the version of .version")
 }
 
-func TestDecisionsFindsMissingHeadAndNumber(t *testing.T) {
+func TestDecisionsCheckFindsMissingHeaderAndNumber(t *testing.T) {
 	t.Parallel()
 	const form = `: want "# N. Title", an empty line, and "YYYY-MM-DD. Status: accepted."`
 	finds(t, policy.Decisions(files(t, map[string]string{
@@ -57,7 +57,7 @@ func TestDecisionsFindsMissingHeadAndNumber(t *testing.T) {
 	)
 }
 
-func TestTableRowsFindsDifferencesFromTemplate(t *testing.T) {
+func TestTableRowsCheckFindsMismatchWithTemplate(t *testing.T) {
 	t.Parallel()
 	s := resources(t, `
   WorkTable: {Type: AWS::DynamoDB::Table,
@@ -84,7 +84,7 @@ func TestTableRowsFindsDifferencesFromTemplate(t *testing.T) {
 	)
 }
 
-func TestInstallsFindsUnpinnedPackages(t *testing.T) {
+func TestInstallsCheckFindsUnpinnedPackages(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Installs(files(t, map[string]string{
 		"Makefile":       "ui:\n\t@cd ui && { [ -e x ] || npm ci --no-audit; } && node build.mjs\n\t@npx playwright test\n",

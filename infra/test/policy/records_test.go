@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestRecordsFindsUndescribedMembers(t *testing.T) {
+func TestRecordsCheckFindsUndocumentedMembers(t *testing.T) {
 	t.Parallel()
 	got := policy.Records([]byte(`
 export interface Line {

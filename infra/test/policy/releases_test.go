@@ -48,7 +48,7 @@ const released = `
       Dimensions: [{Name: FunctionName, Value: !Ref Visit}, {Name: Resource, Value: !Sub "${Visit}:live"}]
 `
 
-func TestReleasesFindsUnreleasedAndIrreversibleFunctions(t *testing.T) {
+func TestReleasesCheckFindsFunctionsThatCannotBeRolledBack(t *testing.T) {
 	t.Parallel()
 	pile := []string{"Tick: its scheduled runs pile up: they are repeated, kept, or run side by side"}
 	releases := func(s *policy.Stack) []policy.Finding { return policy.Releases(s, []string{"Visit"}) }

@@ -184,10 +184,10 @@ func TestSAMAddsNoPermission(t *testing.T) {
 // built names the environment variable that is set if `make build` ran before the tests (.ci/run).
 const built = "RECORDBRIDGE_BUILT"
 
-// TestTopLevelHasNoBinary proves that the repository's top level contains no binary. The go build command writes
+// TestTopLevelContainsNoBinary proves that the repository's top level contains no binary. The go build command writes
 // binaries there, where someone could commit them by accident. The test is separate from the rules because the tree
 // that the rules check excludes binaries.
-func TestTopLevelHasNoBinary(t *testing.T) {
+func TestTopLevelContainsNoBinary(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)
 	if err != nil {

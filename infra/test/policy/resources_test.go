@@ -24,7 +24,7 @@ func judge(t *testing.T, good string, rule func(*policy.Stack) []policy.Finding,
 	}
 }
 
-func TestQueuesFindsVisibilityShorterThanConsumer(t *testing.T) {
+func TestQueuesCheckFindsVisibilityTimeoutShorterThanConsumerTimeout(t *testing.T) {
 	t.Parallel()
 	const good = `
   Jobs: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 60}}
@@ -54,7 +54,7 @@ func TestQueuesFindsVisibilityShorterThanConsumer(t *testing.T) {
 	})
 }
 
-func TestRolesFindsSharedAndUnusedRoles(t *testing.T) {
+func TestRolesCheckFindsSharedAndUnusedRoles(t *testing.T) {
 	t.Parallel()
 	const good = `
   Get: {Type: AWS::Serverless::Function, Condition: Sometimes, Properties: {Role: !GetAtt GetRole.Arn}}

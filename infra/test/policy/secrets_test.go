@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestRevealedFindsSecretsInTexts(t *testing.T) {
+func TestRevealedCheckFindsDisclosedSecrets(t *testing.T) {
 	t.Parallel()
 	const told = ": a secret is opened into a log line, a text or an error"
 	finds(t, policy.Revealed(files(t, map[string]string{

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestSelectionsFindsPatternWithoutTest(t *testing.T) {
+func TestSelectionsCheckFindsPatternWithoutTest(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Selections(files(t, map[string]string{
 		"a/a_test.go": "package a_test\n\nfunc TestOneThing() {}\n\nfunc BenchmarkTwo() {}\n",

@@ -37,7 +37,7 @@ Resources:
 	}
 }
 
-func TestParseStackRefusesInvalidTemplate(t *testing.T) {
+func TestParseStackRejectsInvalidTemplate(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "Resources: ["} {
 		if got, err := policy.ParseStack([]byte(text)); err == nil {

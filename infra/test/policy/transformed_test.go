@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestTransformedFindsAddedAndLostPermissions(t *testing.T) {
+func TestTransformedCheckFindsAddedAndLostPermissions(t *testing.T) {
 	t.Parallel()
 	const good = `{"Resources": {
 "Queue": {"Type": "AWS::SQS::Queue"},

@@ -95,7 +95,7 @@ const watched = `
       Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
 `
 
-func TestWatchedFindsUnwatchedMetrics(t *testing.T) {
+func TestWatchedCheckFindsUnwatchedMetrics(t *testing.T) {
 	t.Parallel()
 	refused := "{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}"
 	judge(t, watched, policy.Watched, map[string]example{

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestWordsFindsPatternsInEveryKindOfProse(t *testing.T) {
+func TestWordsCheckFindsPatternsInEveryProseType(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"docs/a.md": "# A\n\nThe key is another than the first.\n\n`anew` in code counts as well here.\n",

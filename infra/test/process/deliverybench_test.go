@@ -227,9 +227,9 @@ func BenchmarkDeliveryBurst(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryPace measures the time from an event to its receipt at 50 events per second. Each iteration takes
+// BenchmarkDeliveryLatencyAtSteadyRate measures the time from an event to its receipt at 50 events per second. Each iteration takes
 // ten seconds.
-func BenchmarkDeliveryPace(b *testing.B) {
+func BenchmarkDeliveryLatencyAtSteadyRate(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
 	d.forget()
@@ -245,10 +245,10 @@ func BenchmarkDeliveryPace(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryBesideHang measures the time from an event to its receipt while another webhook gets 20 events per
+// BenchmarkDeliveryWithHangingReceiver measures the time from an event to its receipt while another webhook gets 20 events per
 // second and never responds. It measures a second webhook in the same organisation and a webhook in another
 // organisation. Each iteration takes twenty seconds.
-func BenchmarkDeliveryBesideHang(b *testing.B) {
+func BenchmarkDeliveryWithHangingReceiver(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")
 	tick := time.NewTicker(time.Second / 20)

@@ -251,9 +251,9 @@ func isLongSoak() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestExportIsClaimedOnTimeByOneWorkerInEveryOrder runs every sequence of four events, or five in a long soak. It uses
+// TestExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of four events, or five in a long soak. It uses
 // an in-memory table that behaves like DynamoDB (infra/testkit/storetest).
-func TestExportIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
+func TestExportIsClaimedOnceAndOnTimeInEveryEventOrder(t *testing.T) {
 	t.Parallel()
 	length := 4
 	switch {
@@ -265,9 +265,9 @@ func TestExportIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
 	tryAll(t, length, 1, remembered)
 }
 
-// TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder runs every sequence of two events, or three in a long
+// TestDynamoDBExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of two events, or three in a long
 // soak. It uses the real table in the embedded DynamoDB.
-func TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
+func TestDynamoDBExportIsClaimedOnceAndOnTimeInEveryEventOrder(t *testing.T) {
 	t.Parallel()
 	length := 2
 	if isLongSoak() {

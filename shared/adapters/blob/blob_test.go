@@ -65,7 +65,7 @@ func newWorld(tb testing.TB) *world {
 	return w
 }
 
-func TestBucketConforms(t *testing.T) {
+func TestBucketPassesFileStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.Files(t, func(tb testing.TB) export.Files {
 		tb.Helper()
@@ -131,7 +131,7 @@ var allNoise = sync.OnceValue(func() []byte {
 	return out
 })
 
-func TestBucketReadsObjectAsWritten(t *testing.T) {
+func TestBucketReturnsObjectUnchanged(t *testing.T) {
 	t.Parallel()
 	put := []string{"PutObject"}
 	parts := func(n int) []string {
@@ -184,7 +184,7 @@ func TestBucketReadsObjectAsWritten(t *testing.T) {
 	}
 }
 
-func TestWriterAbortCreatesNoObject(t *testing.T) {
+func TestWriterAbortDiscardsObject(t *testing.T) {
 	t.Parallel()
 	for size, wantAborts := range map[int]int{0: 0, 100: 0, 17 << 20: 1} {
 		w := newWorld(t)
@@ -236,7 +236,7 @@ func (f *failing) AbortMultipartUpload(
 	return f.Client.AbortMultipartUpload(ctx, in, o...)
 }
 
-func TestWriterCreatesNoObjectAfterFailure(t *testing.T) {
+func TestWriterDiscardsObjectAfterFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	client := &failing{Client: w.client, err: errors.New("connection reset"), after: 1}
@@ -275,7 +275,7 @@ func TestBucketDeleteRemovesObject(t *testing.T) {
 	}
 }
 
-func TestDownloadURLWorksUntilExpiry(t *testing.T) {
+func TestDownloadURLIsValidUntilExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -317,7 +317,7 @@ func TestDownloadURLWorksUntilExpiry(t *testing.T) {
 	})
 }
 
-func TestDownloadURLIsValidForSignedMethodOnly(t *testing.T) {
+func TestDownloadURLIsLimitedToSignedMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	out := w.create(t, "key")

@@ -67,7 +67,7 @@ func TestComposeConcatenatesPartsInOrder(t *testing.T) {
 	})
 }
 
-func TestComposeDownloadsOnlySmallParts(t *testing.T) {
+func TestComposeCopiesLargePartsWithoutDownload(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
@@ -110,7 +110,7 @@ func TestComposeDownloadsOnlySmallParts(t *testing.T) {
 	}
 }
 
-func TestComposeCreatesNoObjectAfterFailure(t *testing.T) {
+func TestComposeAbortsUploadAfterFailure(t *testing.T) {
 	t.Parallel()
 	trouble := errors.New("connection reset")
 	tests := []struct {

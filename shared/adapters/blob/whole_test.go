@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestWriteCreatesCompleteObjectOrNone(t *testing.T) {
+func TestBucketWriteIsAtomic(t *testing.T) {
 	t.Parallel()
 	w, want := newWorld(t), noise(part+1)
 	expect.NoError(t, w.bucket.Write(t.Context(), "a", contentType, func(out io.Writer) error {

@@ -59,7 +59,7 @@ func TestFetchSendsValidatorsInConditionalRequests(t *testing.T) {
 	}
 }
 
-func TestFetchFollowsPublicRedirectsUpToLimit(t *testing.T) {
+func TestFetchLimitsRedirects(t *testing.T) {
 	t.Parallel()
 	address, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch target := r.URL.Query().Get("to"); {
@@ -112,7 +112,7 @@ func (s *redirecting) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestFetchRefusesRedirectFromHTTPSToHTTP(t *testing.T) {
+func TestFetchRejectsRedirectFromHTTPSToHTTP(t *testing.T) {
 	t.Parallel()
 	var server redirecting
 	_, err := fetch.Client{HTTP: &server}.Fetch(t.Context(), "https://lists.example/r4", intake.Known{})

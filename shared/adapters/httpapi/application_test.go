@@ -27,7 +27,7 @@ func open(t *testing.T, known directory, limiter httpapi.Limiter, target string,
 	return do(newEdge().Serve("/frame", httpapi.Methods{http.MethodGet: httpapi.Application(auth, f)}), r), visit
 }
 
-func TestApplicationReceivesErrorInItsURL(t *testing.T) {
+func TestPublicPageRedirectsErrorToApplication(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		target  string

@@ -16,7 +16,7 @@ func basic(pair string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
 }
 
-func TestWrongKeysGetSameResponse(t *testing.T) {
+func TestKeyAuthReturnsSameResponseForAllWrongKeys(t *testing.T) {
 	t.Parallel()
 	cases := map[string][]string{
 		"no header":           nil,

@@ -61,7 +61,7 @@ func TestUnsupportedMethodReturnsAllowHeader(t *testing.T) {
 	}
 }
 
-func TestPanicBecomesInternalErrorAndIsLogged(t *testing.T) {
+func TestPanicIsLoggedAndReturnsInternalError(t *testing.T) {
 	t.Parallel()
 	none := []int{}
 	beyond := len(none)

@@ -172,7 +172,7 @@ func TestSessionRequiresExactlyOneCookieAndToken(t *testing.T) {
 	}
 }
 
-func TestSessionAdmitsOnlyPendingEndpointsBeforeSecondFactor(t *testing.T) {
+func TestSessionIsLimitedToPendingEndpointsBeforeSecondFactor(t *testing.T) {
 	t.Parallel()
 	auth := membertest.Auth()
 	handler := keyedtest.NewAPI().Serve("/dashboard/session", httpapi.Methods{

@@ -95,9 +95,9 @@ func TestOpenDecryptsDataSealedByAnotherFunction(t *testing.T) {
 	}
 }
 
-// TestOpenRefusesOtherTenantPurposeAndLocation checks that a Sealer that has cached the data key rejects the data, as
+// TestOpenRejectsMismatchedTenantPurposeOrLocation checks that a Sealer that has cached the data key rejects the data, as
 // does a Sealer that has to call KMS.
-func TestOpenRefusesOtherTenantPurposeAndLocation(t *testing.T) {
+func TestOpenRejectsMismatchedTenantPurposeOrLocation(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	sealed := seal(t, v.sealer("tokens"), "secret value")
@@ -130,7 +130,7 @@ func TestOpenRefusesOtherTenantPurposeAndLocation(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesDamagedData(t *testing.T) {
+func TestOpenRejectsDamagedData(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	s := v.sealer("tokens")
@@ -174,7 +174,7 @@ func TestSealerReplacesDataKeyAfterFiveMinutes(t *testing.T) {
 	check(10*time.Minute, 3)
 }
 
-func TestSealerReplacesDataKeyAfterThousandUses(t *testing.T) {
+func TestSealerReplacesDataKeyAfter1000Uses(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	s := v.sealer("tokens")
@@ -257,7 +257,7 @@ func (b broken) GenerateDataKey(
 	return nil, b.err
 }
 
-func TestSealerReturnsKMSFailure(t *testing.T) {
+func TestSealerReturnsKMSError(t *testing.T) {
 	t.Parallel()
 	down := errors.New("no route to KMS")
 	s := kms.New(broken{err: down}, "key", "tokens", time.Now)

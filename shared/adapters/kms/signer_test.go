@@ -35,7 +35,7 @@ func (v *vault) pair(t *testing.T, spec types.KeySpec) (name string, public cryp
 	return name, public
 }
 
-func TestSignerSignatureVerifiesWithPublicKey(t *testing.T) {
+func TestSignerSignatureIsVerifiableWithPublicKey(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	digest := sha512.Sum384([]byte("claims"))
@@ -65,7 +65,7 @@ func TestSignerSignatureVerifiesWithPublicKey(t *testing.T) {
 	}
 }
 
-func TestSignerRefusesDigestsOtherThanSHA384(t *testing.T) {
+func TestSignerRejectsDigestsOtherThanSHA384(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	name, public := v.pair(t, types.KeySpecRsa2048)
@@ -89,7 +89,7 @@ func TestSignerRefusesDigestsOtherThanSHA384(t *testing.T) {
 	}
 }
 
-func TestSignerStopsWhenContextEnds(t *testing.T) {
+func TestSignerStopsWhenContextIsCanceled(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	name, public := v.pair(t, types.KeySpecEccNistP384)

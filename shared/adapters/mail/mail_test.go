@@ -70,7 +70,7 @@ func (r refusing) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.O
 	return nil, r.with
 }
 
-func TestSendReportsErrorCodeWhenSESRefuses(t *testing.T) {
+func TestSendReportsErrorCodeWhenSESRejectsMessage(t *testing.T) {
 	t.Parallel()
 	for code, test := range map[string]struct {
 		with    error

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/platform/due"
 )
 
-func TestBacklogHidesReceivedMessages(t *testing.T) {
+func TestBacklogHidesReceivedMessagesUntilDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q, r := newQueues(t)

@@ -86,7 +86,7 @@ func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
 	return out.Messages
 }
 
-func TestSendEnqueuesRowForResponsibleWorker(t *testing.T) {
+func TestSendEnqueuesRowInQueueOfItsWorker(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	for _, err := range []error{
@@ -135,7 +135,7 @@ func TestSendEnqueuesRowForResponsibleWorker(t *testing.T) {
 	}
 }
 
-func TestSendRejectsRowOfOtherKind(t *testing.T) {
+func TestSendRejectsRowOfDifferentKind(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	if q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0) == nil {
@@ -151,7 +151,7 @@ func TestSendRejectsRowOfOtherKind(t *testing.T) {
 	}
 }
 
-func TestSendRoundsDelayUpAndCapsItAtFifteenMinutes(t *testing.T) {
+func TestSendRoundsUpDelayAndCapsItAtFifteenMinutes(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	tests := []struct {
@@ -183,7 +183,7 @@ func TestSendRoundsDelayUpAndCapsItAtFifteenMinutes(t *testing.T) {
 	}
 }
 
-func TestSendReturnsFailure(t *testing.T) {
+func TestSendReturnsQueueError(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	r.err = fmt.Errorf("no route: %w", errors.ErrUnsupported)
@@ -204,7 +204,7 @@ func TestSendReturnsFailure(t *testing.T) {
 	}
 }
 
-func TestSendIncludesTraceOfRequest(t *testing.T) {
+func TestSendIncludesTraceIDOfRequest(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	const header = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1"

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-func TestAuthorizeURLAddsRequestToEndpointQuery(t *testing.T) {
+func TestAuthorizeURLAppendsParametersToEndpointQuery(t *testing.T) {
 	t.Parallel()
 	address, err := smart.Authorizer{}.AuthorizeURL(
 		flow.Authorization{
@@ -60,15 +60,15 @@ func TestAuthorizeURLOmitsMissingChallenge(t *testing.T) {
 	}
 }
 
-func TestAuthorizeURLRefusesMalformedEndpoint(t *testing.T) {
+func TestAuthorizeURLRejectsMalformedEndpoint(t *testing.T) {
 	t.Parallel()
 	if address, err := (smart.Authorizer{}).AuthorizeURL(flow.Authorization{Endpoint: "https://\x7f"}); err == nil {
 		t.Errorf("got %s, want an error", address)
 	}
 }
 
-// TestNewVerifierMatchesExampleOfRFC7636 uses the random octets, verifier and challenge of RFC 7636 appendix B.
-func TestNewVerifierMatchesExampleOfRFC7636(t *testing.T) {
+// TestNewVerifierMatchesRFC7636Example uses the random octets, verifier and challenge of RFC 7636 appendix B.
+func TestNewVerifierMatchesRFC7636Example(t *testing.T) {
 	t.Parallel()
 	octets := []byte{
 		116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186,

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestGrantedScopeIsTruncatedToCompleteScopesByImportance(t *testing.T) {
+func TestExchangeTruncatesGrantedScopeByImportance(t *testing.T) {
 	t.Parallel()
 	granted := make([]string, 0, 9002)
 	for i := range 9000 {

@@ -62,7 +62,7 @@ func (e *ehr) confidential() tokens.Set {
 	}
 }
 
-func TestPortalAuthenticatesEveryRequestOfConfidentialClient(t *testing.T) {
+func TestPortalAuthenticatesEveryConfidentialClientRequest(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{
 		"/token":      reply(http.StatusOK, `{"access_token":"a","refresh_token":"r","patient":"p"}`),
@@ -144,7 +144,7 @@ func TestPortalSendsOnlyClientIDForPublicClient(t *testing.T) {
 	}
 }
 
-func TestFailedClientAuthenticationIsInternalAndUnspent(t *testing.T) {
+func TestPortalReturnsInternalErrorWhenClientAuthenticationFails(t *testing.T) {
 	t.Parallel()
 	for name, clients := range map[string]smart.Clients{
 		"nothing to prove with": public{},
@@ -266,9 +266,9 @@ func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 	}
 }
 
-// TestInvalidClientErrorReportsAmbiguousBasic covers credentials that the encoding of RFC 6749 section 2.3.1 has
+// TestInvalidClientErrorReportsAmbiguousBasicEncoding covers credentials that the encoding of RFC 6749 section 2.3.1 has
 // changed and credentials that this encoding would change.
-func TestInvalidClientErrorReportsAmbiguousBasic(t *testing.T) {
+func TestInvalidClientErrorReportsAmbiguousBasicEncoding(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		secret, code string

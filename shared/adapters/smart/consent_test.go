@@ -261,7 +261,7 @@ func TestRefreshTokenExpiryIsValidated(t *testing.T) {
 	}
 }
 
-func TestRefreshUpdatesOnlyReportedExpiryDates(t *testing.T) {
+func TestRefreshKeepsUnreportedExpiryDates(t *testing.T) {
 	t.Parallel()
 	before := expects{5 * day, 2 * day}
 	for name, test := range map[string]struct {
@@ -314,7 +314,7 @@ func TestRefreshUpdatesOnlyReportedExpiryDates(t *testing.T) {
 	}
 }
 
-func TestIntrospectionUsesNewAccessTokenIfPlatformRequires(t *testing.T) {
+func TestIntrospectionUsesNewAccessTokenWhenPlatformRequiresIt(t *testing.T) {
 	t.Parallel()
 	e := terms{introspected: introspection(t, map[string]any{"active": true, "exp": at(day)})}.start(t)
 	clients, set := &proving{}, e.confidential()
@@ -332,9 +332,9 @@ func TestIntrospectionUsesNewAccessTokenIfPlatformRequires(t *testing.T) {
 	}
 }
 
-// TestPublicClientIntrospectsOnlyIfPlatformAcceptsAccessToken follows RFC 7662 section 2.1. The server must
+// TestPublicClientSkipsIntrospectionUnlessPlatformAcceptsAccessToken follows RFC 7662 section 2.1. The server must
 // authenticate the client, but a public client has no credentials.
-func TestPublicClientIntrospectsOnlyIfPlatformAcceptsAccessToken(t *testing.T) {
+func TestPublicClientSkipsIntrospectionUnlessPlatformAcceptsAccessToken(t *testing.T) {
 	t.Parallel()
 	for bearer, want := range map[bool]string{false: "/token", true: "/token /introspect"} {
 		e := terms{introspected: introspection(t, map[string]any{"active": true, "exp": at(day)})}.start(t)
@@ -352,7 +352,7 @@ func TestPublicClientIntrospectsOnlyIfPlatformAcceptsAccessToken(t *testing.T) {
 	}
 }
 
-func TestIntrospectionRefusesRedirect(t *testing.T) {
+func TestIntrospectionRejectsRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": introspection(t, map[string]any{"active": true, "exp": at(day)})})
 	e := terms{introspected: reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)}.start(t)
@@ -378,7 +378,7 @@ func (s stuck) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestIntrospectionDelaysRotatedTokenAtMostTwoSeconds(t *testing.T) {
+func TestIntrospectionDelaysRotatedTokensByAtMostTwoSeconds(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]time.Duration{
 		`{"access_token":"a","refresh_token":"new"}`: 2 * time.Second,

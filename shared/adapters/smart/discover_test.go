@@ -46,7 +46,7 @@ func statement(authorize, token string) string {
 	return strings.NewReplacer("AUTHORIZE", authorize, "TOKEN", token).Replace(statementFormat)
 }
 
-func TestDiscoverReadsConfiguration(t *testing.T) {
+func TestDiscoverReadsSMARTConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		changes map[string]any
@@ -212,7 +212,7 @@ func TestDiscoverAcceptsServerWithoutChallengeMethods(t *testing.T) {
 	}
 }
 
-func TestDiscoverRefusesInvalidConfigurations(t *testing.T) {
+func TestDiscoverRejectsInvalidConfigurations(t *testing.T) {
 	t.Parallel()
 	configured := func(changes map[string]any) map[string]http.HandlerFunc {
 		return map[string]http.HandlerFunc{
@@ -271,7 +271,7 @@ func TestDiscoverRefusesInvalidConfigurations(t *testing.T) {
 	}
 }
 
-func TestDiscoverRefusesHTTPEndpointsOfHTTPSBase(t *testing.T) {
+func TestDiscoverRejectsHTTPEndpointsForHTTPSBase(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"http://login.example/token": false, "https://login.example/token": true,

@@ -39,7 +39,7 @@ func exchangeFor(t *testing.T, members string, wanted ...string) tokens.Set {
 	return set
 }
 
-func TestExchangeStoresOnlyWantedFields(t *testing.T) {
+func TestExchangeStoresConfiguredExtraFields(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		members string
@@ -77,7 +77,7 @@ func TestExchangeStoresOnlyWantedFields(t *testing.T) {
 	}
 }
 
-func TestExchangeRejectsHostileFields(t *testing.T) {
+func TestExchangeRejectsHostileExtraFields(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
 		"an object":         `{"practice":"a-1"}`,
@@ -109,9 +109,9 @@ func TestExchangeRejectsHostileFields(t *testing.T) {
 	}
 }
 
-// TestRefreshRejectsIDTokenInField uses a refresh, because an exchange would reject this id_token before storing a
+// TestRefreshDropsIDTokenFromExtraFields uses a refresh, because an exchange would reject this id_token before storing a
 // field.
-func TestRefreshRejectsIDTokenInField(t *testing.T) {
+func TestRefreshDropsIDTokenFromExtraFields(t *testing.T) {
 	t.Parallel()
 	body := "{" + tokensOfAnswer + `,"id_token":"` + anIDToken + `","practice":"` + anIDToken + `"}`
 	set, err := portal(answering{body: body}, noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{
@@ -123,7 +123,7 @@ func TestRefreshRejectsIDTokenInField(t *testing.T) {
 	}
 }
 
-func TestExchangeNeverStoresTokenAsField(t *testing.T) {
+func TestExchangeDropsTokensFromExtraFields(t *testing.T) {
 	t.Parallel()
 	set := exchangeFor(t, `,"id_token_hint":"h","client_secret":"s"`, "access_token", "refresh_token", "id_token_hint",
 		"client_secret", "")
@@ -135,7 +135,7 @@ func TestExchangeNeverStoresTokenAsField(t *testing.T) {
 	}
 }
 
-func TestExchangeStoresAtMostEightFields(t *testing.T) {
+func TestExchangeStoresAtMostEightExtraFields(t *testing.T) {
 	t.Parallel()
 	var members strings.Builder
 	wanted := make([]string, 0, 20)
@@ -149,7 +149,7 @@ func TestExchangeStoresAtMostEightFields(t *testing.T) {
 	}
 }
 
-func TestRefreshKeepsFieldsMissingFromResponse(t *testing.T) {
+func TestRefreshKeepsExtraFieldsMissingFromResponse(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		members   string
@@ -187,7 +187,7 @@ func TestRefreshKeepsFieldsMissingFromResponse(t *testing.T) {
 	}
 }
 
-func TestRefusalStoresNoFields(t *testing.T) {
+func TestExchangeDropsExtraFieldsFromErrorResponse(t *testing.T) {
 	t.Parallel()
 	_, err := portal(answering{status: http.StatusBadRequest, body: `{"error":"invalid_grant","practice":"alder"}`},
 		noon, public{}).

@@ -27,7 +27,7 @@ func bomb(status, megabytes int) http.HandlerFunc {
 	}
 }
 
-func TestAttachmentIsReadUnchanged(t *testing.T) {
+func TestAttachmentReturnsBodyUnchanged(t *testing.T) {
 	t.Parallel()
 	const content = "\x89PNG\r\n\x1a\n\x00"
 	e := newEHR(t, map[string]http.HandlerFunc{
@@ -82,7 +82,7 @@ func TestAttachmentOmitsInvalidMediaType(t *testing.T) {
 	}
 }
 
-func TestAttachmentStopsAtLimit(t *testing.T) {
+func TestAttachmentStopsAtSizeLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
 	chunked := func(w http.ResponseWriter, _ *http.Request) {
@@ -143,7 +143,7 @@ func TestAttachmentReportsErrorResponse(t *testing.T) {
 	}
 }
 
-func TestAttachmentStopsWhenContextEnds(t *testing.T) {
+func TestAttachmentStopsWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "x")
@@ -168,7 +168,7 @@ func TestAttachmentStopsWhenContextEnds(t *testing.T) {
 	}
 }
 
-func TestReaderEnforcesCallersSizeLimit(t *testing.T) {
+func TestReaderEnforcesCallerSizeLimit(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads hundreds of megabytes")

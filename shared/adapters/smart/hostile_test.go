@@ -176,7 +176,7 @@ func TestReaderRejectsHostileRedirects(t *testing.T) {
 	}
 }
 
-func TestReaderRejectsHostileRedirectAfterHonestOne(t *testing.T) {
+func TestReaderRejectsHostileRedirectAfterValidRedirect(t *testing.T) {
 	t.Parallel()
 	for name := range calls(t.Context(), nil) {
 		w := &wiretap{}
@@ -194,9 +194,9 @@ func TestReaderRejectsHostileRedirectAfterHonestOne(t *testing.T) {
 	}
 }
 
-// TestProfileCannotReplaceTokenOrHost checks that a profile, although part of our own configuration, can't replace a
+// TestProfileHeadersCannotReplaceTokenOrHost checks that a profile, although part of our own configuration, can't replace a
 // request's credentials or destination.
-func TestProfileCannotReplaceTokenOrHost(t *testing.T) {
+func TestProfileHeadersCannotReplaceTokenOrHost(t *testing.T) {
 	t.Parallel()
 	w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}
 	r := readerOf(t, w, honestBase, plan.Profile{Headers: map[string]string{

@@ -166,7 +166,7 @@ func (i identification) exchange(t *testing.T) (tokens.Set, *ehr, error) {
 	return set, e, err
 }
 
-func TestIDTokenVerifiesWithEveryAcceptedAlgorithm(t *testing.T) {
+func TestExchangeVerifiesIDTokenWithEveryAcceptedAlgorithm(t *testing.T) {
 	t.Parallel()
 	for alg, by := range map[string]string{"RS256": "rsa", "RS384": "rsa", "ES256": "p256", "ES384": "p384"} {
 		for _, header := range []map[string]any{{"alg": alg, "kid": by, "typ": "JWT"}, {"alg": alg}} {
@@ -287,7 +287,7 @@ func TestExchangeIgnoresUnverifiableIDToken(t *testing.T) {
 	}
 }
 
-func TestPatientUsesSourceWithHighestPrecedence(t *testing.T) {
+func TestPatientIDUsesSourceWithHighestPrecedence(t *testing.T) {
 	t.Parallel()
 	identity := func(changes map[string]any) string {
 		return sign(t, "rsa", map[string]any{"alg": "RS256"}, claims(changes))
@@ -364,7 +364,7 @@ func TestPatientUsesSourceWithHighestPrecedence(t *testing.T) {
 	}
 }
 
-func TestUserinfoRefusesRedirect(t *testing.T) {
+func TestUserinfoRejectsRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"patient":"7"}`)})
 	e := newEHR(t, map[string]http.HandlerFunc{

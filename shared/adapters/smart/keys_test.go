@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-func TestKeyVerifiesOnlySignaturesForItsUse(t *testing.T) {
+func TestKeySetIgnoresKeysUnsuitableForSignature(t *testing.T) {
 	t.Parallel()
 	with := func(by string, changes map[string]any) map[string]any {
 		key := maps.Clone(signers()[by].jwk)
@@ -124,7 +124,7 @@ func signedBy(t *testing.T, algorithm jose.SignatureAlgorithm, key any, keys map
 	return err
 }
 
-func TestSignatureRequiresCanonicalFormAndAcceptedAlgorithm(t *testing.T) {
+func TestIDTokenSignatureRequiresCanonicalFormAndAcceptedAlgorithm(t *testing.T) {
 	t.Parallel()
 	by := signers()["rsa"]
 	same := func(token string) string { return token }
@@ -152,7 +152,7 @@ func TestSignatureRequiresCanonicalFormAndAcceptedAlgorithm(t *testing.T) {
 	}
 }
 
-func TestKeyCoordinateMayOmitLeadingZeros(t *testing.T) {
+func TestKeySetAcceptsCoordinateWithoutLeadingZeros(t *testing.T) {
 	t.Parallel()
 	for range 10_000 { // one number in 256 begins with a zero byte
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -175,7 +175,7 @@ func TestKeyCoordinateMayOmitLeadingZeros(t *testing.T) {
 	t.Error("no such key was found")
 }
 
-func TestIDTokenKeysComeFromKeySetOnly(t *testing.T) {
+func TestIDTokenVerificationIgnoresKeysOutsideKeySet(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		header string // header members other than alg
@@ -200,7 +200,7 @@ func TestIDTokenKeysComeFromKeySetOnly(t *testing.T) {
 	}
 }
 
-func TestKeySetIsLimitedToFirstKeys(t *testing.T) {
+func TestKeySetLimitsNumberOfKeys(t *testing.T) {
 	t.Parallel()
 	for fillers, good := range map[int]bool{63: true, 64: false} {
 		keys := make([]any, 0, fillers+1)
@@ -232,7 +232,7 @@ func (h hanging) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestExchangeSucceedsWhenExtraRequestsHang(t *testing.T) {
+func TestExchangeSucceedsWhenOptionalRequestsHang(t *testing.T) {
 	t.Parallel()
 	granted := marshal(t, map[string]any{
 		"access_token": "a", "refresh_token": "r", "id_token": sign(t, "p256", map[string]any{"alg": "ES256"}, claims(nil)),

@@ -20,7 +20,7 @@ func (e *ehr) signIn(t *testing.T) (tokens.Set, error) {
 	}, Code: secret.New("code")})
 }
 
-func TestPatientSearchAcceptsOnlySingleResult(t *testing.T) {
+func TestPatientSearchRequiresSingleResult(t *testing.T) {
 	t.Parallel()
 	bundle := func(members, entries string) http.HandlerFunc {
 		return reply(http.StatusOK, `{"resourceType":"Bundle","type":"searchset"`+members+`,"entry":[`+entries+`]}`)
@@ -81,7 +81,7 @@ func TestPatientSearchIsSkippedWhenPatientIsKnown(t *testing.T) {
 	}
 }
 
-func TestPatientSearchRefusesRedirect(t *testing.T) {
+func TestPatientSearchRejectsRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t,
 		map[string]http.HandlerFunc{"": reply(http.StatusOK,

@@ -189,9 +189,9 @@ func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return catalog.Endpoint(p), nil
 }
 
-// TestRefreshFollowsMovedTokenEndpointOnlyWithinPins covers discoveries that point to a token server different from the
+// TestRefreshRejectsMovedTokenEndpointOutsidePins covers discoveries that point to a token server different from the
 // one that issued the tokens.
-func TestRefreshFollowsMovedTokenEndpointOnlyWithinPins(t *testing.T) {
+func TestRefreshRejectsMovedTokenEndpointOutsidePins(t *testing.T) {
 	t.Parallel()
 	type world struct {
 		set       *tokens.Set

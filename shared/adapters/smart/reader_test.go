@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestReaderSendsTokenAndAcceptsFHIR(t *testing.T) {
+func TestReaderSendsTokenAndFHIRAcceptHeader(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"resourceType":"Bundle"}`)})
 	r := reader(t, e.URL+"/r4/")
@@ -81,7 +81,7 @@ func TestReaderOmitsTokenForMetadata(t *testing.T) {
 	}
 }
 
-func TestReaderSendsTokenOnlyUnderBase(t *testing.T) {
+func TestReaderOmitsTokenOutsideBaseURL(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"resourceType":"Bundle"}`)})
 	e := newEHR(t, map[string]http.HandlerFunc{
@@ -126,7 +126,7 @@ func TestReaderSendsTokenOnlyUnderBase(t *testing.T) {
 	}
 }
 
-func TestReaderFollowsThreeRedirectsUnderBase(t *testing.T) {
+func TestReaderFollowsAtMostThreeRedirectsUnderBaseURL(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{
 		"/r4/Patient/0": reply(http.StatusMovedPermanently, "", "Location", "SELF/r4/Patient/1"),
@@ -226,7 +226,7 @@ func TestReaderReportsRetryAfter(t *testing.T) {
 	}
 }
 
-func TestReaderRefusesMalformedTypesAndIDsWithoutRequest(t *testing.T) {
+func TestReaderRejectsMalformedTypesAndIDsBeforeRequest(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	r := reader(t, e.URL+"/r4")
@@ -253,7 +253,7 @@ func TestReaderRefusesMalformedTypesAndIDsWithoutRequest(t *testing.T) {
 	}
 }
 
-func TestReaderStopsSlowBodyWhenContextEnds(t *testing.T) {
+func TestReaderStopsSlowBodyWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"resourceType":`)
@@ -269,7 +269,7 @@ func TestReaderStopsSlowBodyWhenContextEnds(t *testing.T) {
 	}
 }
 
-func TestReaderSendsNothingWithoutToken(t *testing.T) {
+func TestReaderSkipsRequestWhenTokenIsUnavailable(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	revoked := errors.New("revoked")
@@ -290,7 +290,7 @@ func (c chatty) Do(r *http.Request) (*http.Response, error) {
 	return nil, errors.Join(errors.New("Get "+r.URL.String()+": Patient maple"), c.err)
 }
 
-func TestReaderErrorContainsNoServerText(t *testing.T) {
+func TestReaderErrorOmitsServerText(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []error{nil, context.Canceled, context.DeadlineExceeded, &safehttp.Error{Class: safehttp.DNS}} {
 		r := readerOf(t, chatty{cause}, "http://127.0.0.1/maple", plan.Profile{}, bearer)

@@ -23,7 +23,7 @@ func outcome(code, text string) string {
 		code, text)
 }
 
-func TestReaderReportsReasonOfRefusal(t *testing.T) {
+func TestReaderReportsReasonForRejection(t *testing.T) {
 	t.Parallel()
 	needs, noCount := outcome("required", "maple"), outcome("invalid", "unknown parameter _count")
 	missing, suppressed := outcome("processing", "HAPI-2001: maple"), outcome("suppressed", "maple")
@@ -175,7 +175,7 @@ func TestReaderParsesRateLimits(t *testing.T) {
 	}
 }
 
-func TestReaderParsesEveryFormOfRetryAfter(t *testing.T) {
+func TestReaderParsesEveryRetryAfterFormat(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status  int

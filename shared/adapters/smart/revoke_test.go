@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestRevokeSucceedsWhenServerRefuses(t *testing.T) {
+func TestRevokeIgnoresRejectionByServer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
@@ -63,7 +63,7 @@ func TestRevokeSucceedsWhenServerRefuses(t *testing.T) {
 	}
 }
 
-func TestRevokeUsesAccessTokenIfRefreshTokenIsMissing(t *testing.T) {
+func TestRevokeUsesAccessTokenWhenRefreshTokenIsMissing(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/revoke": reply(http.StatusOK, "")})
 	portal, set := portal(doer(), time.Now, public{}), e.confidential()
@@ -86,7 +86,7 @@ func TestRevokeUsesAccessTokenIfRefreshTokenIsMissing(t *testing.T) {
 	}
 }
 
-func TestRevokeRefusesRedirect(t *testing.T) {
+func TestRevokeRejectsRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, "")})
 	e := newEHR(t, map[string]http.HandlerFunc{"/revoke": reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)})
@@ -100,7 +100,7 @@ func TestRevokeRefusesRedirect(t *testing.T) {
 	}
 }
 
-func TestRevokeIsRetryableWithoutResponse(t *testing.T) {
+func TestRevokeReturnsRetryableErrorWithoutResponse(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	e.Close()

@@ -253,7 +253,7 @@ func TestSandboxAcceptsConfidentialClient(t *testing.T) {
 	}
 }
 
-func TestSandboxPatientIsIdentifiedByEverySource(t *testing.T) {
+func TestExchangeIdentifiesSandboxPatientFromEverySource(t *testing.T) {
 	t.Parallel()
 	for _, switches := range []string{"", "no-patient", "patient-fhiruser", "patient-jwt", "patient-userinfo"} {
 		t.Run(switches, func(t *testing.T) {

@@ -135,7 +135,7 @@ func (l *listing) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestAuthorizerComparesLongListWithCapabilityStatement(t *testing.T) {
+func TestAuthorizerFiltersLongScopeListByCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	every := make([]string, 0, 100)
 	for _, name := range fhir.NeededTypes() {

@@ -281,7 +281,7 @@ func TestSignInCompletesWithStrictServer(t *testing.T) {
 	}
 }
 
-func TestSignInRefusesOtherBrowser(t *testing.T) {
+func TestSignInRejectsCallbackFromAnotherBrowser(t *testing.T) {
 	t.Parallel()
 	h := newFakePortal(t)
 	d := newOurSide(h)
@@ -298,7 +298,7 @@ func TestSignInRefusesOtherBrowser(t *testing.T) {
 	}
 }
 
-func TestSignInRefusesCodeOfOtherSignIn(t *testing.T) {
+func TestSignInRejectsCodeFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	h := newFakePortal(t)
 	d := newOurSide(h)
@@ -307,7 +307,7 @@ func TestSignInRefusesCodeOfOtherSignIn(t *testing.T) {
 	d.wantRefused(t, err, "invalid_grant")
 }
 
-func TestSignInRefusesIDTokenOfOtherSignIn(t *testing.T) {
+func TestSignInRejectsIDTokenFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	h := newFakePortal(t)
 	d := newOurSide(h)
@@ -317,7 +317,7 @@ func TestSignInRefusesIDTokenOfOtherSignIn(t *testing.T) {
 	d.wantRefused(t, err, fault.CodeTokenExchange)
 }
 
-func TestSignInRefusesOtherIssuer(t *testing.T) {
+func TestSignInRejectsMismatchedIssuer(t *testing.T) {
 	t.Parallel()
 	h, evil := newFakePortal(t), newFakePortal(t)
 	for name, iss := range map[string]string{

@@ -189,7 +189,7 @@ func TestTokenErrorIsClassifiedByBody(t *testing.T) {
 	}
 }
 
-func TestTokenRequestRefusesRedirect(t *testing.T) {
+func TestTokenRequestRejectsRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"access_token":"a"}`)})
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)})
@@ -204,7 +204,7 @@ func TestTokenRequestRefusesRedirect(t *testing.T) {
 	}
 }
 
-func TestTokenRequestReturnsClientErrorWithoutResponse(t *testing.T) {
+func TestTokenRequestReturnsNetworkErrorWithoutResponse(t *testing.T) {
 	t.Parallel()
 	closed := newEHR(t, nil)
 	closed.Close()
@@ -220,7 +220,7 @@ func TestTokenRequestReturnsClientErrorWithoutResponse(t *testing.T) {
 	}
 }
 
-func TestOAuthErrorUnspentOnlyIfGrantWasNotUsed(t *testing.T) {
+func TestOAuthErrorUnspentReportsWhetherGrantIsUnused(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		failure smart.OAuthError

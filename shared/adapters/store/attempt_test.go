@@ -57,7 +57,7 @@ func TestCreateAttemptRoundTripsAttemptAndTicket(t *testing.T) {
 	expect.NotFound(t, "the start value of an attempt that was refused", err)
 }
 
-func TestCreateAttemptIsRepeatableUntilAttemptIsOpened(t *testing.T) {
+func TestCreateAttemptIsIdempotentUntilAttemptIsOpened(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
@@ -75,7 +75,7 @@ func TestCreateAttemptIsRepeatableUntilAttemptIsOpened(t *testing.T) {
 	expect.Conflict(t, "making one again that has been left with", s.flow.CreateAttempt(t.Context(), again, third))
 }
 
-func TestTicketIsFoundUntilExpiry(t *testing.T) {
+func TestTicketIsReturnedUntilExpiry(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
@@ -123,7 +123,7 @@ func TestOpenAttemptSucceedsOnce(t *testing.T) {
 	}
 }
 
-func TestOpenAttemptStoresAllRowsOrNone(t *testing.T) {
+func TestOpenAttemptIsAtomic(t *testing.T) {
 	t.Parallel()
 	foreign, other := org.Tenant{Mode: org.Live, OrgID: orgA}, ticketOf(tenant)
 	other.Hash = "made up"

@@ -95,7 +95,7 @@ func TestEndpointRoundTripsPins(t *testing.T) {
 	}
 }
 
-func TestRegistrationOfPlatformSkipsEndpointWithOwnRegistration(t *testing.T) {
+func TestPlatformRegistrationSkipsEndpointWithOwnRegistration(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	for _, r := range []catalog.Registration{

@@ -122,7 +122,7 @@ func TestWriteIsRetriedAfterTransactionConflict(t *testing.T) {
 	})
 }
 
-func TestWriteRetriesStopWhenContextEnds(t *testing.T) {
+func TestWriteRetriesStopWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	db := &busy{Client: s.db, failures: repeated(cancelled("TransactionConflict"), 9)}

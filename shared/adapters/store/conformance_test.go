@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestWebhooksConform(t *testing.T) {
+func TestWebhooksPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	open := func(tb testing.TB) storetest.Webhooks {
 		tb.Helper()
@@ -28,7 +28,7 @@ func TestWebhooksConform(t *testing.T) {
 	storetest.Health(t, open)
 }
 
-func TestTasksConform(t *testing.T) {
+func TestTasksPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	open := func(tb testing.TB, of org.Tenant, connectionID string) storetest.Tasks {
 		tb.Helper()
@@ -46,7 +46,7 @@ func TestTasksConform(t *testing.T) {
 	storetest.Shares(t, open)
 }
 
-func TestTokensConform(t *testing.T) {
+func TestTokensPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.Tokens(t, func(tb testing.TB, row tokens.Row) tokens.Store {
 		tb.Helper()
@@ -68,7 +68,7 @@ func (r refreshes) Event(ctx context.Context, tenant org.Tenant, id string) (web
 	return r.events.Event(ctx, tenant, id)
 }
 
-func TestRefreshesConform(t *testing.T) {
+func TestRefreshesPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.Refreshes(t, func(tb testing.TB, held storetest.Held) storetest.Connections {
 		tb.Helper()
@@ -82,7 +82,7 @@ func TestRefreshesConform(t *testing.T) {
 	})
 }
 
-func TestEndpointStateConforms(t *testing.T) {
+func TestEndpointStatePassesStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.EndpointState(t, func(tb testing.TB) refresh.EndpointState {
 		tb.Helper()
@@ -90,7 +90,7 @@ func TestEndpointStateConforms(t *testing.T) {
 	})
 }
 
-func TestKnownConforms(t *testing.T) {
+func TestKnownServersPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.Known(t, func(tb testing.TB) collect.Known {
 		tb.Helper()
@@ -98,7 +98,7 @@ func TestKnownConforms(t *testing.T) {
 	})
 }
 
-func TestLedgerConforms(t *testing.T) {
+func TestLedgerPassesStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.Ledgers(t, func(tb testing.TB) storetest.Ledger {
 		tb.Helper()
@@ -107,7 +107,7 @@ func TestLedgerConforms(t *testing.T) {
 	})
 }
 
-func TestSourcesConform(t *testing.T) {
+func TestSourcesPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.SourceRows(t, func(tb testing.TB) storetest.Sources {
 		tb.Helper()
@@ -116,7 +116,7 @@ func TestSourcesConform(t *testing.T) {
 	})
 }
 
-func TestCatalogHealthConforms(t *testing.T) {
+func TestCatalogHealthPassesStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.EndpointHealths(t, func(tb testing.TB) storetest.EndpointHealth {
 		tb.Helper()
@@ -132,7 +132,7 @@ func (s stores) conclude(tb testing.TB, c flow.Conclusion) {
 	expect.NoError(tb, s.flow.ConcludeAttempt(tb.Context(), c))
 }
 
-func TestAccountsConform(t *testing.T) {
+func TestAccountsPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.AccountRows(t, func(tb testing.TB) storetest.Accounts {
 		tb.Helper()
@@ -141,7 +141,7 @@ func TestAccountsConform(t *testing.T) {
 	})
 }
 
-func TestSessionsConform(t *testing.T) {
+func TestSessionsPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.SessionRows(t, func(tb testing.TB) storetest.Sessions {
 		tb.Helper()
@@ -149,8 +149,8 @@ func TestSessionsConform(t *testing.T) {
 	})
 }
 
-// TestMemoryModelsConform checks that the models of package memory, which the volume tests use, behave like the tables.
-func TestMemoryModelsConform(t *testing.T) {
+// TestMemoryModelsPassStoreSuite checks that the models of package memory, which the volume tests use, behave like the tables.
+func TestMemoryModelsPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.Files(t, func(testing.TB) export.Files { return &memory.Files{} })
 	open := func(_ testing.TB, of org.Tenant, connectionID string) storetest.Tasks {

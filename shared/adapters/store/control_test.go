@@ -38,7 +38,7 @@ func credentialOf(of org.Tenant) org.Credential {
 	}
 }
 
-func TestCreateOrganisationStoresBothModesAndListing(t *testing.T) {
+func TestCreateOrganisationStoresBothModesAndDirectoryEntry(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := organisationA()
@@ -160,7 +160,7 @@ func TestSaveCredentialRequiresCurrentRevision(t *testing.T) {
 	expect.Conflict(t, "saving one that does not exist", s.callers.SaveCredential(t.Context(), unknown))
 }
 
-func TestSubscriptionsListsOwnTenantOnly(t *testing.T) {
+func TestSubscriptionsExcludesOtherTenants(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := make([]webhook.Subscription, 0, 2)
@@ -190,7 +190,7 @@ func TestSubscriptionsListsOwnTenantOnly(t *testing.T) {
 	}
 }
 
-func TestRegistrationPrefersTenantsOwn(t *testing.T) {
+func TestRegistrationPrefersTenantRegistration(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	endpoint := catalog.Endpoint{
@@ -267,7 +267,7 @@ func TestRegistrationPrefersEndpointOverPlatform(t *testing.T) {
 	}
 }
 
-func TestClientAuthReturnsOwnersOrShared(t *testing.T) {
+func TestClientAuthReturnsOwnOrSharedClient(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	own := catalog.ClientAuth{ID: "own", Method: catalog.AuthSecretBasic, Secret: []byte("sealed")}

@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestDamagedRowErrorHidesContent checks that the error for a damaged row contains only the attribute's name, because
+// TestDamagedRowErrorOmitsContent checks that the error for a damaged row contains only the attribute's name, because
 // the row may contain a secret or a patient's data.
-func TestDamagedRowErrorHidesContent(t *testing.T) {
+func TestDamagedRowErrorOmitsContent(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	credential := "cd000000-0000-4000-8000-000000000001"
@@ -52,7 +52,7 @@ func TestDamagedRowErrorHidesContent(t *testing.T) {
 	}
 }
 
-func TestClientErrorNamesTableAndOperation(t *testing.T) {
+func TestStoreErrorsIncludeTableAndOperation(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)
 	client := store.NewClient(made.Config)

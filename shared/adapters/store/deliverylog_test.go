@@ -123,7 +123,7 @@ func TestDeliveryLogReadsDeliveryEventAndAttempts(t *testing.T) {
 	}
 }
 
-func TestDeliveryLogReadsNothingWithoutIDs(t *testing.T) {
+func TestDeliveryLogSkipsReadWithoutIDs(t *testing.T) {
 	t.Parallel()
 	unreachable := store.DeliveryLog{DB: meddled{}}
 	deliveries, failure := unreachable.Deliveries(t.Context(), tenant, nil)
@@ -133,7 +133,7 @@ func TestDeliveryLogReadsNothingWithoutIDs(t *testing.T) {
 	}
 }
 
-func TestDeliveryLogReturnsReadFailure(t *testing.T) {
+func TestDeliveryLogReturnsReadError(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	d := s.fanOut(t, tenant)

@@ -41,7 +41,7 @@ func (s stores) leftUpstream(t *testing.T) ([]byte, error) {
 	return s.refresh.Upstream(t.Context(), tenant, connID)
 }
 
-func TestEndConnectionStoresEverythingAtomically(t *testing.T) {
+func TestEndConnectionIsAtomic(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -69,7 +69,7 @@ func TestEndConnectionStoresEverythingAtomically(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-func TestEndConnectionRemovesWaitingExportFromQueue(t *testing.T) {
+func TestEndConnectionRemovesQueuedExport(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -91,9 +91,9 @@ func TestEndConnectionRemovesWaitingExportFromQueue(t *testing.T) {
 	}
 }
 
-// TestEndConnectionStoresNothingAfterChange checks that nothing is stored if any row on which an ending is based has
+// TestEndConnectionFailsAfterConcurrentChange checks that nothing is stored if any row on which an ending is based has
 // changed since the ending read it.
-func TestEndConnectionStoresNothingAfterChange(t *testing.T) {
+func TestEndConnectionFailsAfterConcurrentChange(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*disconnect.Ending){
 		"another revision":               func(e *disconnect.Ending) { e.Connection.Rev = 2 },
@@ -118,7 +118,7 @@ func TestEndConnectionStoresNothingAfterChange(t *testing.T) {
 	}
 }
 
-func TestEndConnectionWithoutTokensAndExports(t *testing.T) {
+func TestEndConnectionSucceedsWithoutTokensAndExports(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)

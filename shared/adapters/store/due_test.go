@@ -45,9 +45,9 @@ func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 	return all
 }
 
-// TestDueReflectsNextDueTimeOfRow checks the index after every change of a row. The index must contain the time at
+// TestDueReturnsRowAtItsDueTime checks the index after every change of a row. The index must contain the time at
 // which the row is next due, or no entry if the row is finished.
-func TestDueReflectsNextDueTimeOfRow(t *testing.T) {
+func TestDueReturnsRowAtItsDueTime(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	far := now.Add(1000 * time.Hour)
@@ -165,7 +165,7 @@ func TestDueListsDueRowsOldestFirst(t *testing.T) {
 	}
 }
 
-func TestPostponeSucceedsForOneSweeper(t *testing.T) {
+func TestPostponeSucceedsForOneConcurrentSweeper(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -183,9 +183,9 @@ func TestPostponeSucceedsForOneSweeper(t *testing.T) {
 	expect.Conflict(t, "postponing a row that is gone", s.timers.Postpone(t.Context(), item, now))
 }
 
-// TestConnectionDueTimeIsClaimedOnceAndSetBySave checks that only one scheduler at a time can claim a row of the
+// TestDueConnectionIsClaimedOnce checks that only one scheduler at a time can claim a row of the
 // Connection table. Saving the connection must set the row's next due time.
-func TestConnectionDueTimeIsClaimedOnceAndSetBySave(t *testing.T) {
+func TestDueConnectionIsClaimedOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	far := now.Add(10000 * time.Hour)

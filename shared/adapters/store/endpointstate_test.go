@@ -12,7 +12,7 @@ import (
 
 const host = "hash-of-a-token-endpoint"
 
-func TestEndpointStateRowsHaveExpiry(t *testing.T) {
+func TestEndpointStateRowsExpire(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	ttl := func(sk string) string {

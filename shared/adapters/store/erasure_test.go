@@ -45,7 +45,7 @@ func erasureOf(of org.Tenant) erase.Erasure {
 	}
 }
 
-func TestErasureRoundTripsAndIsFoundWhenDue(t *testing.T) {
+func TestErasureRoundTripsAndBecomesDue(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	e := erasureOf(tenant)

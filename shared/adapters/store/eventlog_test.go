@@ -98,7 +98,7 @@ func ids(events []webhook.Event) []string {
 	return all
 }
 
-func TestEventsAfterReadsPagesInOrderOnce(t *testing.T) {
+func TestEventsAfterReturnsEachEventOnceInOrder(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := s.addEvents(t, tenant, 1000, now)
@@ -117,9 +117,9 @@ func TestEventsAfterReadsPagesInOrderOnce(t *testing.T) {
 	}
 }
 
-// TestEventsAfterReadsEventsStoredDuringRead stores events while reading. The reader must receive the events after its
+// TestEventsAfterReturnsEventsStoredDuringRead stores events while reading. The reader must receive the events after its
 // cursor and miss the events before its cursor.
-func TestEventsAfterReadsEventsStoredDuringRead(t *testing.T) {
+func TestEventsAfterReturnsEventsStoredDuringRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := s.addEvents(t, tenant, 20, now)
@@ -135,7 +135,7 @@ func TestEventsAfterReadsEventsStoredDuringRead(t *testing.T) {
 	wantEvents(t, "meanwhile", got, append(want, ahead))
 }
 
-func TestEventsAfterListsOnlyTenantsEvents(t *testing.T) {
+func TestEventsAfterExcludesOtherTenants(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -221,10 +221,10 @@ func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 	})
 }
 
-// TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters checks that the reader receives every event once and in
+// TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters checks that the reader receives every event once and in
 // order. Writers continuously store events up to 1.5 seconds after the events' timestamps. The index contains each
 // event up to 13 seconds later, and the reader polls for events older than 15 seconds.
-func TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
+func TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, 4))
@@ -328,7 +328,7 @@ func TestEventLogRetriesUnprocessedKeys(t *testing.T) {
 	}
 }
 
-func TestEventsAfterReturnsReadFailure(t *testing.T) {
+func TestEventsAfterReturnsReadError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // uses a fake clock for the waits between tries
 		s := late(t, func() time.Duration { return 0 })

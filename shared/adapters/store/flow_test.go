@@ -82,7 +82,7 @@ func TestBeginAttemptRoundTripsAttemptAndState(t *testing.T) {
 	}
 }
 
-func TestBeginAttemptWritesNothingIfStateExists(t *testing.T) {
+func TestBeginAttemptFailsWhenStateExists(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
@@ -109,7 +109,7 @@ func TestTakeStateSucceedsOnce(t *testing.T) {
 	}
 }
 
-func TestTakeStateRequiresOwnBrowser(t *testing.T) {
+func TestTakeStateRequiresSameBrowser(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	state := stateOf(tenant)
@@ -137,7 +137,7 @@ func TestTakeStateRequiresOwnBrowser(t *testing.T) {
 	}
 }
 
-func TestConcludeAttemptStoresEverythingAtomically(t *testing.T) {
+func TestConcludeAttemptStoresConnectionAndTokens(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)
@@ -181,9 +181,9 @@ func TestConcludeAttemptSucceedsOnce(t *testing.T) {
 	expect.NotFound(t, "the tokens of the second conclusion", err)
 }
 
-// TestConcludeAttemptStoresAllRowsOrNone checks that if any row blocks the transaction, no other row is written and the
+// TestConcludeAttemptIsAtomic checks that if any row blocks the transaction, no other row is written and the
 // attempt stays open.
-func TestConcludeAttemptStoresAllRowsOrNone(t *testing.T) {
+func TestConcludeAttemptIsAtomic(t *testing.T) {
 	t.Parallel()
 	taken := flow.Conclusion{
 		Attempt: attemptOf(tenant), Connection: connectionOf(tenant), Tokens: tokensOf(tenant),
@@ -228,7 +228,7 @@ func TestConcludeAttemptStoresAllRowsOrNone(t *testing.T) {
 	}
 }
 
-func TestConcludeAttemptStoresOnlyErrorWhenAttemptFails(t *testing.T) {
+func TestConcludeAttemptStoresErrorWithoutConnectionWhenAttemptFails(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
@@ -237,7 +237,7 @@ func TestConcludeAttemptStoresOnlyErrorWhenAttemptFails(t *testing.T) {
 	expect.Conflict(t, "a second end", s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
 }
 
-func TestConcludeAttemptStoresGrantOrError(t *testing.T) {
+func TestConcludeAttemptStoresEitherGrantOrError(t *testing.T) {
 	t.Parallel()
 	granted := flow.Ending{
 		ConnectionID: connID, ConnectionStatus: connection.Authorized, Scope: "patient/*.read",

@@ -30,7 +30,7 @@ func (s stores) damage(t *testing.T, table, pk string, values map[string]types.A
 	}
 }
 
-func TestInspectReadsDamagedRow(t *testing.T) {
+func TestInspectReturnsDamagedRow(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)

@@ -245,7 +245,7 @@ func noneIsMissing(found []string, err error) error {
 	return err
 }
 
-func TestOrganisationIsReadInItsOwnModesOnly(t *testing.T) {
+func TestOrganisationIsIsolatedByMode(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA()))

@@ -81,7 +81,7 @@ func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b 
 	return b, failures
 }
 
-func TestRecordAttemptBatchesAttemptsEndingTogether(t *testing.T) {
+func TestRecordAttemptBatchesConcurrentAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStores(t)
@@ -101,7 +101,7 @@ func TestRecordAttemptBatchesAttemptsEndingTogether(t *testing.T) {
 	})
 }
 
-func TestRecordAttemptFailureDoesNotAffectGroup(t *testing.T) {
+func TestRecordAttemptFailureDoesNotAffectOtherAttemptsInBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStores(t)

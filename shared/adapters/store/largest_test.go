@@ -29,9 +29,9 @@ func (sealing) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([
 	return sealed[512:], nil
 }
 
-// TestRowsFitItemLimitAtAllBounds checks rows that reach all bounds of docs/develop/architecture.md at once. The rows
+// TestLargestRowsFitDynamoDBItemLimit checks rows that reach all bounds of docs/develop/architecture.md at once. The rows
 // must stay below DynamoDB's item limit, which the embedded DynamoDB enforces.
-func TestRowsFitItemLimitAtAllBounds(t *testing.T) {
+func TestLargestRowsFitDynamoDBItemLimit(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	const address, scope, token = 2 << 10, 12 << 10, 16 << 10

@@ -118,7 +118,7 @@ func TestTakeNeverGrantsLastSlotTwice(t *testing.T) {
 	}
 }
 
-func TestTakeStartsNewBucketWhenRowVanishes(t *testing.T) {
+func TestTakeStartsNewBucketWhenRowIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	limit := ratelimit.Limit{Quota: 2, Window: time.Minute}

@@ -36,7 +36,7 @@ func TestNotifyStoresNoticeOnce(t *testing.T) {
 	}
 }
 
-func TestClaimNoticeAdmitsOneClaimantUntilFinished(t *testing.T) {
+func TestClaimNoticeAllowsOneClaimUntilFinished(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	wantDue := func(want ...time.Time) {

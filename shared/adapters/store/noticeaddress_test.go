@@ -11,9 +11,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestOrganisationFromEarlierReleaseKeepsNoticeAddresses checks that addresses in rows without a verification, as
+// TestOrganisationFromPreviousReleaseKeepsNoticeAddresses checks that addresses in rows without a verification, as
 // written by earlier releases, continue to receive notices.
-func TestOrganisationFromEarlierReleaseKeepsNoticeAddresses(t *testing.T) {
+func TestOrganisationFromPreviousReleaseKeepsNoticeAddresses(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	made := organisationA()

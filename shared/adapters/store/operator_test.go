@@ -62,7 +62,7 @@ func TestOperatorListsContainAllEntries(t *testing.T) {
 	check(clients[1:], []catalog.OwnedRegistration{places[0], places[2]})
 }
 
-func TestCredentialsListAndRemoveByTenant(t *testing.T) {
+func TestCredentialsAreListedAndRemovedByTenant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)

@@ -56,7 +56,7 @@ func TestReconnectReplacesConnectionAndTokens(t *testing.T) {
 	}
 }
 
-func TestReconnectContinuesFromTombstoneAndForgetsOldGrant(t *testing.T) {
+func TestReconnectContinuesTokenVersionFromTombstone(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)
@@ -90,7 +90,7 @@ func TestReconnectStartsAtVersionOneForRejectedConnection(t *testing.T) {
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), s.reconnecting(t, secondAttempt, 1, 1)))
 }
 
-func TestReconnectStoresNothingAfterConcurrentChange(t *testing.T) {
+func TestReconnectFailsAfterConcurrentChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ rev, version int64 }{
 		"another revision":      {2, 2},
@@ -143,7 +143,7 @@ func TestRefreshAndReconnectAreMutuallyExclusive(t *testing.T) {
 	}
 }
 
-func TestTokenVersionContinuesAfterEnd(t *testing.T) {
+func TestTokenVersionContinuesAfterConnectionEnds(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := func(of org.Tenant, want int64) {

@@ -66,9 +66,9 @@ func (s stores) rawTokens(t *testing.T) map[string]any {
 	return s.raw(t, "TokensTable", tenant.Key()+"#CONN#"+connID, "TOKENS")
 }
 
-// TestSaveConnectionKeepsEveryAttribute checks that no attribute is lost when a write replaces the entire connection,
+// TestSaveConnectionKeepsUnrelatedAttributes checks that no attribute is lost when a write replaces the entire connection,
 // including any attribute that was not read.
-func TestSaveConnectionKeepsEveryAttribute(t *testing.T) {
+func TestSaveConnectionKeepsUnrelatedAttributes(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	c := s.connected(t)

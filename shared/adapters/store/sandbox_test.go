@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/sandbox/storetest"
 )
 
-func TestSandboxConforms(t *testing.T) {
+func TestSandboxPassesStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, newStores(t).sandbox, now)
 }

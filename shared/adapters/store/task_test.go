@@ -84,7 +84,7 @@ func TestExpireFilesSucceedsOnceAndKeepsRowDue(t *testing.T) {
 	}
 }
 
-func TestExpireFilesRefusesFailedTask(t *testing.T) {
+func TestExpireFilesRejectsFailedTask(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.claim(t)

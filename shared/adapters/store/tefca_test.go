@@ -106,9 +106,9 @@ func TestTEFCAAttemptRoundTrips(t *testing.T) {
 	}
 }
 
-// TestTEFCATicketAndStateAreSeparateFromPortals also checks that a TEFCA state is not valid for a portal and that a
+// TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts also checks that a TEFCA state is not valid for a portal and that a
 // portal's state is not valid for TEFCA.
-func TestTEFCATicketAndStateAreSeparateFromPortals(t *testing.T) {
+func TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	rows, a, ticket := s.tefca(), verificationOf(tenant), verificationTicket(tenant)

@@ -42,7 +42,7 @@ func (s stores) verify(t *testing.T) {
 	expect.NoError(t, s.flow.CreateCode(t.Context(), codeOf(tenant), sent))
 }
 
-func TestVerificationRoundTripsCodeSendingsAndToken(t *testing.T) {
+func TestVerificationRoundTripsCodeHistoryAndToken(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.verify(t)

@@ -20,7 +20,7 @@ func batches(t *testing.T, s stores) store.EventBatches {
 	return store.EventBatches{Rows: s.events, Log: store.EventLog{DB: db, Table: s.work.Table}}
 }
 
-func TestEventsReadsEachEventAsItsTenant(t *testing.T) {
+func TestEventsReadsEachEventWithinItsTenant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
@@ -39,7 +39,7 @@ func TestEventsReadsEachEventAsItsTenant(t *testing.T) {
 	}
 }
 
-func TestFanOutAllStoresAllOrNothing(t *testing.T) {
+func TestFanOutAllIsAtomic(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	ids := []string{"e0000000-0000-4000-8000-000000000001", "e0000000-0000-4000-8000-000000000002"}

@@ -22,7 +22,7 @@ func subscriptionA() webhook.Subscription {
 	}
 }
 
-func TestSaveSubscriptionRefusesDisabledSubscription(t *testing.T) {
+func TestSaveSubscriptionRejectsDisabledSubscription(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	sub := subscriptionA()

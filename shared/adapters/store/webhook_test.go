@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestRecordAttemptLogsAttemptsOfCurrentClaimOnly checks that an attempt is logged only if it was recorded under the
+// TestRecordAttemptRejectsAttemptOfExpiredClaim checks that an attempt is logged only if it was recorded under the
 // current claim. Package storetest tests which claims may record attempts.
-func TestRecordAttemptLogsAttemptsOfCurrentClaimOnly(t *testing.T) {
+func TestRecordAttemptRejectsAttemptOfExpiredClaim(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	old := s.fanOut(t, tenant)

@@ -121,7 +121,7 @@ func TestComposeAppliesManualBrandMerges(t *testing.T) {
 	}
 }
 
-func TestComposeAssignsIDChosenTwiceToFirstBrand(t *testing.T) {
+func TestComposeAssignsDuplicateIDToFirstBrand(t *testing.T) {
 	t.Parallel()
 	c, report := made(t,
 		input(list("hand", chosen(chosenA, "Odo Clinic", "https://odo.example/r4"),
@@ -132,7 +132,7 @@ func TestComposeAssignsIDChosenTwiceToFirstBrand(t *testing.T) {
 	}
 }
 
-func TestComposeDropsEqualListingsOnlyIfKeysMatch(t *testing.T) {
+func TestComposeKeepsEqualListingsWithDifferentKeys(t *testing.T) {
 	t.Parallel()
 	same, other := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
 	other.Key = same.Key

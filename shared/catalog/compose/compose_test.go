@@ -187,7 +187,7 @@ func TestComposeDropsDSTU2EndpointWhenServerHasR4(t *testing.T) {
 	}
 }
 
-func TestComposeActivatesPublicServersOnly(t *testing.T) {
+func TestComposeDeactivatesNonPublicServers(t *testing.T) {
 	t.Parallel()
 	for address, live := range map[string]string{
 		"https://fhir.odo.example/r4": record.Active, "http://fhir.odo.example/r4": record.Suspended,
@@ -243,9 +243,9 @@ func TestComposeSeparatesSameNameInDifferentPlaces(t *testing.T) {
 	}
 }
 
-// TestComposeDoesNotJoinListingWithVaguePlace checks that a listing with a vague place joins neither a brand with a
+// TestComposeKeepsListingWithVagueLocationSeparate checks that a listing with a vague place joins neither a brand with a
 // common name nor one of two candidates.
-func TestComposeDoesNotJoinListingWithVaguePlace(t *testing.T) {
+func TestComposeKeepsListingWithVagueLocationSeparate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		brand    string

@@ -21,7 +21,7 @@ func clinicList(source string, priority int, address string) compose.List {
 	return compose.List{Source: source, Priority: priority, Listings: []listing.Listing{l}}
 }
 
-func TestComposeReportsReasonForWaitingHost(t *testing.T) {
+func TestComposeReportsReasonForPendingHost(t *testing.T) {
 	t.Parallel()
 	const known, other = "https://fhir.epic.example/r4", "https://fhir.other.example/r4"
 	for name, c := range map[string]struct {

@@ -19,7 +19,7 @@ func next(t *testing.T, before record.Catalog, lists ...compose.List) (record.Ca
 	return made(t, in)
 }
 
-func TestComposeUpdatesTimesOnlyOfChangedRecords(t *testing.T) {
+func TestComposeKeepsTimestampsOfUnchangedRecords(t *testing.T) {
 	t.Parallel()
 	odo, vela := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
 	first, _ := made(t, input(list("one", odo, vela)))
@@ -62,7 +62,7 @@ func TestComposeTurnsUnlistedRecordIntoTombstone(t *testing.T) {
 	}
 }
 
-func TestComposeRemovesNothingWhenSourceFails(t *testing.T) {
+func TestComposeKeepsRecordsWhenSourceFails(t *testing.T) {
 	t.Parallel()
 	yesterday := noon.Add(-24 * time.Hour)
 	odo, vela := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
@@ -130,7 +130,7 @@ func TestComposeAssignsNewIDToBrandInDifferentPlace(t *testing.T) {
 	}
 }
 
-func TestComposeAssignsAmbiguousIDToNoBrand(t *testing.T) {
+func TestComposeDropsAmbiguousID(t *testing.T) {
 	t.Parallel()
 	first, _ := made(t, input(list("one", at("Zorvath Clinic", "https://ehr.odo.example/r4"))))
 	id := only(t, first, "Zorvath Clinic").ID

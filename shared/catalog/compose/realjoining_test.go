@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// TestComposePublicDataLeavesFewHostsWaiting counts the waiting servers of the public data, and their hosts. It covers
+// TestComposeAcceptsMostHostsOfPublicData counts the waiting servers of the public data, and their hosts. It covers
 // a first publication and the combination of a collector's list with vendors' lists.
-func TestComposePublicDataLeavesFewHostsWaiting(t *testing.T) {
+func TestComposeAcceptsMostHostsOfPublicData(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")

@@ -140,7 +140,7 @@ func TestAfterBacksOffWhileEndpointIsFailing(t *testing.T) {
 	}
 }
 
-func TestDueAtProbesHealthyEndpointDaily(t *testing.T) {
+func TestRecordAfterSchedulesHealthyEndpointDaily(t *testing.T) {
 	t.Parallel()
 	var hours [24]int
 	for n := range 24_000 {

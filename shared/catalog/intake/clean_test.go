@@ -27,9 +27,9 @@ func (w *world) kept(t *testing.T, s intake.State) {
 	}
 }
 
-// TestRefreshDeletesReplacedObjectAtNextReading also checks that the object is not deleted earlier, because a
+// TestRefreshDeletesReplacedObjectOnNextRun also checks that the object is not deleted earlier, because a
 // publication in progress may still read it.
-func TestRefreshDeletesReplacedObjectAtNextReading(t *testing.T) {
+func TestRefreshDeletesReplacedObjectOnNextRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	read := func(list string) intake.State {

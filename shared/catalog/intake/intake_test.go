@@ -32,7 +32,7 @@ func TestRefreshAcceptsFirstVersion(t *testing.T) {
 	}
 }
 
-func TestRefreshWritesOnlyTimesForUnchangedList(t *testing.T) {
+func TestRefreshUpdatesTimestampsWhenListIsUnchanged(t *testing.T) {
 	t.Parallel()
 	for name, etag := range map[string]string{"by its ETag": `"1"`, "by its bytes": ""} {
 		w := newWorld(source())
@@ -54,7 +54,7 @@ func TestRefreshWritesOnlyTimesForUnchangedList(t *testing.T) {
 	}
 }
 
-func TestDiffListsAddedRemovedAndChanged(t *testing.T) {
+func TestDiffListsAddedRemovedAndChangedListings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	w.body = rows(0, 100)
@@ -294,7 +294,7 @@ func TestRefreshImportsOnlyBrandOfOwnList(t *testing.T) {
 	}
 }
 
-func TestSourceCheckValidatesAndDueSortsByOverdueTime(t *testing.T) {
+func TestDueSortsSourcesByOverdueTime(t *testing.T) {
 	t.Parallel()
 	for field, spoil := range map[string]func(*intake.Source){
 		"":         func(*intake.Source) {},

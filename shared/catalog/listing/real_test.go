@@ -11,7 +11,7 @@ import (
 // realList is the path of public data, which is not part of the repository (docs/develop/performance.md).
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-func TestReadReadsRealListCompletely(t *testing.T) {
+func TestReadParsesEntireRealList(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")

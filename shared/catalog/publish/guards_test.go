@@ -66,8 +66,8 @@ func TestPublishIgnoresRemovedUsersOfSharedServer(t *testing.T) {
 	}
 }
 
-// TestPublishStopsWhenOtherVersionIsLive also checks that the other version remains live.
-func TestPublishStopsWhenOtherVersionIsLive(t *testing.T) {
+// TestPublishStopsWhenAnotherVersionIsLive also checks that the other version remains live.
+func TestPublishStopsWhenAnotherVersionIsLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(3, nil)

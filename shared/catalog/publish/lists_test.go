@@ -29,9 +29,9 @@ func (r ownRows) Endpoint(_ context.Context, id string) (catalog.Endpoint, error
 	return r[slices.IndexFunc(r, func(e catalog.Endpoint) bool { return e.ID == id })], nil
 }
 
-// TestListsReturnsOwnModeOnly checks that live credentials never see a sandbox, and test credentials never see a
+// TestListsExcludesOtherMode checks that live credentials never see a sandbox, and test credentials never see a
 // hospital.
-func TestListsReturnsOwnModeOnly(t *testing.T) {
+func TestListsExcludesOtherMode(t *testing.T) {
 	t.Parallel()
 	rows := newWorld(t).ledger
 	var files memory.Files

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-func TestPublishPinsRowFromTrustedDiscoveryOnly(t *testing.T) {
+func TestPublishIgnoresUntrustedDiscoveryWhenPinning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(4, nil)

@@ -148,7 +148,7 @@ func TestPublishRequiresApprovalToChangeConnectedEndpoint(t *testing.T) {
 	}
 }
 
-func TestPublishKeepsOperatorsRowChanges(t *testing.T) {
+func TestPublishKeepsRowChangesMadeByOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := catalog.Endpoint{
@@ -319,7 +319,7 @@ func TestPublishReportsConcurrentPublisher(t *testing.T) {
 	}
 }
 
-func TestPreviewChangesNothing(t *testing.T) {
+func TestPreviewLeavesCatalogueUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(30, nil)

@@ -74,7 +74,7 @@ func (l *lists) rowAt(base string) catalog.Endpoint {
 	return catalog.Endpoint{}
 }
 
-func TestPublishCreatesNoRowForUnknownHostOfHospital(t *testing.T) {
+func TestPublishSkipsRowForUnknownHospitalHost(t *testing.T) {
 	t.Parallel()
 	const evil = "https://fhir.evil.example/r4"
 	l := &lists{world: newWorld(t)}

@@ -55,8 +55,8 @@ func TestBuildRefusesDuplicateID(t *testing.T) {
 	}
 }
 
-// TestReadDetectsDamage changes every byte and truncates the data at every position.
-func TestReadDetectsDamage(t *testing.T) {
+// TestReadRejectsDamagedIndex changes every byte and truncates the data at every position.
+func TestReadRejectsDamagedIndex(t *testing.T) {
 	t.Parallel()
 	whole := written(t, town()[:2])
 	for i := range whole {

@@ -26,7 +26,7 @@ func sealer(t *testing.T) cursor.Sealer {
 	return cursor.Sealer{Keys: ring}
 }
 
-func TestCursorIsValidForItsSearchAndPositionOnly(t *testing.T) {
+func TestCursorIsBoundToItsSearchAndPosition(t *testing.T) {
 	t.Parallel()
 	cursors, tenant := serve.Cursors{Sealer: sealer(t)}, org.Tenant{Mode: org.Test, OrgID: "a"}
 	edition := serve.Edition{Version: "20260304T050607Z-0011223344556677", Health: "20260304T050608Z-8899aabbccddeeff"}

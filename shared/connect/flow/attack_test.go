@@ -63,7 +63,7 @@ func (p *strict) complete(t *testing.T, r flow.Return) (flow.Completed, error) {
 
 func newStrict() *strict { return &strict{world: newWorld(), codes: map[string]string{}} }
 
-func TestCompleteRefusesCodeIssuedForOtherAttempt(t *testing.T) {
+func TestCompleteRejectsCodeIssuedForAnotherAttempt(t *testing.T) {
 	t.Parallel()
 	p := newStrict()
 	victim, attacker := p.at(t, request(t)), p.at(t, request(t))
@@ -93,7 +93,7 @@ func TestCompleteAcceptsCodeIssuedForSameAttempt(t *testing.T) {
 	}
 }
 
-func TestReplayedReturnCreatesNoSecondConnection(t *testing.T) {
+func TestReplayedReturnDoesNotCreateSecondConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.start(t, request(t)).back()
@@ -109,9 +109,9 @@ func TestReplayedReturnCreatesNoSecondConnection(t *testing.T) {
 	}
 }
 
-// TestCompleteRefusesOtherBrowser checks that an attacker who begins an attempt and lets the victim finish it does not
+// TestCompleteRejectsReturnFromAnotherBrowser checks that an attacker who begins an attempt and lets the victim finish it does not
 // get the victim's records.
-func TestCompleteRefusesOtherBrowser(t *testing.T) {
+func TestCompleteRejectsReturnFromAnotherBrowser(t *testing.T) {
 	t.Parallel()
 	for _, widget := range []bool{false, true} {
 		w := newWorld()

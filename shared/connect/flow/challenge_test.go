@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 )
 
-func TestStartSendsNoPKCEWhenPlatformRefusesChallenge(t *testing.T) {
+func TestStartOmitsPKCEWhenPlatformRejectsChallenge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()

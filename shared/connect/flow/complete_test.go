@@ -163,7 +163,7 @@ func TestCompleteSendsCodeOnlyToPinnedTokenEndpoint(t *testing.T) {
 	}
 }
 
-func TestPatientMarkIdentifiesSamePatientOnly(t *testing.T) {
+func TestPatientMarkDistinguishesPatients(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	mark := func(patient string) secret.Mark {
@@ -179,7 +179,7 @@ func TestPatientMarkIdentifiesSamePatientOnly(t *testing.T) {
 	}
 }
 
-func TestCompleteFailsWhenPortalNamesNoPatient(t *testing.T) {
+func TestCompleteFailsWhenPortalReturnsNoPatient(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(*connection.Connection){
 		"a first sign-in":          nil,
@@ -219,7 +219,7 @@ func TestCompleteFailsWhenPortalNamesNoPatient(t *testing.T) {
 	}
 }
 
-func TestCompleteRefusesUnprovenReturnWithoutRedirect(t *testing.T) {
+func TestCompleteRejectsUnverifiedReturnWithoutRedirect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*flow.Return)
@@ -318,7 +318,7 @@ func TestAttemptsInTwoTabsAreIndependent(t *testing.T) {
 	}
 }
 
-func TestCompleteRefusesReturnOfOtherIssuer(t *testing.T) {
+func TestCompleteRejectsReturnFromWrongIssuer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		issuer   string // iss sent by the portal

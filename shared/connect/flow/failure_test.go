@@ -119,9 +119,9 @@ func TestFailedAttemptEventCarriesCause(t *testing.T) {
 	}
 }
 
-// TestFailureAdvisesRetryOnlyWhenTransient checks that patients are not advised to retry if only a changed registration
+// TestFailureSuggestsRetryWhenTransient checks that patients are not advised to retry if only a changed registration
 // can help.
-func TestFailureAdvisesRetryOnlyWhenTransient(t *testing.T) {
+func TestFailureSuggestsRetryWhenTransient(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]bool{
 		"server_error": true, "temporarily_unavailable": true,
@@ -139,7 +139,7 @@ func TestFailureAdvisesRetryOnlyWhenTransient(t *testing.T) {
 	}
 }
 
-func TestPatientRefusalEmitsNoFailureEvent(t *testing.T) {
+func TestPatientDenialDoesNotEmitFailureEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.start(t, request(t)).back()
@@ -155,7 +155,7 @@ func TestPatientRefusalEmitsNoFailureEvent(t *testing.T) {
 	}
 }
 
-func TestBrowserGetsErrorWhenStoreFails(t *testing.T) {
+func TestCompleteReturnsErrorWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]fault.Code{
 		"access_denied": "access_denied", "invalid_scope": "invalid_scope",

@@ -306,7 +306,7 @@ func TestReconnectFailsWhenConnectionWasRemoved(t *testing.T) {
 	wantTold(t, w, err, "connection_unknown")
 }
 
-func TestReconnectChangesNothingOnInternalError(t *testing.T) {
+func TestReconnectKeepsConnectionOnInternalError(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []string{"Connection", "TokenVersion", "Seal"} {
 		w := newWorld()

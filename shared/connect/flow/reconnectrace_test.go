@@ -68,7 +68,7 @@ func TestReconnectComparesPatientSetConcurrently(t *testing.T) {
 	wantTold(t, w, err, "wrong_patient")
 }
 
-func TestReconnectKeepsConnectionDisconnectedConcurrently(t *testing.T) {
+func TestReconnectPreservesConcurrentDisconnection(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		began, now string // reasons for the connection's end, before and now

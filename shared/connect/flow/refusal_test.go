@@ -73,7 +73,7 @@ func wantFailedAttempt(t *testing.T, w *world, r flow.Return, want fault.Code) {
 	}
 }
 
-func TestPatientRefusalStoresRejectedConnection(t *testing.T) {
+func TestPatientDenialStoresRejectedConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -141,7 +141,7 @@ func TestExchangeReportsOtherFailuresAsTokenExchangeError(t *testing.T) {
 	wantFailedAttempt(t, w, w.start(t, request(t)).back(), fault.CodeTokenExchange)
 }
 
-func TestCompleteStoresNoConnectionOnInternalError(t *testing.T) {
+func TestCompleteDiscardsConnectionOnInternalError(t *testing.T) {
 	t.Parallel()
 	for broken, proven := range map[string]bool{
 		"TakeState": false, "Attempt": false, "Open": true, "Seal": true, "ConcludeAttempt": true,

@@ -215,7 +215,7 @@ func TestStartAcceptsInstitutionListedForEndpoint(t *testing.T) {
 	}
 }
 
-func TestFailedStartStoresNothing(t *testing.T) {
+func TestStartDiscardsAttemptOnFailure(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []string{
 		"Endpoint", "Registration", "Profile", "NewVerifier", "Seal", "AuthorizeURL",

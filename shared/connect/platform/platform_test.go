@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-func TestProfilesMatchSchemaAndNameSources(t *testing.T) {
+func TestProfilesMatchSchemaAndListSources(t *testing.T) {
 	t.Parallel()
 	all, err := platform.All()
 	if err != nil {

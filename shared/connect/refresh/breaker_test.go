@@ -28,7 +28,7 @@ func (d *endpoint) fail(t *testing.T, times int, err error) {
 	d.ehr.err = before
 }
 
-func TestBreakerOpensForMinuteAfterFiveFailures(t *testing.T) {
+func TestBreakerOpensForOneMinuteAfterFiveFailures(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"500":      errTheir,
@@ -119,7 +119,7 @@ func TestBreakerHonoursRequestedWait(t *testing.T) {
 	}
 }
 
-func TestBreakerAdmitsOneProbeAtOnce(t *testing.T) {
+func TestBreakerLimitsConcurrentProbesToOne(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		outcome error

@@ -100,7 +100,7 @@ func TestWorkerDeletesCachedRecordBeforeEndingConnection(t *testing.T) {
 	}
 }
 
-func TestInterruptedEndOfUnrenewableConnectionIsReportedOnce(t *testing.T) {
+func TestInterruptedExpiryOfUnrenewableConnectionIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]func(*bench){
 		"before it":                  func(b *bench) { b.store.fails["RevokeConnection"] = errOurs },

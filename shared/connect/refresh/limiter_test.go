@@ -263,9 +263,9 @@ func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	}
 }
 
-// TestLimiterStartsNoCallAfterDeadline checks that no token is used if the time for a refresh ends before a slot is
+// TestLimiterRejectsCallAfterDeadline checks that no token is used if the time for a refresh ends before a slot is
 // free.
-func TestLimiterStartsNoCallAfterDeadline(t *testing.T) {
+func TestLimiterRejectsCallAfterDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()

@@ -39,7 +39,7 @@ func TestNextSpreadsConnectionsOverWeek(t *testing.T) {
 	}
 }
 
-func TestNextIsAccessTokenExpiryWithoutRefreshToken(t *testing.T) {
+func TestNextReturnsAccessTokenExpiryWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
 	set := tokens.Set{ExpiresAt: start.Add(2 * day), ConsentExpiresAt: start.Add(day), RefreshExpiresAt: start.Add(day)}
 	if next := refresh.Next(connID, set, start); !next.Equal(set.ExpiresAt) {
@@ -75,7 +75,7 @@ func TestNextLimitsRefreshesOfTokenWithFixedExpiry(t *testing.T) {
 	}
 }
 
-func TestNextChecksConsentAfterItsEnd(t *testing.T) {
+func TestNextChecksConsentAfterItExpires(t *testing.T) {
 	t.Parallel()
 	set := withRefreshToken()
 	set.ConsentExpiresAt = start.Add(2 * day)

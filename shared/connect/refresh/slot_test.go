@@ -64,9 +64,9 @@ func TestSlotIsReleasedOnEveryOutcome(t *testing.T) {
 	})
 }
 
-// TestSlotIsReleasedWhenResponseOfLeaseIsLost checks that a slot whose lease succeeded but whose response was lost is
+// TestSlotIsReleasedWhenLeaseResponseIsLost checks that a slot whose lease succeeded but whose response was lost is
 // released at once, not only when the lease expires.
-func TestSlotIsReleasedWhenResponseOfLeaseIsLost(t *testing.T) {
+func TestSlotIsReleasedWhenLeaseResponseIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()

@@ -142,9 +142,9 @@ func TestWorkerRetriesEveryUpstreamFailure(t *testing.T) {
 	}
 }
 
-// TestWorkerRevokesNothingWhenUpstreamTokensAreMissing covers a crash after the tokens' row was deleted, when the
+// TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing covers a crash after the tokens' row was deleted, when the
 // connection still refers to it.
-func TestWorkerRevokesNothingWhenUpstreamTokensAreMissing(t *testing.T) {
+func TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.change(disconnect)

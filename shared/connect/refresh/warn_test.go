@@ -167,9 +167,9 @@ func TestWarningSurvivesConcurrentChanges(t *testing.T) {
 	}
 }
 
-// TestWorkerNeverWarnsOfMovingExpiry checks that a refresh token that every refresh prolongs, and that therefore always
+// TestWorkerSkipsWarningForRollingExpiry checks that a refresh token that every refresh prolongs, and that therefore always
 // expires soon, is not reported as the end of consent.
-func TestWorkerNeverWarnsOfMovingExpiry(t *testing.T) {
+func TestWorkerSkipsWarningForRollingExpiry(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {
 		b := newBench()
@@ -187,7 +187,7 @@ func TestWorkerNeverWarnsOfMovingExpiry(t *testing.T) {
 	}
 }
 
-func TestWorkerWarnsOfFixedExpiry(t *testing.T) {
+func TestWorkerWarnsAboutFixedExpiry(t *testing.T) {
 	t.Parallel()
 	b := ending(3 * day)
 	b.change(func(c *connection.Connection) { c.Refresh.ConsentFixed, c.Refresh.RefreshAt = false, start })

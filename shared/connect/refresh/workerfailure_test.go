@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestFailedRefreshOnlyPostponesConnection(t *testing.T) {
+func TestFailedRefreshPostponesNextRefresh(t *testing.T) {
 	t.Parallel()
 	asked := fault.New(fault.Limited, fault.CodeRateLimited, "Slow.").After(2 * time.Hour)
 	for name, test := range map[string]struct {
@@ -80,7 +80,7 @@ func TestWorkerStoresLastFailureClass(t *testing.T) {
 	}
 }
 
-func TestMissingTokensAreNeverDue(t *testing.T) {
+func TestConnectionWithoutTokensIsNeverDue(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.err = fmt.Errorf("read tokens: %w", fault.Missing("No."))

@@ -68,7 +68,7 @@ func TestRefreshRetriesWriteOfRotatedSet(t *testing.T) {
 	}
 }
 
-func TestRefreshDetectsSetStoredByOtherWorker(t *testing.T) {
+func TestRefreshDetectsSetStoredByAnotherWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	// While the EHR responds, the lease expires and another worker stores its own token set.
@@ -148,7 +148,7 @@ func (a answering) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set,
 	return tokens.Set(a), nil
 }
 
-func TestRefreshStoresNoResponseWithoutAccessToken(t *testing.T) {
+func TestRefreshDiscardsResponseWithoutAccessToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.refresher = answering{RefreshToken: secret.New("refresh 2")}

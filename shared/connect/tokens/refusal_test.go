@@ -100,9 +100,9 @@ func TestRefusalCauseDependsOnPreviousOutcome(t *testing.T) {
 	}
 }
 
-// TestRefreshSendsNothingWhenLeaseIsNearExpiry checks that a lease granted shortly before its expiry, which leaves no
+// TestRefreshSkipsRequestWhenLeaseIsNearExpiry checks that a lease granted shortly before its expiry, which leaves no
 // time for the request, sends none, and that the row records that.
-func TestRefreshSendsNothingWhenLeaseIsNearExpiry(t *testing.T) {
+func TestRefreshSkipsRequestWhenLeaseIsNearExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.store = &flaky{Store: w.rows, leased: func() { w.at = w.at.Add(45 * time.Second) }}

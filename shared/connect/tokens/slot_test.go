@@ -78,9 +78,9 @@ func TestRefreshCallTimesOutWhenSlotExpires(t *testing.T) {
 	})
 }
 
-// TestRefreshUsesNoTokenWithoutSlot checks that a caller without a slot uses no token, so that the next caller finds
+// TestRefreshKeepsTokenUnusedWithoutSlot checks that a caller without a slot uses no token, so that the next caller finds
 // the state unchanged.
-func TestRefreshUsesNoTokenWithoutSlot(t *testing.T) {
+func TestRefreshKeepsTokenUnusedWithoutSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.slots.refuse = answered{unspent: true}

@@ -19,7 +19,7 @@ func begun(t *testing.T) *checkpoint.State {
 	return state
 }
 
-func TestAddReferenceCountsOnlyNewReferencesAsMissingWhenFull(t *testing.T) {
+func TestAddReferenceCountsNewReferencesAsMissingWhenFull(t *testing.T) {
 	t.Parallel()
 	state := begun(t)
 	const room = 100_000

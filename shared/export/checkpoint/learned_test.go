@@ -21,7 +21,7 @@ type met struct {
 	failed       *fhir.RequestError
 }
 
-func TestLearnedAdaptsPageSize(t *testing.T) {
+func TestLearnedStateAdaptsPageSize(t *testing.T) {
 	t.Parallel()
 	full := func(count int) met { return met{count: count, got: count, bytes: 200_000, took: time.Second} }
 	fails := func(resourceType string, count int, failed fhir.RequestError) met {
@@ -120,7 +120,7 @@ func TestSizedKeepsPageSizeSetByQuery(t *testing.T) {
 	}
 }
 
-func TestLearnedStopsListsWhenServerIgnoresIDs(t *testing.T) {
+func TestLearnedStateStopsIDListsWhenServerIgnoresThem(t *testing.T) {
 	t.Parallel()
 	learned := checkpoint.Learned{ByID: []string{"Location", "Organization", "Practitioner"}}
 	learned.IgnoresIDs("Organization")

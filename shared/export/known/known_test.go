@@ -52,7 +52,7 @@ func TestIsEmptyReturnsFalseOnceResourceIsFound(t *testing.T) {
 	}
 }
 
-func TestInFlightFollowsLearnedLoadUntilLimitExpires(t *testing.T) {
+func TestInFlightUsesLearnedLoadUntilItExpires(t *testing.T) {
 	t.Parallel()
 	lessons := map[int]known.Lesson{
 		0: {Load: known.Experience{Handled: 8}}, 1: {Load: known.Experience{Trouble: true, Limit: 3}},
@@ -111,7 +111,7 @@ func TestServerHintsExpireWithAgeOrNewRelease(t *testing.T) {
 	}
 }
 
-func TestLearnReportsUnchangedFactsAsNewOncePerDay(t *testing.T) {
+func TestLearnReportsUnchangedPropertiesOncePerDay(t *testing.T) {
 	t.Parallel()
 	lesson := known.Lesson{
 		Release: "EHR 1", Load: known.Experience{Handled: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"},

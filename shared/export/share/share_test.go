@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/export/share"
 )
 
-func TestShareRunsWaitingExportsInRequestOrder(t *testing.T) {
+func TestShareRunsQueuedExportsInRequestOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const many, size = 200, 20
@@ -44,9 +44,9 @@ func TestShareRunsWaitingExportsInRequestOrder(t *testing.T) {
 	})
 }
 
-// TestShareNeitherLosesNorDuplicatesPlacesAfterCrashes simulates workers that die at any call, before or after its
+// TestSharePreservesPlacesAfterCrashes simulates workers that die at any call, before or after its
 // effect, and runs that pause or continue in a later run.
-func TestShareNeitherLosesNorDuplicatesPlacesAfterCrashes(t *testing.T) {
+func TestSharePreservesPlacesAfterCrashes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestShareNeitherLosesNorDuplicatesPlacesAfterCrashes(t *testing.T) {
 	}
 }
 
-func TestPlaceIsReassignedWhenDeadWorkersLeaseExpires(t *testing.T) {
+func TestShareReassignsPlaceWhenWorkerLeaseExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -108,7 +108,7 @@ func TestEnterReturnsSamePlaceForContinuedExport(t *testing.T) {
 	})
 }
 
-func TestEnterDoesNotOvertakeLine(t *testing.T) {
+func TestEnterDoesNotSkipQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -133,7 +133,7 @@ func TestEnterDoesNotOvertakeLine(t *testing.T) {
 	})
 }
 
-func TestAdmitSkipsTaskThatEndedInLine(t *testing.T) {
+func TestAdmitSkipsTaskThatEndedWhileQueued(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, time.Minute)
@@ -151,7 +151,7 @@ func TestAdmitSkipsTaskThatEndedInLine(t *testing.T) {
 	})
 }
 
-func TestAdmitCallsNextTaskWhenCalledTaskEndsMeanwhile(t *testing.T) {
+func TestAdmitCallsNextTaskWhenCalledTaskEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -177,9 +177,9 @@ func TestAdmitCallsNextTaskWhenCalledTaskEndsMeanwhile(t *testing.T) {
 	})
 }
 
-// TestTaskCalledTwiceKeepsOnlyEnteredPlace simulates two workers that call the same task, each to a different slot. The
+// TestTaskCalledTwiceKeepsOnePlace simulates two workers that call the same task, each to a different slot. The
 // later worker releases its slot, unless the task has already entered that slot.
-func TestTaskCalledTwiceKeepsOnlyEnteredPlace(t *testing.T) {
+func TestTaskCalledTwiceKeepsOnePlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(2, 0)
@@ -217,7 +217,7 @@ func TestTaskCalledTwiceKeepsOnlyEnteredPlace(t *testing.T) {
 	})
 }
 
-func TestLeaveKeepsPlaceOfLaterClaim(t *testing.T) {
+func TestLeaveKeepsPlaceClaimedByAnotherWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -241,7 +241,7 @@ func TestLeaveKeepsPlaceOfLaterClaim(t *testing.T) {
 	})
 }
 
-func TestEnterJoinsLineWhenEveryTryConflicts(t *testing.T) {
+func TestEnterJoinsQueueWhenEveryAttemptConflicts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(2, 0)

@@ -89,7 +89,7 @@ func TestFlightAdaptsConcurrencyToServer(t *testing.T) {
 	}
 }
 
-func TestFlightLearnsNothingFromSequentialRequests(t *testing.T) {
+func TestFlightIgnoresSequentialRequests(t *testing.T) {
 	t.Parallel()
 	flight := source.NewFlight(0)
 	if flight.OneByOne(100); flight.Limit() != 4 {

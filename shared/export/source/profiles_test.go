@@ -32,7 +32,7 @@ func (d directory) Asking(catalog.Endpoint) (plan.Profile, error) {
 	return plan.Profile{Everything: true}, d.platform
 }
 
-func TestProfilesReturnsProfileOfPlatform(t *testing.T) {
+func TestProfilesReturnsPlatformProfile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		directory directory

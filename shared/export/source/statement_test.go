@@ -56,7 +56,7 @@ func (o *slowPortal) open(ctx context.Context) (*source.Session, bool) {
 	return session, err == nil && !stop.Stops()
 }
 
-func TestStatementIsReadWhileTokenIsRefreshed(t *testing.T) {
+func TestSessionReadsCapabilityStatementDuringTokenRefresh(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -75,7 +75,7 @@ func TestStatementIsReadWhileTokenIsRefreshed(t *testing.T) {
 	})
 }
 
-func TestOpenCancelsStatementWhenNoTokenIsAvailable(t *testing.T) {
+func TestOpenCancelsStatementRequestWhenTokenIsUnavailable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		if _, ok := (&slowPortal{token: tokens.ErrNothingToRenew}).open(t.Context()); ok {

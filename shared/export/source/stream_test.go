@@ -121,7 +121,7 @@ func starter(t *testing.T, streams *source.Streams[string], session *source.Sess
 	}
 }
 
-func TestStreamsReadAheadWhileOneStreamIsSlow(t *testing.T) {
+func TestStreamsReadAheadWhenOneStreamIsSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server := &slowServer{bytes: 100, late: "k0"}
@@ -172,7 +172,7 @@ func TestStreamsLimitReadAheadWithoutBlockingCurrentTurn(t *testing.T) {
 	}
 }
 
-func TestStreamsReadPagesAhead(t *testing.T) {
+func TestStreamsReadAheadAcrossPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		session := (&slowServer{bytes: 100}).session(t)
@@ -201,7 +201,7 @@ func TestStreamsReadPagesAhead(t *testing.T) {
 	})
 }
 
-func TestStreamsDoNotReadPagesInLoopAhead(t *testing.T) {
+func TestStreamsDoNotReadAheadInPageLoop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		session := (&slowServer{bytes: 100}).session(t)

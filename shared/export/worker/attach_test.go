@@ -42,7 +42,7 @@ func binaries(t *testing.T, file []byte) map[string]map[string]any {
 	return found
 }
 
-func TestAttachmentBecomesBinary(t *testing.T) {
+func TestAttachmentIsExportedAsBinary(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := withAttachments(t)

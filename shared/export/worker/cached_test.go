@@ -77,9 +77,9 @@ func cachedRecord() []string {
 // lines returns the expected file for a cached record.
 func lines(record []string) string { return strings.Join(record, "\n") + "\n" }
 
-// TestCachedRecordIsWrittenOnceWithoutRequests proves that the export does not read the record's references and that
+// TestCachedRecordIsExportedOnceWithoutRequests proves that the export does not read the record's references and that
 // the record's source has no URL.
-func TestCachedRecordIsWrittenOnceWithoutRequests(t *testing.T) {
+func TestCachedRecordIsExportedOnceWithoutRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()
@@ -164,7 +164,7 @@ func TestCachedRecordFileIsIndependentOfChunksAndHandovers(t *testing.T) {
 	})
 }
 
-func TestCachedRecordFollowsOptions(t *testing.T) {
+func TestCachedRecordExportAppliesOptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()
@@ -246,8 +246,8 @@ func TestCachedExportFailsWithReasonWhenNoResourcesExist(t *testing.T) {
 	}
 }
 
-// TestFixtureReplacesRecord proves that the export delivers the complete fixture.
-func TestFixtureReplacesRecord(t *testing.T) {
+// TestFixtureReplacesPatientRecord proves that the export delivers the complete fixture.
+func TestFixtureReplacesPatientRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, c := newCachedBench(t)
@@ -290,9 +290,9 @@ func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	}
 }
 
-// TestCachedRecordRestartsWhenCachedAgain proves that no resource is written twice if the patient authorizes again
+// TestExportRestartsWhenRecordIsCachedAgain proves that no resource is written twice if the patient authorizes again
 // during the export.
-func TestCachedRecordRestartsWhenCachedAgain(t *testing.T) {
+func TestExportRestartsWhenRecordIsCachedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()

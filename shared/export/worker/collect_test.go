@@ -112,7 +112,7 @@ func TestWorkerSendsOnlyNecessaryRequests(t *testing.T) {
 	})
 }
 
-func TestSuccessEventHasSpecifiedFields(t *testing.T) {
+func TestSuccessEventContainsSpecifiedFields(t *testing.T) {
 	t.Parallel()
 	for name, deprecated := range map[string]bool{"with the deprecated link": true, "without it": false} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestSuccessEventHasSpecifiedFields(t *testing.T) {
 	}
 }
 
-func TestOtherPatientsAndOutcomesInPageAreExcluded(t *testing.T) {
+func TestExportExcludesOtherPatientsAndOperationOutcomes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -312,7 +312,7 @@ func TestWorkerDoesNotFollowLinksToOtherServers(t *testing.T) {
 	})
 }
 
-func TestWorkerRequestsAllTypesWhenStatementIsUnreadable(t *testing.T) {
+func TestWorkerRequestsAllTypesWhenCapabilityStatementIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, unreadable := range map[string]answer{
 		"404": {status: 404}, "HTML": {status: 200, body: "<html>"},

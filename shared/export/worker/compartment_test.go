@@ -77,7 +77,7 @@ func TestOutcomeListsEveryTypeOfPatientCompartment(t *testing.T) {
 	}
 }
 
-func TestOutcomeListsOnlyRequestedTypes(t *testing.T) {
+func TestOutcomeOmitsUnrequestedTypes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -253,7 +253,7 @@ func TestFunctionTimeoutStopsRunAndLeavesTaskPending(t *testing.T) {
 	})
 }
 
-func TestWorkerRetriesStatementAfterTransientFailure(t *testing.T) {
+func TestWorkerRetriesCapabilityStatementAfterTransientFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -140,7 +140,7 @@ func TestTaskWaitsInQueueDuringLongRetryAfter(t *testing.T) {
 	}
 }
 
-func TestWorkerGivesUpOnTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
+func TestWorkerSkipsTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -168,7 +168,7 @@ func TestWorkerGivesUpOnTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 	})
 }
 
-func TestTaskWaitsInQueueWhenWaitExceedsRun(t *testing.T) {
+func TestTaskWaitsInQueueWhenRetryAfterExceedsRunTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -238,7 +238,7 @@ func TestTakeoverDuringRefreshDoesNotFailTask(t *testing.T) {
 	})
 }
 
-func TestResultIsStoredWhenRunTimeEndsMeanwhile(t *testing.T) {
+func TestResultIsStoredWhenRunTimeEndsDuringWrite(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		runFor time.Duration
@@ -275,7 +275,7 @@ func TestResultIsStoredWhenRunTimeEndsMeanwhile(t *testing.T) {
 	}
 }
 
-func TestLateWorkerPreservesSegmentsOfNewWorker(t *testing.T) {
+func TestStaleWorkerPreservesNewWorkerSegments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -334,7 +334,7 @@ func TestWorkIgnoresMessageForLeasedOrFinishedTask(t *testing.T) {
 	})
 }
 
-func TestCheckpointContainsNoContent(t *testing.T) {
+func TestCheckpointOmitsResourceContent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

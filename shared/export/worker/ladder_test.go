@@ -17,7 +17,7 @@ func outcomeBody(code, diagnostics string) string {
 		diagnostics + `"}]}`
 }
 
-func TestRefusedSearchIsReplacedWithoutLosingResources(t *testing.T) {
+func TestWorkerReplacesRejectedSearchWithoutLosingResources(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		request string
@@ -61,7 +61,7 @@ func TestRefusedSearchIsReplacedWithoutLosingResources(t *testing.T) {
 	}
 }
 
-func TestEverythingReplacesSearchesUnlessItFails(t *testing.T) {
+func TestEverythingOperationReplacesSearchesUnlessItFails(t *testing.T) {
 	t.Parallel()
 	const everything = "Patient/p1/$everything?_count=100"
 	for name, c := range map[string]struct {
@@ -117,7 +117,7 @@ func TestQueryRestartsWhenNextLinkWorksOnce(t *testing.T) {
 	})
 }
 
-func TestReferencedResourceOfOtherPatientIsExcluded(t *testing.T) {
+func TestReferencedResourceOfAnotherPatientIsExcluded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -145,7 +145,7 @@ func TestWorkerWaitsWhenRateLimitIsNearlyUsedUp(t *testing.T) {
 	})
 }
 
-func TestPatientIsFoundBySearchWhenReadIsRefused(t *testing.T) {
+func TestPatientIsFoundBySearchWhenReadIsRejected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -70,7 +70,7 @@ func TestEndlessRecordIsTruncatedAndReported(t *testing.T) {
 	})
 }
 
-func TestReferenceQueueIsBoundedAndOverflowIsCounted(t *testing.T) {
+func TestReferenceQueueCountsOverflow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -105,9 +105,9 @@ func TestReferenceQueueIsBoundedAndOverflowIsCounted(t *testing.T) {
 	})
 }
 
-// TestCheckpointOfPreviousVersionIsRead covers the previous checkpoint format: a single document with all lists, in
+// TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format: a single document with all lists, in
 // which waiting references have no marks.
-func TestCheckpointOfPreviousVersionIsRead(t *testing.T) {
+func TestCheckpointOfPreviousVersionCanBeResumed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)

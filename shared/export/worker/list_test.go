@@ -147,7 +147,7 @@ func large(resource string) string {
 		`{"resourceType":"Bundle","language":"`+strings.Repeat("x", 600<<10)+`"`, 1)
 }
 
-func TestListSearchURLsStayBelowLimit(t *testing.T) {
+func TestListSearchURLsStayBelowLengthLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -180,7 +180,7 @@ func TestListSearchURLsStayBelowLimit(t *testing.T) {
 	})
 }
 
-func TestHandoverBetweenListsPreservesFileAndLearnedRefusal(t *testing.T) {
+func TestHandoverBetweenListSearchesPreservesFile(t *testing.T) {
 	t.Parallel()
 	for _, lists := range []string{"ignored", "half", "all"} {
 		t.Run(lists, func(t *testing.T) {

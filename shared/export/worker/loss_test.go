@@ -120,7 +120,7 @@ func TestExportFailsWithReasonWhenHalfOfTypesAreUnreadable(t *testing.T) {
 	}
 }
 
-func TestLossCountsRequestedTypesOnly(t *testing.T) {
+func TestLossIgnoresUnrequestedTypes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		types []string
@@ -147,7 +147,7 @@ func TestLossCountsRequestedTypesOnly(t *testing.T) {
 	}
 }
 
-func TestEverythingCountsAsCompleteWhenSearchesWouldFail(t *testing.T) {
+func TestEverythingOperationCountsAsCompleteWhenSearchesFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := lossBench(t, cut, cut)
@@ -176,7 +176,7 @@ func successData(t *testing.T, b *bench) string {
 	return string(body.Data)
 }
 
-func TestSuccessEventHasDocumentedFieldsWhenRecordIsComplete(t *testing.T) {
+func TestSuccessEventContainsDocumentedFieldsWhenRecordIsComplete(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := lossBench(t, full, empty, unknown)
@@ -236,7 +236,7 @@ func TestSuccessEventListsMissingTypesWhenRecordIsIncomplete(t *testing.T) {
 	}
 }
 
-func TestTypesNotGrantedByPatientAreNotMissing(t *testing.T) {
+func TestTypesNotGrantedByPatientAreNotReportedMissing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := lossBench(t, full, full, full)

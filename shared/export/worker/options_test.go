@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestOptionTypesLimitRequestsAndFile(t *testing.T) {
+func TestTypesOptionLimitsRequestsAndFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -40,7 +40,7 @@ func TestOptionTypesLimitRequestsAndFile(t *testing.T) {
 	})
 }
 
-func TestOptionSinceExcludesUnchangedResources(t *testing.T) {
+func TestSinceOptionExcludesUnchangedResources(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -202,7 +202,7 @@ func TestOutcomeFileListsRequestAndLosses(t *testing.T) {
 	})
 }
 
-func TestLinksHaveFormatAndFHIRVersion(t *testing.T) {
+func TestDownloadLinksIncludeFormatAndFHIRVersion(t *testing.T) {
 	t.Parallel()
 	for version, suffix := range map[string]string{
 		"4.0.1": "", "": "", "3.0.2": "; fhirVersion=3.0",

@@ -154,7 +154,7 @@ func TestExportContinuesAfterFailedType(t *testing.T) {
 	}
 }
 
-func TestFailedRequestIsRetried(t *testing.T) {
+func TestWorkerRetriesFailedRequest(t *testing.T) {
 	t.Parallel()
 	for name, once := range map[string]answer{
 		"500": {status: 500}, "503": {status: 503}, "429 with Retry-After": {status: 429, retryAfter: 20},
@@ -178,7 +178,7 @@ func TestFailedRequestIsRetried(t *testing.T) {
 	}
 }
 
-func TestUnusableEntryIsReported(t *testing.T) {
+func TestWorkerReportsUnusableEntry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

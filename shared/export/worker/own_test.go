@@ -23,7 +23,7 @@ func gatewayBench(t *testing.T, own string) *bench {
 	return b
 }
 
-func TestExportIsCompleteWhenServerHasOwnBase(t *testing.T) {
+func TestExportIsCompleteWhenServerUsesDifferentBaseURL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		own    string
@@ -101,7 +101,7 @@ func TestHandoverPreservesFileWhenServerIsBehindGateway(t *testing.T) {
 	})
 }
 
-func TestLargerFirstPageIsRequestedWhenNextLinkIsForeign(t *testing.T) {
+func TestWorkerRequestsLargerFirstPageWhenNextLinkIsForeign(t *testing.T) {
 	t.Parallel()
 	const wide = "Observation?_count=1000&patient=p1"
 	elsewhere := `"link":[{"relation":"self","url":"` + base +
@@ -155,7 +155,7 @@ func TestLargerFirstPageIsRequestedWhenNextLinkIsForeign(t *testing.T) {
 	}
 }
 
-func TestTokenIsSentOnlyToPinnedBaseWhenOwnBaseIsHostile(t *testing.T) {
+func TestWorkerWithholdsTokenFromHostileBaseURL(t *testing.T) {
 	t.Parallel()
 	const evil = "https://evil.example/x"
 	for name, c := range map[string]struct{ self, next string }{

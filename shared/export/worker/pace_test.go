@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestRunSavesBeforeDeadlineWhenServerIsSlow(t *testing.T) {
+func TestRunSavesCheckpointBeforeDeadlineWhenServerIsSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

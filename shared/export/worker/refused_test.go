@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestTokensBecomeDueOnlyWhenRefusedOrNotRenewable(t *testing.T) {
+func TestTokensBecomeDueWhenRejectedOrNotRenewable(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		given func(*bench)
@@ -53,9 +53,9 @@ func TestTokensBecomeDueOnlyWhenRefusedOrNotRenewable(t *testing.T) {
 	}
 }
 
-// TestBusyServerDoesNotConsumeTokenAttempts proves that the check of an expired token at a busy server may be repeated
+// TestServerOverloadDoesNotConsumeTokenAttempts proves that the check of an expired token at a busy server may be repeated
 // more often than the number of tolerated failures.
-func TestBusyServerDoesNotConsumeTokenAttempts(t *testing.T) {
+func TestServerOverloadDoesNotConsumeTokenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, busy := range map[string]answer{
 		"waited for": {status: 429, retryAfter: 7},
@@ -80,7 +80,7 @@ func TestBusyServerDoesNotConsumeTokenAttempts(t *testing.T) {
 	}
 }
 
-func TestBusyTokenEndpointDoesNotFailTask(t *testing.T) {
+func TestTokenEndpointOverloadDoesNotFailTask(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -101,7 +101,7 @@ func TestBusyTokenEndpointDoesNotFailTask(t *testing.T) {
 	})
 }
 
-func TestTaskIsRetriedWhenTokensCannotBecomeDue(t *testing.T) {
+func TestTaskIsRetriedWhenMarkingTokensDueFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -52,7 +52,7 @@ func TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes(t *testing.T
 	}
 }
 
-func TestUnlistedTypeIsNotRequestedWhenServerHasNoStatement(t *testing.T) {
+func TestUnlistedTypeIsNotRequestedWithoutCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -17,7 +17,7 @@ func (h *fakeFHIR) downFor(after, length time.Duration) {
 	h.down = func() bool { return !time.Now().Before(from) && time.Now().Before(from.Add(length)) }
 }
 
-func TestTemporaryOutageLosesNoResources(t *testing.T) {
+func TestExportIsCompleteAfterTemporaryOutage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		after, length time.Duration
@@ -56,7 +56,7 @@ func TestTemporaryOutageLosesNoResources(t *testing.T) {
 	}
 }
 
-func TestLongOutagePausesRequestsAndDeliversPartialRecord(t *testing.T) {
+func TestLongOutageResultsInPartialRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -85,7 +85,7 @@ func TestLongOutagePausesRequestsAndDeliversPartialRecord(t *testing.T) {
 	})
 }
 
-func TestExportContinuesWithoutStatementAfterRepeatedFailures(t *testing.T) {
+func TestExportContinuesWithoutCapabilityStatementAfterRepeatedFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -97,7 +97,7 @@ func TestExportContinuesWithoutStatementAfterRepeatedFailures(t *testing.T) {
 	})
 }
 
-func TestExportDeliversPartialRecordWhenTimeNearlyExpires(t *testing.T) {
+func TestExportDeliversPartialRecordNearDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -111,7 +111,7 @@ func TestExportDeliversPartialRecordWhenTimeNearlyExpires(t *testing.T) {
 	})
 }
 
-func TestRunSavesCheckpointAndContinues(t *testing.T) {
+func TestRunContinuesFromSavedCheckpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		whole := newBench(t)
@@ -131,7 +131,7 @@ func TestRunSavesCheckpointAndContinues(t *testing.T) {
 	})
 }
 
-func TestCrashLosesOnlyWorkSinceLastSave(t *testing.T) {
+func TestCrashLosesOnlyWorkSinceLastCheckpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -45,7 +45,7 @@ func (b *bench) holder(t *testing.T) string {
 	return row.Places[0].TaskID
 }
 
-func TestExportWaitsInLineWithoutUsingItsBudget(t *testing.T) {
+func TestQueuedExportDoesNotConsumeItsTimeBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -72,7 +72,7 @@ func TestExportWaitsInLineWithoutUsingItsBudget(t *testing.T) {
 	})
 }
 
-func TestEndedExportPassesPlaceToNextInLine(t *testing.T) {
+func TestFinishedExportPassesPlaceToNextInQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
@@ -104,7 +104,7 @@ func TestEndedExportPassesPlaceToNextInLine(t *testing.T) {
 	})
 }
 
-func TestContinuedExportKeepsPlace(t *testing.T) {
+func TestContinuedExportKeepsItsPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -110,9 +110,9 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	}
 }
 
-// TestWorkerRespectsWaitWhenMessagesArriveEarly simulates a message every 30 seconds. Each message is a duplicate or
+// TestWorkerRespectsRetryAfterWhenMessagesArriveEarly simulates a message every 30 seconds. Each message is a duplicate or
 // comes from the sweeper.
-func TestWorkerRespectsWaitWhenMessagesArriveEarly(t *testing.T) {
+func TestWorkerRespectsRetryAfterWhenMessagesArriveEarly(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{
 		time.Minute, 14 * time.Minute, 15 * time.Minute, time.Hour,
@@ -150,7 +150,7 @@ func TestWorkerRespectsWaitWhenMessagesArriveEarly(t *testing.T) {
 	}
 }
 
-func TestWorkerRespectsWaitOfTokenEndpoint(t *testing.T) {
+func TestWorkerRespectsRetryAfterFromTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -173,9 +173,9 @@ func TestWorkerRespectsWaitOfTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestWorkerFailsTaskImmediatelyWhenWaitExceedsBudget proves that the server gets no request before the wait ends, and
+// TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget proves that the server gets no request before the wait ends, and
 // that the task fails immediately instead of at the end of its time budget.
-func TestWorkerFailsTaskImmediatelyWhenWaitExceedsBudget(t *testing.T) {
+func TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget(t *testing.T) {
 	t.Parallel()
 	tooLong := answer{status: 429, retryAfter: int((export.Budget + time.Second).Seconds()), always: true}
 	for name, given := range map[string]func(b *bench){
@@ -214,9 +214,9 @@ func TestWorkerFailsTaskImmediatelyWhenWaitExceedsBudget(t *testing.T) {
 	}
 }
 
-// TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait proves that requests that were deferred earlier also
+// TestWorkerDeliversPartialRecordWhenRetryAfterIsTooLong proves that requests that were deferred earlier also
 // count as missing.
-func TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait(t *testing.T) {
+func TestWorkerDeliversPartialRecordWhenRetryAfterIsTooLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -247,7 +247,7 @@ func TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait(t *testing.T) {
 	})
 }
 
-func TestWorkerLogsSkippedMessageWhenNothingToClaim(t *testing.T) {
+func TestWorkerLogsSkippedMessageWhenTaskCannotBeClaimed(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(task *export.Task){
 		"leased":  func(task *export.Task) { task.LeaseUntil = time.Now().Add(time.Second) },

@@ -128,7 +128,7 @@ const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.pat
 	Task.for Task.owner GuidanceResponse.subject Device.patient Contract.subject MedicationOrder.patient
 	DiagnosticOrder.subject ProcedureRequest.subject ReferralRequest.patient`
 
-func TestCompartmentElementsDetermineOwner(t *testing.T) {
+func TestCompartmentElementsDetermineResourceOwner(t *testing.T) {
 	t.Parallel()
 	var resources []string
 	for path := range strings.FieldsSeq(compartment) {
@@ -202,7 +202,7 @@ func TestResourcesOfOtherPatientsAreExcluded(t *testing.T) {
 
 // A resource that names only another patient is excluded, regardless of its type and of how deeply the reference is
 // nested.
-func TestResourceIsExcludedWhenOnlyOtherPatientIsNamed(t *testing.T) {
+func TestResourceIsExcludedWhenItNamesOnlyAnotherPatient(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		resources := make([]string, rapid.IntRange(1, 20).Draw(r, "resources"))

@@ -228,7 +228,7 @@ func converted(t *testing.T, name string, document []byte) (out []byte, report c
 	return ndjson, all.Documents[0]
 }
 
-func TestConversionStaysWithinBudgetForAmplifiers(t *testing.T) {
+func TestConvertStaysWithinBudgetForAmplifyingDocuments(t *testing.T) {
 	t.Parallel()
 	for name, p := range amplifiers(300 << 10) {
 		t.Run(name, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestConversionStaysWithinBudgetForAmplifiers(t *testing.T) {
 	}
 }
 
-func TestConversionStaysWithinBudgetForRandomDocuments(t *testing.T) {
+func TestConvertStaysWithinBudgetForRandomDocuments(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(30, 9))
 	for range 40 {
@@ -269,7 +269,7 @@ func TestConversionStaysWithinBudgetForRandomDocuments(t *testing.T) {
 // to (docs/reference/ccda.md).
 //
 //nolint:paralleltest // measures what is allocated
-func TestConversionDropsNarrativeReferencesOverBudget(t *testing.T) {
+func TestConvertDropsNarrativeReferencesOverBudget(t *testing.T) {
 	entry := numbered + `<code><originalText><reference value="t"/></originalText></code></observation></entry>`
 	attack := amplified(piece{sections: sectionWith("", `<content ID="t">`+long(1<<20)+`</content>`,
 		repeatedly(800, entry))})
@@ -299,7 +299,7 @@ func TestConversionDropsNarrativeReferencesOverBudget(t *testing.T) {
 }
 
 // Documents from HL7 and from this project use less than half of the statement limit, regardless of white space.
-func TestConversionStaysBelowBudgetForRealDocuments(t *testing.T) {
+func TestConvertStaysBelowBudgetForRealDocuments(t *testing.T) {
 	t.Parallel()
 	for name, document := range honestDocuments(t) {
 		out, report := converted(t, name, document)

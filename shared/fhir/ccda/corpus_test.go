@@ -9,9 +9,9 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertFollowsGuide converts each document in testdata/corpus and compares the result with the output expected
+// TestConvertMatchesCorpusExpectations converts each document in testdata/corpus and compares the result with the output expected
 // under the document's rule.
-func TestConvertFollowsGuide(t *testing.T) {
+func TestConvertMatchesCorpusExpectations(t *testing.T) {
 	t.Parallel()
 	for _, c := range ccdatest.Corpus(t, os.DirFS("testdata/corpus")) {
 		t.Run(c.Name, func(t *testing.T) {

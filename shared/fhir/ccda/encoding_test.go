@@ -66,7 +66,7 @@ func TestSetDecodesDeclaredEncoding(t *testing.T) {
 }
 
 // Two two-byte GBK characters can also be valid UTF-8 for Latin letters.
-func TestDeclaredEastAsianEncodingWinsWhenTextIsAlsoValidUTF8(t *testing.T) {
+func TestSetPrefersDeclaredEncodingWhenTextIsAlsoValidUTF8(t *testing.T) {
 	t.Parallel()
 	bytesOf := "\xC4\xA1\xC5\xA2"
 	want, err := simplifiedchinese.GB18030.NewDecoder().String(bytesOf)
@@ -79,7 +79,7 @@ func TestDeclaredEastAsianEncodingWinsWhenTextIsAlsoValidUTF8(t *testing.T) {
 	}
 }
 
-func TestUndecodableCharactersAreCounted(t *testing.T) {
+func TestConvertCountsUndecodableCharacters(t *testing.T) {
 	t.Parallel()
 	const guessed, replaced = "not in the declared encoding; read as windows-1252", "not one of the document's encoding"
 	for name, c := range map[string]struct{ document, family, reason string }{
@@ -103,7 +103,7 @@ func TestUndecodableCharactersAreCounted(t *testing.T) {
 	}
 }
 
-func TestUnknownEncodingIsRejectedUnlessTextIsUTF8(t *testing.T) {
+func TestSetRejectsUnknownEncodingUnlessTextIsUTF8(t *testing.T) {
 	t.Parallel()
 	for _, declared := range []string{"x-none", "hz-gb-2312", "ISO-2022-KR", "x-user-defined", "EBCDIC-US"} {
 		var s ccda.Set

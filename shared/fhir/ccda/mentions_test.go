@@ -43,8 +43,8 @@ func BenchmarkMentions(b *testing.B) {
 	}
 }
 
-// TestRepeatedFactHasNoDuplicateParts also covers long lists, and a fact that is repeated in a second document.
-func TestRepeatedFactHasNoDuplicateParts(t *testing.T) {
+// TestSetMergesPartsOfRepeatedFact also covers long lists, and a fact that is repeated in a second document.
+func TestSetMergesPartsOfRepeatedFact(t *testing.T) {
 	t.Parallel()
 	const count = 300
 	twice := append(mentions(count), []byte{}...)

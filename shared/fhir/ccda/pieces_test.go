@@ -52,7 +52,7 @@ func allDocuments(t *testing.T) map[string][]byte {
 	return all
 }
 
-func TestSetEmitsSameResourcesInPiecesAsFromTree(t *testing.T) {
+func TestSetOutputDoesNotDependOnChunkSize(t *testing.T) {
 	t.Parallel()
 	for name, document := range allDocuments(t) {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestSetEmitsSameResourcesInPiecesAsFromTree(t *testing.T) {
 	}
 }
 
-func TestSetEmitsSameResourcesForSeveralDocumentsInPieces(t *testing.T) {
+func TestSetOutputForSeveralDocumentsDoesNotDependOnChunkSize(t *testing.T) {
 	t.Parallel()
 	all := allDocuments(t)
 	maps.DeleteFunc(all, func(name string, _ []byte) bool { return strings.Contains(name, "/") })
@@ -97,7 +97,7 @@ func firstDifference(want, got []byte) string {
 	return "the number of lines differs"
 }
 
-func TestConvertedEmitsSameLinesEachTime(t *testing.T) {
+func TestConvertedEmitsSameLinesRepeatedly(t *testing.T) {
 	t.Parallel()
 	document := allDocuments(t)["alder.xml"]
 	for _, nodes := range []int{0, 7} {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-func TestTemplatesHaveOneRuleEach(t *testing.T) {
+func TestEveryTemplateHasExactlyOneRule(t *testing.T) {
 	t.Parallel()
 	rules := map[string]string{}
 	for _, template := range ccda.Templates() {
@@ -19,7 +19,7 @@ func TestTemplatesHaveOneRuleEach(t *testing.T) {
 	}
 }
 
-func TestTemplatesNameFolderOfTheirRule(t *testing.T) {
+func TestTemplatesReferToExistingRuleFolders(t *testing.T) {
 	t.Parallel()
 	for _, template := range ccda.Templates() {
 		if _, err := os.Stat(template.Folder + "/rules.go"); err != nil {

@@ -77,7 +77,7 @@ func TestSetMergesReportedMedicationFromTwoDocuments(t *testing.T) {
 	}
 }
 
-func TestSetDropsProblemEndWhenLaterDocumentStatesActive(t *testing.T) {
+func TestSetDropsAbatementWhenLaterDocumentReportsActiveProblem(t *testing.T) {
 	t.Parallel()
 	ended := `<effectiveTime><low value="2019"/><high value="201902"/></effectiveTime>`
 	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4",
@@ -88,7 +88,7 @@ func TestSetDropsProblemEndWhenLaterDocumentStatesActive(t *testing.T) {
 	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=active | !abatementDateTime")
 }
 
-func TestSetSeparatesFactsOfTwoPatientsWithEqualIDs(t *testing.T) {
+func TestSetSeparatesPatientsWithEqualFactIDs(t *testing.T) {
 	t.Parallel()
 	entries := ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))
 	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", entries),
@@ -108,7 +108,7 @@ func TestSetSeparatesFactsOfTwoPatientsWithEqualIDs(t *testing.T) {
 	}
 }
 
-func TestConvertKeepsBothFactsWhenContradictory(t *testing.T) {
+func TestConvertKeepsBothContradictoryFacts(t *testing.T) {
 	t.Parallel()
 	value := func(n string) string {
 		return `<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/>

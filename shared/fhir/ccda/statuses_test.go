@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestStatusIsValidFHIRCode converts statements with each ActStatus and verifies the resulting status.
-func TestStatusIsValidFHIRCode(t *testing.T) {
+// TestConvertedStatusIsValidFHIRCode converts statements with each ActStatus and verifies the resulting status.
+func TestConvertedStatusIsValidFHIRCode(t *testing.T) {
 	t.Parallel()
 	const code = `<code code="229065009" ` + ccdatest.InSnomed
 	const value = `<value xsi:type="CD" code="304253006" ` + ccdatest.InSnomed

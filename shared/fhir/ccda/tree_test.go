@@ -31,7 +31,7 @@ func TestSetRejectsInvalidDocument(t *testing.T) {
 	}
 }
 
-func TestSetAcceptsNestedAndEnvelopedDocument(t *testing.T) {
+func TestSetAcceptsNestedAndWrappedDocument(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
 		ccdatest.Document(ccdatest.SomePatient, strings.Repeat("<x>", 200)+strings.Repeat("</x>", 200))), "Patient | id")

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestMayAttachReturnsFalseWhenProvenanceIsIncluded(t *testing.T) {
+func TestMayAttachReturnsFalseWhenRevIncludeIsListedOrUnsupported(t *testing.T) {
 	t.Parallel()
 	goal := fhir.CapabilityResource{Type: "Goal", SearchParams: []string{"patient"}}
 	listing := goal

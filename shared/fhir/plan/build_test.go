@@ -63,7 +63,7 @@ func check(t *testing.T, got []plan.Query, want ...string) {
 	}
 }
 
-func TestBuildFollowsProfile(t *testing.T) {
+func TestBuildAppliesPlatformProfile(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		stated  fhir.Capability
@@ -168,7 +168,7 @@ func observations(before, after string) []string {
 	return lines
 }
 
-func TestBuildUsesOnlyDeclaredSearches(t *testing.T) {
+func TestBuildOmitsUndeclaredSearches(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{Capability: server(
 		"Specimen:subject",        // in the compartment: the declared parameter is used
@@ -188,7 +188,7 @@ func TestBuildUsesOnlyDeclaredSearches(t *testing.T) {
 		"Specimen?subject=Patient%2Fp", "AdverseEvent?subject=Patient%2Fp", "Task?patient=p")
 }
 
-func TestBuildRequestsAllTypesWhenStatementIsMissing(t *testing.T) {
+func TestBuildRequestsAllTypesWithoutCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{Profile: plan.Profile{Ways: map[string][]string{"AdverseEvent": {"x=1"}}}})
 	check(t, made.Queries[:29], "AllergyIntolerance?patient=p", "Coverage?patient=p", "Device?patient=p",
@@ -288,7 +288,7 @@ func TestBuildIncludesRelatedResourcesWhenDeclared(t *testing.T) {
 	check(t, chosen.Queries, "Goal?patient=p", "CareTeam?patient=p")
 }
 
-func TestBuildFollowsTypesAndSince(t *testing.T) {
+func TestBuildAppliesTypesAndSinceOptions(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 3, 1, 1, 30, 0, 0, time.FixedZone("", 2*3600))
 	stated := server("Condition:patient,_lastUpdated", "Goal:patient", "Flag:patient", "Procedure:patient")
@@ -327,7 +327,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestPatientIsNotFollowed(t *testing.T) {
+func TestFollowedExcludesPatients(t *testing.T) {
 	t.Parallel()
 	for resourceType, want := range map[string]bool{
 		"Practitioner": true, "PractitionerRole": true, "Binary": true, "Encounter": true, "Provenance": true,

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestFilledReplacesPlaceholdersAndOmitsUnknown(t *testing.T) {
+func TestFilledReplacesPlaceholdersAndOmitsUnknownOnes(t *testing.T) {
 	t.Parallel()
 	query := map[string]string{"p": "Organization/{practice}", "both": "{site}{practice}", "plain": "all", "hole": "{}"}
 	for name, test := range map[string]struct{ extra, want map[string]string }{

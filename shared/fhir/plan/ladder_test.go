@@ -17,7 +17,7 @@ func laden(resourceType string) plan.Query {
 	return build(plan.Facts{Capability: stated, Since: time.Unix(0, 0)}).Queries[0]
 }
 
-func TestAlternativesFollowLadder(t *testing.T) {
+func TestAlternativesDependOnRejectionReason(t *testing.T) {
 	t.Parallel()
 	const extras = "_lastUpdated=ge1970-01-01T00%3A00%3A00Z&_revinclude=Provenance%3Atarget&"
 	plain := func(resourceType string) plan.Query {
@@ -141,7 +141,7 @@ func TestAlternativesFollowLadder(t *testing.T) {
 	}
 }
 
-func TestAlternativesAreEmptyForFinalRefusal(t *testing.T) {
+func TestAlternativesAreEmptyAfterFinalRejection(t *testing.T) {
 	t.Parallel()
 	final := []fhir.RequestError{
 		{Class: fhir.Forbidden, Refusal: fhir.Denied},
@@ -164,7 +164,7 @@ func TestAlternativesAreEmptyForFinalRefusal(t *testing.T) {
 	}
 }
 
-func TestAlternativesOnlyShrinkPagesOfEverything(t *testing.T) {
+func TestAlternativesReducePageSizeOfEverythingOperation(t *testing.T) {
 	t.Parallel()
 	whole := build(plan.Facts{Profile: plan.Profile{Everything: true}}).Queries[0]
 	if whole.Type != "" {
@@ -187,9 +187,9 @@ func TestAlternativesDoNotNarrowPlatformQuery(t *testing.T) {
 	}
 }
 
-// TestAlternativesAlwaysEnd simulates arbitrary refusals in any order. It proves that no search is sent twice, that
+// TestAlternativesAlwaysTerminate simulates arbitrary refusals in any order. It proves that no search is sent twice, that
 // every search names the patient, and that the ladder ends after a few steps.
-func TestAlternativesAlwaysEnd(t *testing.T) {
+func TestAlternativesAlwaysTerminate(t *testing.T) {
 	t.Parallel()
 	classes := []fhir.Class{
 		fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Limited, fhir.Rejected, fhir.ServerFault,

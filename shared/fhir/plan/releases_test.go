@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestBuildUsesTypesOfOlderReleases(t *testing.T) {
+func TestBuildUsesTypesOfOlderFHIRReleases(t *testing.T) {
 	t.Parallel()
 	stated := server("MedicationRequest:patient", "MedicationOrder:patient", "DiagnosticOrder:patient",
 		"ReferralRequest:patient", "Observation:patient", "Condition:patient", "DocumentReference:patient")
@@ -62,7 +62,7 @@ func TestBuildUsesTypesOfOlderReleases(t *testing.T) {
 	}
 }
 
-func TestBuildUsesReleaseTypesWhenStatementListsNone(t *testing.T) {
+func TestBuildUsesReleaseTypesWhenCapabilityStatementListsNone(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{
 		"1.0.2": "MedicationOrder", "0.5.0": "MedicationOrder",

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestAlternativesTryUsualPageSizeFirstWhenLargerFails(t *testing.T) {
+func TestAlternativesTryDefaultPageSizeFirstWhenLargerFails(t *testing.T) {
 	t.Parallel()
 	goal := build(plan.Facts{Capability: server("Goal")}).Queries[0]
 	for name, c := range map[string]struct {
@@ -36,7 +36,7 @@ func TestAlternativesTryUsualPageSizeFirstWhenLargerFails(t *testing.T) {
 	}
 }
 
-func TestByIDComesFromStatementOrProfile(t *testing.T) {
+func TestByIDUsesCapabilityStatementOrProfile(t *testing.T) {
 	t.Parallel()
 	stated := server("Observation:patient,_id", "Practitioner:_id", "Organization:name", "Binary:_id",
 		"Patient:_id", "Basic:_id")

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestUnlistedReturnsCompartmentTypesMissingFromStatement(t *testing.T) {
+func TestUnlistedReturnsTypesMissingFromCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	stated := func(version string, types ...string) fhir.Capability {
 		made := fhir.Capability{FHIRVersion: version}
@@ -58,7 +58,7 @@ func TestUnlistedReturnsCompartmentTypesMissingFromStatement(t *testing.T) {
 	}
 }
 
-func TestTrialRequestsOneResourceAndWholeRequestsAll(t *testing.T) {
+func TestTrialRequestsSingleResource(t *testing.T) {
 	t.Parallel()
 	queries := plan.Unlisted(plan.Facts{PatientID: "p1", Types: []string{"Claim", "Group"}, Capability: fhir.Capability{
 		FHIRVersion: "4.0.1", Resources: []fhir.CapabilityResource{{Type: "Patient"}},
@@ -78,7 +78,7 @@ func TestTrialRequestsOneResourceAndWholeRequestsAll(t *testing.T) {
 	}
 }
 
-func TestTrialHasNoRevInclude(t *testing.T) {
+func TestTrialOmitsRevInclude(t *testing.T) {
 	t.Parallel()
 	queries := plan.Unlisted(plan.Facts{
 		PatientID: "p1", Types: []string{"Claim", "Provenance"},

@@ -39,7 +39,7 @@ func TestNeedsProofMatchesDecisionTable(t *testing.T) {
 	}
 }
 
-func TestNeedsProofIsTrueForUnknownAction(t *testing.T) {
+func TestNeedsProofReturnsTrueForUnknownAction(t *testing.T) {
 	t.Parallel()
 	for _, action := range []account.Action{"", "CREATE_KEY", "leave"} {
 		for _, mode := range []org.Mode{"", org.Test, org.Live, "other"} {

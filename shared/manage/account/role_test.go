@@ -58,7 +58,7 @@ func TestMayDeniesUnknownRoleAndPermission(t *testing.T) {
 	}
 }
 
-func TestDeveloperHasNoWritePermissionInLiveMode(t *testing.T) {
+func TestDeveloperRoleLacksWritePermissionsInLiveMode(t *testing.T) {
 	t.Parallel()
 	for _, permission := range account.Permissions() {
 		for _, mode := range []org.Mode{"", org.Test, org.Live} {

@@ -69,7 +69,7 @@ func find(t *testing.T, r *rows, token string, at time.Time) (account.Session, e
 	return finder.Session(t.Context(), secret.New(token))
 }
 
-func TestSessionExpires(t *testing.T) {
+func TestSessionIsRejectedAfterExpiryOrSignOut(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*rows)
@@ -113,7 +113,7 @@ func TestSessionExpires(t *testing.T) {
 	}
 }
 
-func TestSessionSurvivesStoreError(t *testing.T) {
+func TestSessionReturnsInternalErrorWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	r := newRows()
 	r.err = errors.New("store down")
@@ -122,7 +122,7 @@ func TestSessionSurvivesStoreError(t *testing.T) {
 	}
 }
 
-func TestSessionRecordsRequestEveryFiveMinutes(t *testing.T) {
+func TestSessionRecordsActivityEveryFiveMinutes(t *testing.T) {
 	t.Parallel()
 	r := newRows()
 	for _, after := range []time.Duration{

@@ -59,9 +59,9 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// TestHashCoversDocumentedText checks the hashed text. The text is documented (docs/operate/audit.md) and must
+// TestHashMatchesDocumentedFormat checks the hashed text. The text is documented (docs/operate/audit.md) and must
 // therefore never change. The expected hash was computed with Python's json and hashlib.
-func TestHashCoversDocumentedText(t *testing.T) {
+func TestHashMatchesDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)
 	expect.NoError(t, b.log.Append(t.Context(), tenant, noon.Add(1234567*time.Nanosecond), "1", "member:é",
@@ -73,7 +73,7 @@ func TestHashCoversDocumentedText(t *testing.T) {
 	}
 }
 
-func TestListPagesNewestFirst(t *testing.T) {
+func TestListReturnsNewestRowsFirstInPages(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 7)
 	b.add(t, org.Tenant{Mode: org.Live, OrgID: orgID}, 8)
@@ -132,9 +132,9 @@ func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	}
 }
 
-// TestAppendWritesOnceWhenResponseIsLost checks that repeating a write whose response was lost does not add a second
+// TestAppendWritesRowOnceWhenResponseIsLost checks that repeating a write whose response was lost does not add a second
 // row.
-func TestAppendWritesOnceWhenResponseIsLost(t *testing.T) {
+func TestAppendWritesRowOnceWhenResponseIsLost(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)
 	b.add(t, tenant, 2)
@@ -150,7 +150,7 @@ func (lost) Head(context.Context, string) (audit.Head, error) {
 	return audit.Head{Seq: 1, Hash: "of yesterday"}, nil
 }
 
-func TestAppendGivesUpAfterRepeatedConflicts(t *testing.T) {
+func TestAppendFailsAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)
 	log := audit.Log{Rows: lost{b.log.Rows.(store.Audit)}}
@@ -174,7 +174,7 @@ func (broken) Before(context.Context, string, int64, int) ([]audit.Row, error) {
 
 func (broken) Write([]byte) (int, error) { return 0, errTrouble }
 
-func TestReadErrorsAreReturned(t *testing.T) {
+func TestLogMethodsReturnReadErrors(t *testing.T) {
 	t.Parallel()
 	log := audit.Log{Rows: broken{}}
 	_, verified := log.Verify(t.Context(), orgID)

@@ -170,9 +170,9 @@ func TestVerifyDetectsTampering(t *testing.T) {
 	}
 }
 
-// TestVerifyDetectsReplacedChainByKnownHead checks that a head stored elsewhere reveals a chain whose rows and head
+// TestVerifyDetectsReplacedChainFromKnownHead checks that a head stored elsewhere reveals a chain whose rows and head
 // were both rewritten. Such a chain is otherwise consistent.
-func TestVerifyDetectsReplacedChainByKnownHead(t *testing.T) {
+func TestVerifyDetectsReplacedChainFromKnownHead(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 5)
 	report, err := b.log.Verify(t.Context(), orgID)
@@ -195,7 +195,7 @@ func TestVerifyDetectsReplacedChainByKnownHead(t *testing.T) {
 	}
 }
 
-func TestVerifyExportVerifiesExportAlone(t *testing.T) {
+func TestVerifyExportNeedsNoDatabase(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 101)
 	var file bytes.Buffer

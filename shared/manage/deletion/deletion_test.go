@@ -262,7 +262,7 @@ func (w *world) check(t *testing.T, connections int) {
 	}
 }
 
-func TestWorkerDeletesEverythingInOrderAfterWaitingTime(t *testing.T) {
+func TestWorkerDeletesDataInOrderAfterWaitingPeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(120)
 	w.request(t)
@@ -298,9 +298,9 @@ func TestWorkerReadsTenThousandConnectionsInPages(t *testing.T) {
 	}
 }
 
-// TestWorkerFinishesAfterAnyCrash checks recovery from a crash after each call of a run. Another run must finish the
+// TestWorkerCompletesDeletionAfterAnyCrash checks recovery from a crash after each call of a run. Another run must finish the
 // deletion with the same counts.
-func TestWorkerFinishesAfterAnyCrash(t *testing.T) {
+func TestWorkerCompletesDeletionAfterAnyCrash(t *testing.T) {
 	t.Parallel()
 	whole := newWorld(3)
 	whole.request(t)
@@ -337,7 +337,7 @@ func TestWorkerRemovesRowsAddedDuringDeletion(t *testing.T) {
 	}
 }
 
-func TestRequestIsLimitedToOncePerDay(t *testing.T) {
+func TestDeletionRequestIsLimitedToOncePerDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1)
 	w.request(t)
@@ -352,7 +352,7 @@ func TestRequestIsLimitedToOncePerDay(t *testing.T) {
 	w.request(t)
 }
 
-func TestRequestStoresNothingWhenAnnouncingFails(t *testing.T) {
+func TestRequestDiscardsDeletionWhenNotificationFails(t *testing.T) {
 	t.Parallel()
 	w, broken := newWorld(1), errors.New("no mail today")
 	_, err := w.requests().Request(t.Context(), orgID, "member:ada", nil, func(deletion.Deletion) error { return broken })
@@ -365,7 +365,7 @@ func TestRequestStoresNothingWhenAnnouncingFails(t *testing.T) {
 	w.request(t)
 }
 
-func TestCancelSucceedsOnlyBeforeDeletionBegins(t *testing.T) {
+func TestCancelFailsOnceDeletionHasBegun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(1)
 	if _, err := w.requests().Cancel(t.Context(), orgID); !errors.Is(err, fault.NotFound) {

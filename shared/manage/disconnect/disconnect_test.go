@@ -79,7 +79,7 @@ func disconnected() connection.Connection {
 	return c
 }
 
-func TestDisconnectKeepsOnlyTokensForUpstreamRevocation(t *testing.T) {
+func TestDisconnectKeepsTokensForUpstreamRevocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -106,7 +106,7 @@ func TestDisconnectKeepsOnlyTokensForUpstreamRevocation(t *testing.T) {
 	}
 }
 
-func TestDisconnectKeepsNothingWhenNothingIsRevocable(t *testing.T) {
+func TestDisconnectDeletesTokensThatCannotBeRevokedUpstream(t *testing.T) {
 	t.Parallel()
 	for name, given := range map[string]func(t *testing.T, w *world){
 		"no revocation endpoint": func(t *testing.T, w *world) {
@@ -222,7 +222,7 @@ func TestDisconnectExpiresFilesOfAllExports(t *testing.T) {
 	}
 }
 
-func TestDisconnectStopsAtOldExports(t *testing.T) {
+func TestDisconnectStopsReadingAtOldExports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -308,7 +308,7 @@ func TestDisconnectIsIdempotent(t *testing.T) {
 	}
 }
 
-func TestDisconnectEndsOnlyExportsOfEndedConnection(t *testing.T) {
+func TestDisconnectKeepsEndedConnectionAndCancelsItsExports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -346,7 +346,7 @@ func (w *world) refused(t *testing.T) connection.Connection {
 	return c
 }
 
-func TestDisconnectRefusesOtherTenant(t *testing.T) {
+func TestDisconnectRejectsConnectionOfAnotherTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -370,7 +370,7 @@ func TestDisconnectRefusesOtherTenant(t *testing.T) {
 	}
 }
 
-func TestDisconnectChangesNothingWhenTokensCannotBeOpened(t *testing.T) {
+func TestDisconnectKeepsConnectionWhenTokensCannotBeDecrypted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)

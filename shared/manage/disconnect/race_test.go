@@ -138,10 +138,10 @@ func others() map[string]func(*testing.T, *world) error {
 	}
 }
 
-// TestDisconnectEndsEverythingDespiteConcurrentChanges runs other operations at any point of a disconnection.
+// TestDisconnectCompletesDespiteConcurrentChanges runs other operations at any point of a disconnection.
 // Everything created before the disconnection's last step must have ended afterwards, later operations must find the
 // connection ended, and a refresh in progress must store nothing.
-func TestDisconnectEndsEverythingDespiteConcurrentChanges(t *testing.T) {
+func TestDisconnectCompletesDespiteConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for other, act := range others() {
 		for _, point := range points() {

@@ -135,9 +135,9 @@ func TestDisconnectDeletesRecordCachedConcurrently(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// TestFinishKeepsRecordsOfLaterAuthorisation checks that the cached records of a new authorisation remain if the
+// TestFinishKeepsRecordsCachedAfterReconnect checks that the cached records of a new authorisation remain if the
 // patient reauthorises the connection between the disconnection request and its completion.
-func TestFinishKeepsRecordsOfLaterAuthorisation(t *testing.T) {
+func TestFinishKeepsRecordsCachedAfterReconnect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	kept := w.cached(t)

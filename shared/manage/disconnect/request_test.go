@@ -66,7 +66,7 @@ func (w *world) audited(t *testing.T) []string {
 	return all
 }
 
-func TestRequesterEndsEverythingExceptTokens(t *testing.T) {
+func TestRequesterDisconnectsWithoutAccessingTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -93,9 +93,9 @@ func TestRequesterEndsEverythingExceptTokens(t *testing.T) {
 	}
 }
 
-// TestRequestedDisconnectionIsDueUntilItIsFinished checks that the scheduler finds the connection even if the message
+// TestRequestedDisconnectionIsDueUntilFinished checks that the scheduler finds the connection even if the message
 // is lost, because the connection's row is due.
-func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
+func TestRequestedDisconnectionIsDueUntilFinished(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -172,7 +172,7 @@ func TestFinishRemovesUndecryptableTokensAfterOneDay(t *testing.T) {
 	}
 }
 
-func TestRequestForEndedConnectionRecordsNothing(t *testing.T) {
+func TestRequesterIgnoresEndedConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ended := authorized()
@@ -191,9 +191,9 @@ func TestRequestForEndedConnectionRecordsNothing(t *testing.T) {
 	}
 }
 
-// TestRequestRetriesWhenAuditRowConflicts checks that a request is repeated if another audit row is added between the
+// TestRequesterRetriesWhenAuditRowConflicts checks that a request is repeated if another audit row is added between the
 // request's reads and its write, and that the chain stays intact.
-func TestRequestRetriesWhenAuditRowConflicts(t *testing.T) {
+func TestRequesterRetriesWhenAuditRowConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)

@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestWorkerRemovesLateData covers an object that a running export wrote after the export's row was removed, and an
+// TestWorkerRemovesDataWrittenDuringErasure covers an object that a running export wrote after the export's row was removed, and an
 // event that reached the index late.
-func TestWorkerRemovesLateData(t *testing.T) {
+func TestWorkerRemovesDataWrittenDuringErasure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	register := store.NewRegister(store.Work(f.store.ErasureRequests), f.store.Connections)

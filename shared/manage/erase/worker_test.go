@@ -183,7 +183,7 @@ func (f *fixture) wantDone(t *testing.T, e erase.Erasure, portal erase.Portal, w
 	}
 }
 
-func TestErasureRunsStagesInOrderAndWaitsForOtherWorkers(t *testing.T) {
+func TestErasureRunsStagesInOrder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.tell(t, 1)
@@ -204,7 +204,7 @@ func TestErasureRunsStagesInOrderAndWaitsForOtherWorkers(t *testing.T) {
 	f.wantDone(t, f.pass(t, 0), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Events: 1, Deliveries: 1})
 }
 
-func TestErasureWaitsOneHourForPortal(t *testing.T) {
+func TestErasureWaitsUpToOneHourForPortal(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.silent = true
@@ -219,9 +219,9 @@ func TestErasureWaitsOneHourForPortal(t *testing.T) {
 	f.wantDone(t, f.pass(t, 21*time.Minute), erase.Unanswered, erase.Counts{Connections: 1, Tokens: 1})
 }
 
-// TestErasureClearsEventsBeyondRowCapacity checks that a connection with more events than the erasure's row can hold is
+// TestErasureRedactsEventsBeyondRowCapacity checks that a connection with more events than the erasure's row can hold is
 // cleared in several passes.
-func TestErasureClearsEventsBeyondRowCapacity(t *testing.T) {
+func TestErasureRedactsEventsBeyondRowCapacity(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for n := range 1110 {
@@ -284,7 +284,7 @@ func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 	}
 }
 
-func TestWorkerReturnsErrorsAndRetries(t *testing.T) {
+func TestWorkerReturnsErrorsAndCanBeRetried(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.request(t)
@@ -298,7 +298,7 @@ func TestWorkerReturnsErrorsAndRetries(t *testing.T) {
 	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1})
 }
 
-func TestRequestRefusesConnectionOfOtherTenant(t *testing.T) {
+func TestRequestRejectsConnectionOfAnotherTenant(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for name, c := range map[string]struct {

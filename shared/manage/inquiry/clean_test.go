@@ -46,7 +46,7 @@ func TestLineRemovesLineBreaks(t *testing.T) {
 	}
 }
 
-func TestRecorderRefusesMissingOrLongFields(t *testing.T) {
+func TestRecorderRejectsMissingOrLongFields(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	support := func(change func(s *inquiry.Support)) error {

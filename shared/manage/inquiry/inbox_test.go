@@ -92,7 +92,7 @@ func onInbox(t *testing.T, test func(t *testing.T, c *counter)) {
 	synctest.Test(t, func(t *testing.T) { test(t, newCounter(t)) })
 }
 
-func TestAnswerMailsPatientWithOrganisationReplyTo(t *testing.T) {
+func TestAnswerEmailsPatientWithOrganisationReplyTo(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -130,8 +130,8 @@ func TestAnswerMailsPatientWithOrganisationReplyTo(t *testing.T) {
 	})
 }
 
-// TestAnswerMailEscapesMarkup checks that markup and header lines in a reply are sent as plain text.
-func TestAnswerMailEscapesMarkup(t *testing.T) {
+// TestAnswerEscapesMarkupInEmail checks that markup and header lines in a reply are sent as plain text.
+func TestAnswerEscapesMarkupInEmail(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -149,8 +149,8 @@ func TestAnswerMailEscapesMarkup(t *testing.T) {
 	})
 }
 
-// TestAnswerSendsSameTextOnce covers a caller that repeats a request after its response was lost.
-func TestAnswerSendsSameTextOnce(t *testing.T) {
+// TestAnswerIsIdempotentForSameText covers a caller that repeats a request after its response was lost.
+func TestAnswerIsIdempotentForSameText(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -166,8 +166,8 @@ func TestAnswerSendsSameTextOnce(t *testing.T) {
 	})
 }
 
-// TestAnswerConflictsWhileBeingSent checks that a concurrent request must wait, and that concurrent changes are kept.
-func TestAnswerConflictsWhileBeingSent(t *testing.T) {
+// TestAnswerReturnsConflictWhenSendIsInProgress checks that a concurrent request must wait, and that concurrent changes are kept.
+func TestAnswerReturnsConflictWhenSendIsInProgress(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -192,9 +192,9 @@ func TestAnswerConflictsWhileBeingSent(t *testing.T) {
 	})
 }
 
-// TestAnswerRetriesUnknownOutcomeOnRequest checks that an email with an unknown outcome can be sent again on request
+// TestAnswerRetriesSendWithUnknownOutcome checks that an email with an unknown outcome can be sent again on request
 // one minute later.
-func TestAnswerRetriesUnknownOutcomeOnRequest(t *testing.T) {
+func TestAnswerRetriesSendWithUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -213,7 +213,7 @@ func TestAnswerRetriesUnknownOutcomeOnRequest(t *testing.T) {
 	})
 }
 
-func TestAnswerRefusesUnanswerableInquiry(t *testing.T) {
+func TestAnswerRejectsUnanswerableInquiry(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -250,7 +250,7 @@ func (n nameless) Inquiry(ctx context.Context, tenant org.Tenant, id string) (in
 	return i, err
 }
 
-func TestAnswersAreLimited(t *testing.T) {
+func TestAnswersAreRateLimited(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -292,7 +292,7 @@ func TestAnswersPerTenantAreLimitedDaily(t *testing.T) {
 	})
 }
 
-func TestMoveRefusesOtherTenant(t *testing.T) {
+func TestMoveRejectsInquiryOfAnotherTenant(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()

@@ -139,7 +139,7 @@ func TestAskSupportStoresInquiryAndEvent(t *testing.T) {
 	})
 }
 
-func TestAskHealthSystemStoresGivenFields(t *testing.T) {
+func TestAskHealthSystemStoresProvidedFields(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		given inquiry.HealthSystem
@@ -175,7 +175,7 @@ func TestAskHealthSystemStoresGivenFields(t *testing.T) {
 	}
 }
 
-func TestRepeatedRequestHasNoEffect(t *testing.T) {
+func TestRepeatedInquiryHasNoEffect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -234,9 +234,9 @@ func TestAskSupportNotifiesOperatorOnceWithoutTicketText(t *testing.T) {
 	}
 }
 
-// TestEventIDDoesNotRevealText checks that the event's ID, which appears in queues and logs, can't be used to confirm a
+// TestInquiryEventIDDoesNotRevealText checks that the event's ID, which appears in queues and logs, can't be used to confirm a
 // guess at an inquiry's text.
-func TestEventIDDoesNotRevealText(t *testing.T) {
+func TestInquiryEventIDDoesNotRevealText(t *testing.T) {
 	t.Parallel()
 	first, second := newOffice(t), newOffice(t)
 	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("x", 43) + `"}`))
@@ -251,7 +251,7 @@ func TestEventIDDoesNotRevealText(t *testing.T) {
 	}
 }
 
-func TestLostMessageIsNotError(t *testing.T) {
+func TestAskSupportSucceedsWhenQueueMessageIsLost(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.queue.err = errors.New("down")
@@ -261,7 +261,7 @@ func TestLostMessageIsNotError(t *testing.T) {
 	}
 }
 
-func TestAddressIsVerifiedOnlyByItsOwnToken(t *testing.T) {
+func TestAskHealthSystemRequiresTokenOfSameAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)

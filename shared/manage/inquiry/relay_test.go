@@ -41,7 +41,7 @@ func (s *sent) SendReplyTo(context.Context, []string, string, string, string, st
 	return nil
 }
 
-func TestAnswersWorkDespiteHostileAccount(t *testing.T) {
+func TestAnswerSucceedsDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		keys, post := newOffice(t).recorder.Keys, &sent{}

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-func TestApproveRequiresEveryChangeToBeNamed(t *testing.T) {
+func TestApproveRequiresEveryChangeToBeListed(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", map[string]any{"revocation_endpoint": base + "/revoke"})
@@ -67,7 +67,7 @@ func TestApproveRequiresEveryChangeToBeNamed(t *testing.T) {
 	}
 }
 
-func TestApproveRequiresDroppedIssuerToBeNamed(t *testing.T) {
+func TestApproveRequiresDroppedIssuerToBeListed(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", nil)
@@ -84,7 +84,7 @@ func TestApproveRequiresDroppedIssuerToBeNamed(t *testing.T) {
 	}
 }
 
-func TestApproveRefusesMoveToOwnHost(t *testing.T) {
+func TestApproveRejectsMoveToOwnHost(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", nil)

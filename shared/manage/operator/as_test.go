@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestAuditRowNamesActor(t *testing.T) {
+func TestAuditRowContainsActor(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder", Plan: org.Free})

@@ -101,7 +101,7 @@ var constructors = map[string]any{
 	"NewSetup": operator.NewSetup, "NewSuspensions": operator.NewSuspensions, "NewWebhooks": operator.NewWebhooks,
 }
 
-func TestConstructorsListsEveryNoun(t *testing.T) {
+func TestConstructorsListIsComplete(t *testing.T) {
 	t.Parallel()
 	for name := range calls(t) {
 		if strings.HasPrefix(name, "New") && constructors[name] == nil {

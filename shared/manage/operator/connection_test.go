@@ -134,7 +134,7 @@ func (s *shelf) damage(t *testing.T, table, pk, attribute string) {
 	expect.NoError(t, err)
 }
 
-func TestConnectionsListFiltersAndPages(t *testing.T) {
+func TestConnectionsListSupportsFiltersAndPagination(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	var here, there []string
@@ -187,9 +187,9 @@ func TestConnectionsListFiltersAndPages(t *testing.T) {
 	}
 }
 
-// TestConnectionsListFindsExternalID checks that a connection is found by its external ID under every version of the
+// TestConnectionsListFindsConnectionByExternalID checks that a connection is found by its external ID under every version of the
 // hash key, but only in its own organisation and mode.
-func TestConnectionsListFindsExternalID(t *testing.T) {
+func TestConnectionsListFindsConnectionByExternalID(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	keys := func(current int) secret.Keyring {
@@ -238,9 +238,9 @@ func TestConnectionsListFindsExternalID(t *testing.T) {
 	}
 }
 
-// TestConnectionsShowSurvivesDamagedExport checks that a damaged row hides only its damaged parts, and does not hide
+// TestConnectionsShowToleratesDamagedExport checks that a damaged row hides only its damaged parts, and does not hide
 // the earlier exports.
-func TestConnectionsShowSurvivesDamagedExport(t *testing.T) {
+func TestConnectionsShowToleratesDamagedExport(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	c, other := s.connect(t, "here"), s.connect(t, "here")

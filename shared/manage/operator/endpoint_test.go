@@ -53,7 +53,7 @@ func same(got, want []string) bool {
 	return slices.Equal(got, want)
 }
 
-func TestCreateEndpointRefusesForeignURLsUntilNamed(t *testing.T) {
+func TestCreateEndpointRejectsForeignURLsUnlessListed(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", elsewhere(login))
@@ -91,7 +91,7 @@ func TestCreateEndpointAcceptsVendorHosts(t *testing.T) {
 	says(t, err, "-origin "+authorization)
 }
 
-func TestCreateEndpointRefusesDiscoveryOfOwnHost(t *testing.T) {
+func TestCreateEndpointRejectsDiscoveryAtOwnHost(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	const other = "https://CTL-api.execute-api.us-east-1.amazonaws.com.:443/v1/bridge/connect"
@@ -114,7 +114,7 @@ func TestCreateEndpointRefusesDiscoveryOfOwnHost(t *testing.T) {
 	says(t, err, "a URL of this service")
 }
 
-func TestCheckBaseRefusesUnsafeFHIRBase(t *testing.T) {
+func TestCheckBaseRejectsUnsafeFHIRBase(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	for at, want := range map[string]string{
@@ -139,7 +139,7 @@ func TestCheckBaseRefusesUnsafeFHIRBase(t *testing.T) {
 	}
 }
 
-func TestCreateEndpointRefusesDuplicateFHIRBaseUnlessAgain(t *testing.T) {
+func TestCreateEndpointRejectsDuplicateFHIRBaseUnlessForced(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", nil)
@@ -157,7 +157,7 @@ func TestCreateEndpointRefusesDuplicateFHIRBaseUnlessAgain(t *testing.T) {
 	}
 }
 
-func TestCreateEndpointUnpinnedWhenServerIsDown(t *testing.T) {
+func TestCreateEndpointAllowsUnpinnedEndpointWhenServerIsDown(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	wanted := institution(base)
@@ -181,7 +181,7 @@ func TestCreateEndpointUnpinnedWhenServerIsDown(t *testing.T) {
 	}
 }
 
-func TestCreateEndpointDetectsPlatformUnlessNamed(t *testing.T) {
+func TestCreateEndpointDetectsPlatformUnlessSpecified(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "Epic", nil)
@@ -201,10 +201,10 @@ func TestCreateEndpointDetectsPlatformUnlessNamed(t *testing.T) {
 	says(t, err, "there are athena")
 }
 
-// TestDisableAndEnableOverrideWithdrawnEndpoint checks that an operator's decision persists for an endpoint that a
+// TestDisableAndEnableOverrideWithdrawal checks that an operator's decision persists for an endpoint that a
 // publication has suspended. A disabled endpoint stays disabled when its list contains it again. An enabled endpoint is
 // active although no list contains it.
-func TestDisableAndEnableOverrideWithdrawnEndpoint(t *testing.T) {
+func TestDisableAndEnableOverrideWithdrawal(t *testing.T) {
 	t.Parallel()
 	for status, say := range map[catalog.EndpointStatus]func(operator.Endpoints, context.Context, string) error{
 		catalog.EndpointSuspended: operator.Endpoints.Disable, catalog.EndpointActive: operator.Endpoints.Enable,

@@ -26,7 +26,7 @@ func (r *fixture) organisation(t *testing.T) org.Tenant {
 	return org.Tenant{Mode: org.Live, OrgID: made.ID}
 }
 
-func TestCreateWebhookLimitsOrganisationTo25(t *testing.T) {
+func TestCreateWebhookLimitsOrganisationTo25Webhooks(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)
@@ -79,7 +79,7 @@ func TestAddKeyLimitsCredentialToTwoLiveKeys(t *testing.T) {
 	}
 }
 
-func TestOperatorRefusesInvalidOrExcessiveFields(t *testing.T) {
+func TestOperatorRejectsInvalidOrExcessiveFields(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)

@@ -22,7 +22,7 @@ func (r *fixture) newcomer(t *testing.T, name string, stage org.LiveAccess) org.
 	return org.Tenant{Mode: org.Live, OrgID: made.ID}
 }
 
-func TestCredentialsRefuseLiveKeysUntilGranted(t *testing.T) {
+func TestCredentialsRejectLiveKeysUntilLiveAccessIsGranted(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	live := r.newcomer(t, "Alder", org.LiveGranted)
@@ -48,7 +48,7 @@ func TestCredentialsRefuseLiveKeysUntilGranted(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-func TestLiveAccessIsDecidedOncePerStage(t *testing.T) {
+func TestLiveAccessDecisionIsFinalPerStage(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	live, all := r.newcomer(t, "Alder", org.LiveNone), r.operator.LiveReviews
@@ -87,7 +87,7 @@ func TestLiveAccessIsDecidedOncePerStage(t *testing.T) {
 	}
 }
 
-func TestApproveLiveRefusesLookAlikeUntilCompared(t *testing.T) {
+func TestApproveLiveRejectsLookalikeUntilCompared(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.newcomer(t, "Alder Maple Clinic", org.LiveGranted)
@@ -101,7 +101,7 @@ func TestApproveLiveRefusesLookAlikeUntilCompared(t *testing.T) {
 	}
 }
 
-func TestChangeOwnRefusesReviewedFields(t *testing.T) {
+func TestChangeOwnRejectsReviewedFields(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []org.LiveAccess{org.LiveNone, org.LiveRequested, org.LiveGranted, org.LiveWithdrawn} {
 		r := newFixture(t)
@@ -127,7 +127,7 @@ func TestChangeOwnRefusesReviewedFields(t *testing.T) {
 	}
 }
 
-func TestChangeOwnAcceptsOtherSpellingOfReviewedURL(t *testing.T) {
+func TestChangeOwnAcceptsEquivalentSpellingOfReviewedURL(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	live := r.newcomer(t, "Alder", org.LiveGranted)

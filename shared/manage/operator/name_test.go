@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestOrganisationNameIsCheckedOnCreationAndChange(t *testing.T) {
+func TestOrganisationNameIsValidatedOnCreationAndChange(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)
@@ -32,7 +32,7 @@ func TestOrganisationNameIsCheckedOnCreationAndChange(t *testing.T) {
 	}
 }
 
-func TestNoticeAddressesOfOperatorAreVerified(t *testing.T) {
+func TestNoticeAddressesSetByOperatorAreVerified(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	emails := []string{"ops@alder.example"}

@@ -31,7 +31,7 @@ func (r *fixture) register(t *testing.T, place catalog.Place, authID string) err
 	return err
 }
 
-func TestSetAcceptsMethodsOfDiscoveryOrOverrides(t *testing.T) {
+func TestSetAcceptsAuthMethodsFromDiscoveryOrOverrides(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	const origin = "https://fhir.hospital.example"
@@ -61,7 +61,7 @@ func TestSetAcceptsMethodsOfDiscoveryOrOverrides(t *testing.T) {
 	says(t, err, "It accepts client_secret_basic.")
 }
 
-func TestSetRefusesSecretOutsideItsOrigins(t *testing.T) {
+func TestSetRejectsSecretOutsideItsOrigins(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	everywhere := catalog.Place{PlatformType: "medicare", Mode: "test"}
@@ -133,7 +133,7 @@ func TestSetKeepsSharedCallbackUntilSwitched(t *testing.T) {
 	}
 }
 
-func TestSetUsesCallbackAnnouncedBefore(t *testing.T) {
+func TestSetUsesPreviouslyAnnouncedCallback(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	owned, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free})

@@ -14,7 +14,7 @@ import (
 // apiHost is the API's host in the stack that newFixture creates.
 const apiHost = "ctl-api.execute-api.us-east-1.amazonaws.com"
 
-func TestOperatorRefusesServiceURLInAnySpelling(t *testing.T) {
+func TestOperatorRejectsServiceURLInAnySpelling(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)
@@ -42,7 +42,7 @@ func TestOperatorRefusesServiceURLInAnySpelling(t *testing.T) {
 	}
 }
 
-func TestOperatorStoresInternationalHostsInOneSpelling(t *testing.T) {
+func TestOperatorNormalisesInternationalHostnames(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)
@@ -67,7 +67,7 @@ func TestOperatorStoresInternationalHostsInOneSpelling(t *testing.T) {
 	}
 }
 
-func TestOperatorRefusesWildcardsAndUserInformation(t *testing.T) {
+func TestOperatorRejectsWildcardsAndUserInfo(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)

@@ -159,8 +159,8 @@ func TestMonthSumsDaysIncludingToday(t *testing.T) {
 	}
 }
 
-// TestDayOfManyPagesIsCountedCompletely covers a day whose events and deliveries exceed one page.
-func TestDayOfManyPagesIsCountedCompletely(t *testing.T) {
+// TestRunCountsDayThatSpansSeveralPages covers a day whose events and deliveries exceed one page.
+func TestRunCountsDayThatSpansSeveralPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yesterday := now.AddDate(0, 0, -1)
@@ -173,9 +173,9 @@ func TestDayOfManyPagesIsCountedCompletely(t *testing.T) {
 	}
 }
 
-// TestRunCountsDaysOnceAndCatchesUp checks that a day is counted once the day's last events are in the index. It also
+// TestRunCountsEachDayOnceAndCatchesUp checks that a day is counted once the day's last events are in the index. It also
 // checks that missed days are counted later, for as long as their events are stored.
-func TestRunCountsDaysOnceAndCatchesUp(t *testing.T) {
+func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	days := func() int {
@@ -217,7 +217,7 @@ func (f flawed) SaveUsage(ctx context.Context, of org.Tenant, day string, c usag
 	return f.Days.SaveUsage(ctx, of, day, c, ends)
 }
 
-func TestRunContinuesAfterTenantFails(t *testing.T) {
+func TestRunContinuesAfterOneTenantFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.tellAll(t, now.AddDate(0, 0, -1))

@@ -28,7 +28,7 @@ func TestParseAddressAcceptsSingleMailbox(t *testing.T) {
 	}
 }
 
-func TestParseAddressRefusesMultipleMailboxes(t *testing.T) {
+func TestParseAddressRejectsMultipleMailboxes(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{
 		"", "@", "ada", "ada@", "@example.com", "ada@example", "ada@@example.com", "ada@b@example.com",

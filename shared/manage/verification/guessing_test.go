@@ -16,9 +16,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestMailboxGetsFiveCodesPerHour covers a caller that requests many codes in order to guess one. The caller gets only
+// TestSendLimitsMailboxToFiveCodesPerHour covers a caller that requests many codes in order to guess one. The caller gets only
 // a few codes, even with other spellings of the address, from other networks, and concurrently.
-func TestMailboxGetsFiveCodesPerHour(t *testing.T) {
+func TestSendLimitsMailboxToFiveCodesPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -59,9 +59,9 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 	}
 }
 
-// TestLaterCodesOfDayAllowOneTry checks that a patient can get ten codes a day from one network. After ten codes from
+// TestSubsequentDailyCodesAllowSingleAttempt checks that a patient can get ten codes a day from one network. After ten codes from
 // any network, each further code allows a single try until the first code is one day old.
-func TestLaterCodesOfDayAllowOneTry(t *testing.T) {
+func TestSubsequentDailyCodesAllowSingleAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -106,9 +106,9 @@ func (o *office) tries(sent verification.Sent, code string) int {
 	}
 }
 
-// TestStrangerCannotLockPatientOut checks that a patient is not locked out by a stranger who guesses from one network
+// TestAttackerCannotLockOutPatient checks that a patient is not locked out by a stranger who guesses from one network
 // for a day, up to the limits. The patient requests a code every three hours and enters it correctly.
-func TestStrangerCannotLockPatientOut(t *testing.T) {
+func TestAttackerCannotLockOutPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -132,8 +132,8 @@ func TestStrangerCannotLockPatientOut(t *testing.T) {
 	})
 }
 
-// TestDailyGuessesAreLimited simulates a stranger who guesses codes for a day, using a new network for every code.
-func TestDailyGuessesAreLimited(t *testing.T) {
+// TestDailyCodeGuessesAreLimited simulates a stranger who guesses codes for a day, using a new network for every code.
+func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -149,9 +149,9 @@ func TestDailyGuessesAreLimited(t *testing.T) {
 	})
 }
 
-// TestSendingsAreStoredForOneDay checks that daily counts are stored for one day, so that waiting does not reset the
+// TestSendHistoryIsStoredForOneDay checks that daily counts are stored for one day, so that waiting does not reset the
 // counts.
-func TestSendingsAreStoredForOneDay(t *testing.T) {
+func TestSendHistoryIsStoredForOneDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)

@@ -69,7 +69,7 @@ func (o *office) hostile(occasion verification.Occasion, account string) (sent i
 	return sent
 }
 
-func TestPatientCodesWorkDespiteHostileAccount(t *testing.T) {
+func TestPatientCodesAreSentDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -97,7 +97,7 @@ func TestPatientCodesWorkDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-func TestNoticeAddressCodesWorkDespiteHostileAccount(t *testing.T) {
+func TestNoticeAddressCodesAreSentDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -118,9 +118,9 @@ func TestNoticeAddressCodesWorkDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// TestRefusedCodeUsesNoMailboxBudget checks that a code that an organisation's own limits refuse does not count towards
+// TestRejectedCodeDoesNotCountTowardsMailboxLimit checks that a code that an organisation's own limits refuse does not count towards
 // the limits across all organisations.
-func TestRefusedCodeUsesNoMailboxBudget(t *testing.T) {
+func TestRejectedCodeDoesNotCountTowardsMailboxLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -143,7 +143,7 @@ func TestRefusedCodeUsesNoMailboxBudget(t *testing.T) {
 	})
 }
 
-func TestMailNamesServiceWhenOrganisationIsNotApproved(t *testing.T) {
+func TestMailNamesServiceUnlessOrganisationIsApproved(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for language, want := range map[string]string{
@@ -157,7 +157,7 @@ func TestMailNamesServiceWhenOrganisationIsNotApproved(t *testing.T) {
 	}
 }
 
-func TestNoticeAddressMailContainsNoOrganisationText(t *testing.T) {
+func TestNoticeAddressMailOmitsOrganisationText(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	if !o.attempt(verification.Request{

@@ -46,7 +46,7 @@ func TestMailNamesOrganisationInPatientLanguage(t *testing.T) {
 	}
 }
 
-func TestMailContainsNoLinkFromOrganisationName(t *testing.T) {
+func TestMailDoesNotLinkOrganisationName(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for _, language := range []string{"en", "es"} {

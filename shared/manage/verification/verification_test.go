@@ -125,7 +125,7 @@ func wantKind(t *testing.T, what string, err error, kind fault.Kind) {
 	}
 }
 
-func TestCorrectCodeProvesAddress(t *testing.T) {
+func TestCorrectCodeVerifiesAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -158,7 +158,7 @@ func TestCorrectCodeProvesAddress(t *testing.T) {
 	})
 }
 
-func TestCodeIsSingleUseExpiringAndTenantBound(t *testing.T) {
+func TestCodeIsSingleUseAndBoundToTenant(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -247,7 +247,7 @@ func succeeding(n int, call func() error) int {
 	return int(won.Load())
 }
 
-func TestConcurrentCodesAreCounted(t *testing.T) {
+func TestConcurrentCodeRequestsAreCounted(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	if won := succeeding(10, func() error { _, err := o.ask(alder, address); return err }); won != 1 ||
@@ -256,7 +256,7 @@ func TestConcurrentCodesAreCounted(t *testing.T) {
 	}
 }
 
-func TestSendReportsFailedMail(t *testing.T) {
+func TestSendReportsEmailFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -279,9 +279,9 @@ func TestSendReportsFailedMail(t *testing.T) {
 	})
 }
 
-// TestRowsContainNoPersonalData checks that the table contains no email addresses, codes or tokens. It also contains
+// TestStoredRowsContainNoPersonalData checks that the table contains no email addresses, codes or tokens. It also contains
 // nothing that could be compared with guesses without the key.
-func TestRowsContainNoPersonalData(t *testing.T) {
+func TestStoredRowsContainNoPersonalData(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.network = "198.51.100.7"

@@ -92,7 +92,7 @@ func (b writerTo) WriteTo(w io.Writer) (int64, error) {
 	return b.Reader.WriteTo(w)
 }
 
-func TestPlainBodiesHideWriterTo(t *testing.T) {
+func TestPlainBodiesHideWriterToInterface(t *testing.T) {
 	t.Parallel()
 	var received string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -154,9 +154,9 @@ func large(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"Item":{"text":{"S":"`+strings.Repeat("x", 16<<10)+`"}}}`)
 }
 
-// TestAWSClientReadsLargeResponsesCompletely is a regression test for connections broken by the SDK's request body.
+// TestAWSClientReadsLargeResponsesWithoutLoss is a regression test for connections broken by the SDK's request body.
 // BenchmarkLostResponses measures how often that happens.
-func TestAWSClientReadsLargeResponsesCompletely(t *testing.T) {
+func TestAWSClientReadsLargeResponsesWithoutLoss(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(large))
 	t.Cleanup(server.Close)

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-func TestFailedCallsAreCountedPerTry(t *testing.T) {
+func TestFailedCallsAreCountedPerAttempt(t *testing.T) {
 	const refused = `{"__type":"com.amazonaws.dynamodb.v20120810#`
 	var answers []string // responses to successive tries; the last one is repeated
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

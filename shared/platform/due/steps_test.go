@@ -62,7 +62,7 @@ func (j *journeys) run(t *testing.T, row journey, within time.Duration) error {
 	return j.steps().Run(ctx, &row)
 }
 
-func TestStepsRunUnderLeaseUntilStepWaits(t *testing.T) {
+func TestStepsRunUnderLeaseUntilOneWaits(t *testing.T) {
 	t.Parallel()
 	j := &journeys{now: time.Now(), took: time.Second}
 	want := func(when string, steps int, dueIn time.Duration) {

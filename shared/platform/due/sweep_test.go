@@ -169,7 +169,7 @@ func wantLine(t *testing.T, line map[string]any, sent, failed int, oldest time.D
 	}
 }
 
-func TestSweepInterleavesDueRowsOfShards(t *testing.T) {
+func TestSweepInterleavesDueRowsAcrossShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: [][]due.Item{
@@ -283,7 +283,7 @@ func TestSweepCancelsHangingCalls(t *testing.T) {
 	}
 }
 
-func TestSweepClaimsNoRowsWhenTimeIsShort(t *testing.T) {
+func TestSweepStopsClaimingRowsNearDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: full(2, 2)}
@@ -342,9 +342,9 @@ func TestSweepContinuesAfterFailedRow(t *testing.T) {
 	}
 }
 
-// TestSweepCountsAllFailuresAndListsFirst checks that the log line does not list thousands of errors if the queue is
+// TestSweepCountsAllFailuresAndLogsFirstOnes checks that the log line does not list thousands of errors if the queue is
 // down.
-func TestSweepCountsAllFailuresAndListsFirst(t *testing.T) {
+func TestSweepCountsAllFailuresAndLogsFirstOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: full(16, 20), failing: map[string]error{}}

@@ -86,9 +86,9 @@ func TestHTTPAcceptsEventWithSingleValueFields(t *testing.T) {
 	}
 }
 
-// TestHTTPIgnoresResourcePatternAsPath covers an emulator that puts the resource pattern in place of the path, and a
+// TestHTTPUsesPathInsteadOfResourcePattern covers an emulator that puts the resource pattern in place of the path, and a
 // client that sends a path with a brace.
-func TestHTTPIgnoresResourcePatternAsPath(t *testing.T) {
+func TestHTTPUsesPathInsteadOfResourcePattern(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ inContext, path, want string }{
 		"the client's path":                   {"/v1/sandbox/s/fhir", "/mapped/s/fhir", "/v1/sandbox/s/fhir"},
@@ -113,8 +113,8 @@ func TestHTTPIgnoresResourcePatternAsPath(t *testing.T) {
 	}
 }
 
-// TestHTTPEncodesOnlyBinaryBody checks that UTF-8 text arrives unchanged even if the gateway does not decode base64.
-func TestHTTPEncodesOnlyBinaryBody(t *testing.T) {
+// TestHTTPEncodesBinaryBodyAsBase64 checks that UTF-8 text arrives unchanged even if the gateway does not decode base64.
+func TestHTTPEncodesBinaryBodyAsBase64(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{
 		"JSON":                        {`{"name":"Zoë <&>"}`, `{"name":"Zoë <&>"}`},
@@ -193,7 +193,7 @@ func TestHTTPOmitsBodyWhenStatusForbidsIt(t *testing.T) {
 	}
 }
 
-func TestHTTPReturns200WhenHandlerWritesNothing(t *testing.T) {
+func TestHTTPReturns200WhenHandlerWritesNoResponse(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	got, err := lambdarun.HTTP(logx.New(silent()), handler)(t.Context(), proxyEvent(t))

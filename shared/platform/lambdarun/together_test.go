@@ -39,7 +39,7 @@ func (h *handled) as(name string) func(context.Context, string) error {
 	}
 }
 
-func TestTogetherReceivesDecodableMessagesOfBatch(t *testing.T) {
+func TestTogetherCallbackReceivesDecodableMessages(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var got handled
@@ -69,7 +69,7 @@ func TestTogetherReceivesDecodableMessagesOfBatch(t *testing.T) {
 	}
 }
 
-func TestHandleProcessesMessagesWhenTogetherPanics(t *testing.T) {
+func TestHandleProcessesMessagesWhenTogetherCallbackPanics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var got handled
@@ -89,7 +89,7 @@ func TestHandleProcessesMessagesWhenTogetherPanics(t *testing.T) {
 	}
 }
 
-func TestTogetherEmitsMetrics(t *testing.T) {
+func TestTogetherCallbackEmitsMetrics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var got handled

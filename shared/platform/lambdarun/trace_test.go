@@ -71,7 +71,7 @@ func TestMessageContinuesTraceFromRequest(t *testing.T) {
 	}
 }
 
-func TestRequestAndRunUseTraceOfInvocation(t *testing.T) {
+func TestHTTPAndScheduleUseInvocationTrace(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	failing := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("trouble") })

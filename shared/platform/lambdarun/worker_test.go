@@ -104,7 +104,7 @@ func TestSQSReportsResultPerMessage(t *testing.T) {
 	}
 }
 
-func TestSQSListsNoFailuresOnSuccess(t *testing.T) {
+func TestSQSReturnsEmptyFailureListOnSuccess(t *testing.T) {
 	t.Parallel()
 	worker := serve(&bytes.Buffer{}, 2, func(context.Context, string) error { return nil })
 	response, err := worker(t.Context(), batch("one", "two"))
@@ -132,7 +132,7 @@ func TestSQSLimitsConcurrency(t *testing.T) {
 	})
 }
 
-func TestSQSRetriesMessagesNotBegunByDeadline(t *testing.T) {
+func TestSQSRetriesMessagesNotStartedBeforeDeadline(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	handle := func(context.Context, string) error {

@@ -56,9 +56,9 @@ func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillim
 	return sent
 }
 
-// TestTakeEnforcesLimitsOfEachPurpose compares each purpose with its row in docs/adr/0042-mail-is-not-a-relay.md. Zero
+// TestTakeEnforcesLimitOfEachPurpose compares each purpose with its row in docs/adr/0042-mail-is-not-a-relay.md. Zero
 // means unlimited.
-func TestTakeEnforcesLimitsOfEachPurpose(t *testing.T) {
+func TestTakeEnforcesLimitOfEachPurpose(t *testing.T) {
 	t.Parallel()
 	for purpose, want := range map[maillimit.Purpose]struct{ sender, share, mailbox int }{
 		maillimit.Invitation:     {50, 3, 15},
@@ -157,9 +157,9 @@ func TestTakeCountsPurposesSeparately(t *testing.T) {
 	})
 }
 
-// TestTakeAllowsHonestSenderDuringAttack checks that an honest sender within its share loses no e-mails,
+// TestTakeAllowsLegitimateSenderDuringAttack checks that an honest sender within its share loses no e-mails,
 // however an attacker spreads theirs over addresses and time.
-func TestTakeAllowsHonestSenderDuringAttack(t *testing.T) {
+func TestTakeAllowsLegitimateSenderDuringAttack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for seed := range uint64(20) {
@@ -188,7 +188,7 @@ func TestTakeAllowsHonestSenderDuringAttack(t *testing.T) {
 	})
 }
 
-func TestTakeStoresKeyedHashesOnly(t *testing.T) {
+func TestTakeStoresKeyedHashes(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)
 	l := newLimiter(t, store.Flow{DB: made.DB, Table: made.Name("FlowTable")})
@@ -251,7 +251,7 @@ func TestTakeReturnsErrorWhenStoreFails(t *testing.T) {
 	}
 }
 
-func TestMailboxIsEqualForSpellingsOfSameMailbox(t *testing.T) {
+func TestMailboxNormalisesEquivalentAddresses(t *testing.T) {
 	t.Parallel()
 	for _, spelling := range []string{
 		"victim@cedar.example", "Victim@Cedar.Example", "victim+1@cedar.example",

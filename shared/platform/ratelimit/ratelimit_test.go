@@ -41,7 +41,7 @@ func TestGCRAReportsRemainingAndRetryAfter(t *testing.T) {
 	}
 }
 
-func TestLimitOfZeroIsUnlimited(t *testing.T) {
+func TestZeroLimitIsUnlimited(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []ratelimit.Limit{
 		{},

@@ -78,7 +78,7 @@ func TestClientsDoNotShareCertificate(t *testing.T) {
 	}
 }
 
-func TestClientTrustsOnlyGivenRoots(t *testing.T) {
+func TestClientRejectsCertificateOutsideConfiguredRoots(t *testing.T) {
 	t.Parallel()
 	s, roots := asking(t, tls.NoClientCert)
 	trusting, doubting := loopback(), loopback()

@@ -137,7 +137,7 @@ func (c *closing) Close() error {
 	return nil
 }
 
-func TestDoBlocksNameReboundToForbiddenAddress(t *testing.T) {
+func TestDoBlocksHostReboundToForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start,
 		func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
@@ -207,7 +207,7 @@ func TestDoTimesOut(t *testing.T) {
 	wantClass(t, err, safehttp.Timeout)
 }
 
-func TestDoReturnsWhenContextEnds(t *testing.T) {
+func TestDoReturnsWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	ctx, cancel := context.WithCancel(t.Context())

@@ -63,7 +63,7 @@ func lastOf(prefix netip.Prefix) netip.Addr {
 	return address
 }
 
-func TestGuardPermitsPublicAddressesOnlyAtPort443OverTLS(t *testing.T) {
+func TestGuardRequiresPort443AndTLSForPublicAddresses(t *testing.T) {
 	t.Parallel()
 	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	for _, test := range []struct {

@@ -48,7 +48,7 @@ func TestReadAllLimitsDecompressedSize(t *testing.T) {
 	}
 }
 
-func TestReadAllClassifiesBrokenBody(t *testing.T) {
+func TestReadAllClassifiesTruncatedBody(t *testing.T) {
 	t.Parallel()
 	short := server(t, (*httptest.Server).Start, hijack("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nsecret"))
 	noGzip := server(t, (*httptest.Server).Start,
@@ -84,7 +84,7 @@ func (b *broken) Read(p []byte) (int, error) {
 
 func (*broken) Close() error { return nil }
 
-func TestReadAllReturnsCompleteBodyOfAnySize(t *testing.T) {
+func TestReadAllReturnsCompleteBody(t *testing.T) {
 	t.Parallel()
 	const large = 8 << 20
 	for _, size := range []int{0, 1, large - 1, large, large + 1, 2*large + 5} {

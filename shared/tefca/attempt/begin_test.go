@@ -72,7 +72,7 @@ func TestCreateStoresRequestWithNewIDAndToken(t *testing.T) {
 	refused(t, "an id that is taken", err, fault.Conflict, "")
 }
 
-func TestLeaveAcceptsStartValueOnlyOnce(t *testing.T) {
+func TestLeaveAcceptsStartValueOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made, err := w.create(t.Context(), attemptID, wanted("x"))
@@ -123,7 +123,7 @@ func (b between) Begin(ctx context.Context, provider identity.Provider,
 	return b.Party.Begin(ctx, provider, request)
 }
 
-func TestCompleteFailsAttemptOnInvalidReturn(t *testing.T) {
+func TestCompleteFailsAttemptWhenCallbackIsInvalid(t *testing.T) {
 	t.Parallel()
 	declined := func(_ context.Context, back identity.Return) error {
 		if back.Error != "access_denied" || back.Issuer != "https://id.example" {

@@ -29,7 +29,7 @@ func crowd(n int) []string {
 	return all
 }
 
-func TestChooseAcceptsOnlyFoundFacilities(t *testing.T) {
+func TestChooseRejectsFacilitiesThatWereNotFound(t *testing.T) {
 	t.Parallel()
 	w, token := newWorld(t), pageToken()
 	chosen := func(what, public string, kind fault.Kind, field string, wanted ...string) {
@@ -160,7 +160,7 @@ func (r reversed) Facilities(ctx context.Context, of org.Tenant, id string) ([]a
 	return all, err
 }
 
-func TestProgressRequiresTokenAndSortsFoundFirst(t *testing.T) {
+func TestProgressRequiresTokenAndListsFoundFacilitiesFirst(t *testing.T) {
 	t.Parallel()
 	w, token := newWorld(t), pageToken()
 	w.left(t, attemptID, "x")

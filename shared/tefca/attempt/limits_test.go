@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/tefca/records"
 )
 
-// TestSilentProviderNetworkAndFacilityTimeOut checks that each call's context ends at its time limit, and that an
+// TestUnresponsiveDependenciesTimeOut checks that each call's context ends at its time limit, and that an
 // error returned afterwards is ignored.
-func TestSilentProviderNetworkAndFacilityTimeOut(t *testing.T) {
+func TestUnresponsiveDependenciesTimeOut(t *testing.T) {
 	t.Parallel()
 	silent := func(ctx context.Context) error {
 		<-ctx.Done()
@@ -59,9 +59,9 @@ func TestSilentProviderNetworkAndFacilityTimeOut(t *testing.T) {
 	})
 }
 
-// TestWorkerSkipsFacilityWhenTimeIsShort checks that a run near its deadline skips facilities. Reading these facilities
+// TestWorkerSkipsFacilityNearDeadline checks that a run near its deadline skips facilities. Reading these facilities
 // would be cut off, and their leases would then block other runs.
-func TestWorkerSkipsFacilityWhenTimeIsShort(t *testing.T) {
+func TestWorkerSkipsFacilityNearDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

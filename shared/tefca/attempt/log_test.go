@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestStepsAreLoggedWithAttemptID searches the log by the attempt's ID, and also checks that the log contains no
+// TestAttemptStepsAreLoggedWithAttemptID searches the log by the attempt's ID, and also checks that the log contains no
 // data about the person.
-func TestStepsAreLoggedWithAttemptID(t *testing.T) {
+func TestAttemptStepsAreLoggedWithAttemptID(t *testing.T) {
 	t.Parallel()
 	w, token := newWorld(t), pageToken()
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {

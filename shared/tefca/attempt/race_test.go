@@ -74,9 +74,9 @@ func (f *failing) fails(write string) error {
 	return nil
 }
 
-// TestPersonHasOneConnectionPerFacility checks that a person has one connection per facility and external ID, even
+// TestPatientHasOneConnectionPerFacility checks that a person has one connection per facility and external ID, even
 // after an erasure.
-func TestPersonHasOneConnectionPerFacility(t *testing.T) {
+func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	connect := func(id, externalID string) string {
@@ -115,9 +115,9 @@ func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	}
 }
 
-// TestWorkerRetriesOrStopsAfterLostRace checks that a worker that loses a race retries if it still has something to
+// TestWorkerRetriesOrStopsAfterConflict checks that a worker that loses a race retries if it still has something to
 // store. Other errors are internal failures, and the facility is reported as failed.
-func TestWorkerRetriesOrStopsAfterLostRace(t *testing.T) {
+func TestWorkerRetriesOrStopsAfterConflict(t *testing.T) {
 	t.Parallel()
 	most := retry.Tries
 	for name, c := range map[string]struct {
@@ -245,9 +245,9 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 	}
 }
 
-// TestEncryptedDataDecryptsOnlyInItsRow checks that encrypted data moved to another row causes an internal failure, and
+// TestEncryptedDataIsBoundToItsRow checks that encrypted data moved to another row causes an internal failure, and
 // that the data's location is logged.
-func TestEncryptedDataDecryptsOnlyInItsRow(t *testing.T) {
+func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"
 	w := newWorld(t)

@@ -23,9 +23,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestLocateStoresLastReportExceptUnanswered also covers a facility that responded during an earlier run, which then
+// TestLocateStoresLastReportUnlessUnanswered also covers a facility that responded during an earlier run, which then
 // crashed.
-func TestLocateStoresLastReportExceptUnanswered(t *testing.T) {
+func TestLocateStoresLastReportUnlessUnanswered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.verified(t, attemptID, "")
@@ -148,7 +148,7 @@ func TestLocateFailsAttemptWhenNetworkFails(t *testing.T) {
 	}
 }
 
-func TestFailedFacilityStoresReason(t *testing.T) {
+func TestFailedFacilityStoresFailureReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	reasons := map[string]error{
@@ -187,8 +187,8 @@ func TestFailedFacilityStoresReason(t *testing.T) {
 	}
 }
 
-// TestWorkerStoresNothingWhenLeaseIsLost covers a facility that another worker has leased in the meantime.
-func TestWorkerStoresNothingWhenLeaseIsLost(t *testing.T) {
+// TestWorkerDiscardsResultWhenLeaseIsLost covers a facility that another worker has leased in the meantime.
+func TestWorkerDiscardsResultWhenLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "", "a")
@@ -283,8 +283,8 @@ func TestReadContinuesAfterIdentityExpires(t *testing.T) {
 	}
 }
 
-// TestFixturesAreStoredOnlyInTestMode also checks that a worker reads nothing in a mode without a network.
-func TestFixturesAreStoredOnlyInTestMode(t *testing.T) {
+// TestFixturesAreIgnoredInLiveMode also checks that a worker reads nothing in a mode without a network.
+func TestFixturesAreIgnoredInLiveMode(t *testing.T) {
 	t.Parallel()
 	w, live := newWorld(t), org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
 	a := w.located(t, attemptID, "x", "a")
@@ -311,7 +311,7 @@ func TestFixturesAreStoredOnlyInTestMode(t *testing.T) {
 	}
 }
 
-func TestFHIRFacilityStoresNoRecord(t *testing.T) {
+func TestFHIRFacilityIsConnectedWithoutCachedRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.verified(t, attemptID, "")

@@ -107,7 +107,7 @@ func TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1(t *testing.T) {
 	})
 }
 
-func TestIdentityIsNotSentWithoutSupportedExtensions(t *testing.T) {
+func TestIdentityIsWithheldUnlessExtensionsAreSupported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, change := range map[string]func(map[string]any){

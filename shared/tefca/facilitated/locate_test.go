@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-func TestLocateFindsFacilityWithPerson(t *testing.T) {
+func TestLocateFindsFacilityThatKnowsPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "", "no-patient")
@@ -31,7 +31,7 @@ func TestLocateFindsFacilityWithPerson(t *testing.T) {
 	})
 }
 
-func TestLocateOmitsFacilityWhenPersonIsUnknown(t *testing.T) {
+func TestLocateOmitsFacilityWhenPatientIsUnknown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "no-patient")
@@ -42,9 +42,9 @@ func TestLocateOmitsFacilityWhenPersonIsUnknown(t *testing.T) {
 	})
 }
 
-// TestLocateReportsAndLogsRefusedIdentity covers refusals that don't reveal whether the person is unknown or the
+// TestLocateReportsAndLogsRejectedIdentity covers refusals that don't reveal whether the person is unknown or the
 // service is untrusted.
-func TestLocateReportsAndLogsRefusedIdentity(t *testing.T) {
+func TestLocateReportsAndLogsRejectedIdentity(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stranger := maple(t)
@@ -97,9 +97,9 @@ func answering(body string) http.HandlerFunc {
 	}
 }
 
-// TestLocateLogsFacilityThatReturnsOtherPerson checks that the error is logged, because TEFCA requires that the
+// TestLocateLogsFacilityThatReturnsWrongPatient checks that the error is logged, because TEFCA requires that the
 // facility be informed.
-func TestLocateLogsFacilityThatReturnsOtherPerson(t *testing.T) {
+func TestLocateLogsFacilityThatReturnsWrongPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "udap:other-patient")
@@ -158,7 +158,7 @@ func TestLocateReportsUnresponsiveFacilityAsUnanswered(t *testing.T) {
 	})
 }
 
-func TestLocateStopsWhenContextEndsOrFoundFails(t *testing.T) {
+func TestLocateStopsWhenContextIsDoneOrCallbackFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		portals := slices.Repeat([]string{"udap:slow"}, 20)

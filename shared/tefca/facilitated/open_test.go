@@ -48,7 +48,7 @@ func TestOpenReturnsTokensForPatient(t *testing.T) {
 	})
 }
 
-func TestTokenIsSentOnlyToFHIRBaseURL(t *testing.T) {
+func TestAccessTokenIsSentOnlyToFHIRBaseURL(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "", "no-patient")
@@ -130,7 +130,7 @@ func TestOpenRejectsDifferentPatient(t *testing.T) {
 	})
 }
 
-func TestNetworkRegistersAgainWhenClientIsUnknown(t *testing.T) {
+func TestNetworkReregistersWhenClientIsUnknown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")

@@ -269,9 +269,9 @@ func TestReaderReservesMemoryForDocumentsInTransit(t *testing.T) {
 	}
 }
 
-// TestSimulatedDocumentsAreAboutRequestedPerson checks that no simulated document is lost because it belongs to another
+// TestSimulatedDocumentsBelongToRequestedPatient checks that no simulated document is lost because it belongs to another
 // person.
-func TestSimulatedDocumentsAreAboutRequestedPerson(t *testing.T) {
+func TestSimulatedDocumentsBelongToRequestedPatient(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 	n := sim.Network{Now: func() time.Time { return now }, Wait: func(context.Context, time.Duration) error { return nil }}

@@ -52,8 +52,8 @@ func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 	}
 }
 
-// TestReaderChangesOnlyIDsAndReferences compares a record with the converter's output for the same documents.
-func TestReaderChangesOnlyIDsAndReferences(t *testing.T) {
+// TestReaderPreservesEverythingExceptIDsAndReferences compares a record with the converter's output for the same documents.
+func TestReaderPreservesEverythingExceptIDsAndReferences(t *testing.T) {
 	t.Parallel()
 	var set ccda.Set
 	expect.NoError(t, set.Add(alder()))

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestAssertChecksTokenClaims covers the checks in OpenID Connect Core 1.0 section 3.1.3.7.
-func TestAssertChecksTokenClaims(t *testing.T) {
+// TestAssertRejectsInvalidTokenClaims covers the checks in OpenID Connect Core 1.0 section 3.1.3.7.
+func TestAssertRejectsInvalidTokenClaims(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		changes object // a nil value removes a claim
@@ -81,7 +81,7 @@ func TestAssertChecksTokenClaims(t *testing.T) {
 // null represents JSON's null, because a nil value removes a claim.
 type null struct{}
 
-func TestAssertRejectsTokenFromOtherSignIn(t *testing.T) {
+func TestAssertRejectsTokenFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	parsed, err := identity.Parse(secret.New(token(t, shapes()["CMS-aligned"])))
 	if err != nil {
@@ -93,8 +93,8 @@ func TestAssertRejectsTokenFromOtherSignIn(t *testing.T) {
 	}
 }
 
-// TestAssertChecksTimesToSecond tests each limit, one second before the limit and one second after it.
-func TestAssertChecksTimesToSecond(t *testing.T) {
+// TestAssertEnforcesExactTimeLimits tests each limit, one second before the limit and one second after it.
+func TestAssertEnforcesExactTimeLimits(t *testing.T) {
 	t.Parallel()
 	const second, skew = time.Second, time.Minute
 	for name, test := range map[string]struct {

@@ -94,7 +94,7 @@ func TestAuthorityRoundTripsAsJSON(t *testing.T) {
 	}
 }
 
-func TestAuthorityCheckRejectsReturnFromOtherProvider(t *testing.T) {
+func TestAuthorityCheckRejectsReturnFromWrongProvider(t *testing.T) {
 	t.Parallel()
 	code := secret.New("code")
 	for name, test := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/tefca/identity"
 )
 
-func TestAssertAcceptsLevelSpellings(t *testing.T) {
+func TestAssertAcceptsAssuranceLevelSpellings(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]int{
 		`2`: 2, `3`: 3, `2.0`: 2, `"2"`: 2, `"3"`: 3, `"IAL2"`: 2, `"ial2"`: 2, `"IAL-2"`: 2, `"ial_2"`: 2, `"IAL 3"`: 3,
@@ -44,7 +44,7 @@ func TestAssertAcceptsLevelSpellings(t *testing.T) {
 	}
 }
 
-func TestAssertRequiresStatedOrConfiguredLevel(t *testing.T) {
+func TestAssertRequiresClaimedOrConfiguredAssuranceLevel(t *testing.T) {
 	t.Parallel()
 	framework := func(trust string, level any) object {
 		verification := object{"trust_framework": trust}
@@ -227,9 +227,9 @@ func TestAssertRequiresStatedOrConfiguredLevel(t *testing.T) {
 	}
 }
 
-// TestAssertDoesNotMixVerifiedClaims checks that claims from an element with a low level are not combined with another
+// TestAssertDoesNotMixVerifiedClaimsElements checks that claims from an element with a low level are not combined with another
 // element's level.
-func TestAssertDoesNotMixVerifiedClaims(t *testing.T) {
+func TestAssertDoesNotMixVerifiedClaimsElements(t *testing.T) {
 	t.Parallel()
 	said := cloned(t, shapes()["OIDC4IDA"])
 	high := said["verified_claims"].(object)

@@ -80,8 +80,8 @@ func odd() []any {
 // absent represents a missing member.
 type absent struct{}
 
-// TestAssertIgnoresInvalidMembers combines every shape, member and odd value.
-func TestAssertIgnoresInvalidMembers(t *testing.T) {
+// TestAssertIgnoresInvalidClaimMembers combines every shape, member and odd value.
+func TestAssertIgnoresInvalidClaimMembers(t *testing.T) {
 	t.Parallel()
 	for shape, whole := range shapes() {
 		for _, member := range members() {
@@ -208,9 +208,9 @@ func TestAssertReadsFormerAddressesFromBothClaims(t *testing.T) {
 	}
 }
 
-// TestAssertReturnsOnlyVerifiedContacts checks that the verified claim takes precedence. If the claim is missing,
+// TestAssertOmitsUnverifiedContacts checks that the verified claim takes precedence. If the claim is missing,
 // verified_claims or the contract decides.
-func TestAssertReturnsOnlyVerifiedContacts(t *testing.T) {
+func TestAssertOmitsUnverifiedContacts(t *testing.T) {
 	t.Parallel()
 	contract := authority()
 	contract.Provider.Assurance.Contacts = true

@@ -28,7 +28,7 @@ func payloadOf(t *testing.T, said object) []byte {
 	return raw
 }
 
-func TestAssertAcceptsIssuersKeys(t *testing.T) {
+func TestAssertAcceptsEveryKeyOfIssuer(t *testing.T) {
 	t.Parallel()
 	payload := payloadOf(t, shapes()["CMS-aligned"])
 	for by, header := range map[string]object{
@@ -168,7 +168,7 @@ func twice(payload []byte, members string) []byte {
 	return append([]byte("{"+members), payload[1:]...)
 }
 
-func TestKeyVerifiesOnlyMatchingUseAlgorithmAndKeyID(t *testing.T) {
+func TestKeySetRequiresMatchingUseAlgorithmAndKeyID(t *testing.T) {
 	t.Parallel()
 	parsed, err := identity.Parse(secret.New(token(t, shapes()["CMS-aligned"])))
 	if err != nil {

@@ -27,8 +27,8 @@ func answerOf(t *testing.T, name string) []byte {
 	return content
 }
 
-// TestDocumentsSkipsOnlyFaultyEntry uses lists of three documents, the second of which deviates from the profile.
-func TestDocumentsSkipsOnlyFaultyEntry(t *testing.T) {
+// TestDocumentsSkipsFaultyEntry uses lists of three documents, the second of which deviates from the profile.
+func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	t.Parallel()
 	first, second, third := "2.999.7.1", "2.999.7.2", "2.999.7.3"
 	whole := []string{first, second, third}
@@ -101,7 +101,7 @@ func TestRetrieveAcceptsDifferentlySpelledIDs(t *testing.T) {
 	}
 }
 
-func TestDiscoverySkipsOnlyFaultyRecord(t *testing.T) {
+func TestDiscoverySkipsFaultyRecord(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"
 	from := leads(home, "https://gateway.example", ihe.Community{Home: other, Name: "Other"})

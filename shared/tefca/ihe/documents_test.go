@@ -114,9 +114,9 @@ func TestRetrieveLimitsDocumentSize(t *testing.T) {
 	}
 }
 
-// TestRetrieveRejectsDocumentOfOtherFacility checks that a document found at A is requested only from A and for A's
+// TestRetrieveRejectsDocumentOfDifferentFacility checks that a document found at A is requested only from A and for A's
 // patient, even if a caller confuses documents and facilities.
-func TestRetrieveRejectsDocumentOfOtherFacility(t *testing.T) {
+func TestRetrieveRejectsDocumentOfDifferentFacility(t *testing.T) {
 	t.Parallel()
 	const here, there = "urn:oid:2.999.2", "urn:oid:2.999.3"
 	a, b := gateway(t, here), gateway(t, there)
@@ -164,7 +164,7 @@ func sameDocument(d, other tefca.Document) bool {
 	return d.ID == other.ID && d.Size == other.Size
 }
 
-func TestForgedPatientIDIsNotSent(t *testing.T) {
+func TestDocumentsRejectsForgedPatientID(t *testing.T) {
 	t.Parallel()
 	n, p, found, _ := ready(t)
 	before := p.Seen(peer.Query)
@@ -185,7 +185,7 @@ func TestForgedPatientIDIsNotSent(t *testing.T) {
 	}
 }
 
-func TestForgedLocatorIsNotSent(t *testing.T) {
+func TestRetrieveRejectsForgedLocator(t *testing.T) {
 	t.Parallel()
 	n, p, found, listed := ready(t)
 	good := listed.Locator.Reveal()
@@ -209,7 +209,7 @@ func TestForgedLocatorIsNotSent(t *testing.T) {
 	}
 }
 
-func TestDocumentsFailsWhenFacilityNoLongerKnowsPerson(t *testing.T) {
+func TestDocumentsFailsWhenFacilityNoLongerKnowsPatient(t *testing.T) {
 	t.Parallel()
 	n, _, found, _ := ready(t)
 	found.Local = secret.New(`{"home":"urn:oid:2.999.2","root":"2.999.2","extension":"gone"}`)

@@ -134,7 +134,7 @@ func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	}
 }
 
-func TestLocateDoesNotCallFoundAfterContextEnds(t *testing.T) {
+func TestLocateSkipsCallbackAfterContextIsDone(t *testing.T) {
 	t.Parallel()
 	n, heard := network(t, twenty()...)
 	synctest.Test(t, func(t *testing.T) {

@@ -135,8 +135,8 @@ func TestDiscoveryRejectsInvalidResponses(t *testing.T) {
 	}
 }
 
-// TestDiscoverySkipsOnlyUnreadableRecord checks that the readable record in the same response is still read.
-func TestDiscoverySkipsOnlyUnreadableRecord(t *testing.T) {
+// TestDiscoverySkipsUnreadableRecord checks that the readable record in the same response is still read.
+func TestDiscoverySkipsUnreadableRecord(t *testing.T) {
 	t.Parallel()
 	good := subject("2.999.2", "1", "2.999.2")
 	for name, odd := range map[string]string{
@@ -183,7 +183,7 @@ func listedEntry(id string) string {
 		`"/></ExtrinsicObject>`
 }
 
-func TestListLimitsAndValidatesEntries(t *testing.T) {
+func TestDocumentListLimitsAndValidatesEntries(t *testing.T) {
 	t.Parallel()
 	documents, err := ihe.Listed([]byte(listing(listedEntry("5")+listedEntry("5"))), message, home)
 	if len(documents) != 1 || err != nil {
@@ -324,7 +324,7 @@ func TestUnpackRejectsInvalidPackages(t *testing.T) {
 	}
 }
 
-func TestMatchComparesDemographics(t *testing.T) {
+func TestSamePersonComparesDemographics(t *testing.T) {
 	t.Parallel()
 	who := tefca.Person{Given: "José María", Family: "O'Brien-Núñez", BirthDate: "1984-03-12"}
 	for _, test := range []struct {

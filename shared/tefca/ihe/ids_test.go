@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestIDComparesByValue(t *testing.T) {
+func TestSameIDComparesByValue(t *testing.T) {
 	t.Parallel()
 	const small, large = "6f9619ff-8b86-4d01-b42d-00c04fc964ff", "6F9619FF-8B86-4D01-B42D-00C04FC964FF"
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 
 const home = "urn:oid:2.999.2"
 
-func TestPersonIsFoundListedAndRetrieved(t *testing.T) {
+func TestNetworkLocatesPatientAndRetrievesDocuments(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	n, _ := network(t, leads(home, p.URL))
@@ -50,7 +50,7 @@ func TestPersonIsFoundListedAndRetrieved(t *testing.T) {
 	}
 }
 
-func TestLocateReportsMatchesOfGateway(t *testing.T) {
+func TestLocateReportsGatewayMatches(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		answers peer.Switch
@@ -96,9 +96,9 @@ func TestLocateReportsMatchesOfGateway(t *testing.T) {
 	}
 }
 
-// TestLocateReportsCommunityThatReturnedOtherPerson checks that the operator's report names the community and not its
+// TestLocateReportsCommunityThatReturnedWrongPatient checks that the operator's report names the community and not its
 // gateway, because the gateway is not at fault.
-func TestLocateReportsCommunityThatReturnedOtherPerson(t *testing.T) {
+func TestLocateReportsCommunityThatReturnedWrongPatient(t *testing.T) {
 	t.Parallel()
 	const qhin, behind = "urn:oid:2.999.30", "urn:oid:2.999.30.1"
 	p := gateway(t, behind)
@@ -204,7 +204,7 @@ func TestGatewayErrorsAreRetriedOnlyWhenSafe(t *testing.T) {
 	}
 }
 
-func TestLocateTrustsQHINOnlyForItsCommunities(t *testing.T) {
+func TestLocateRejectsQHINOutsideItsCommunities(t *testing.T) {
 	t.Parallel()
 	const qhin, other = "urn:oid:2.999.10", "urn:oid:2.999.11"
 	behind, elsewhere := gateway(t, home), gateway(t, home)
@@ -280,7 +280,7 @@ func TestLocateRejectsUnusableAssertion(t *testing.T) {
 	}
 }
 
-func TestLocateStopsWhenFoundFails(t *testing.T) {
+func TestLocateStopsWhenCallbackFails(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
 	gateways := make([]ihe.Gateway, 0, 3)
@@ -299,7 +299,7 @@ func TestLocateStopsWhenFoundFails(t *testing.T) {
 	}
 }
 
-func TestLocateReportsUnansweredAtEnd(t *testing.T) {
+func TestLocateReportsUnansweredFacilitiesLast(t *testing.T) {
 	t.Parallel()
 	const broken = "urn:oid:2.999.1.1"
 	p, answers := gateway(t, broken), gateway(t, home)

@@ -50,7 +50,7 @@ func patientOf(f tefca.Facility) string {
 	return m[2] + `^^^\u0026` + m[1] + `\u0026ISO`
 }
 
-func TestRequestsFollowGatewaySettings(t *testing.T) {
+func TestRequestsUseGatewaySettings(t *testing.T) {
 	t.Parallel()
 	const (
 		uri   = `NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:uri"`

@@ -171,9 +171,9 @@ func TestNewRejectsInvalidConfiguration(t *testing.T) {
 	}
 }
 
-// TestGuardBlocksForbiddenGateway checks that the network sends nothing to an address that the guard forbids, even if
+// TestLocateBlocksGatewayAtForbiddenAddress checks that the network sends nothing to an address that the guard forbids, even if
 // the address is configured.
-func TestGuardBlocksForbiddenGateway(t *testing.T) {
+func TestLocateBlocksGatewayAtForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	heard := &doubts{all: map[string]error{}}

@@ -109,8 +109,8 @@ func (s search) words() []string {
 	return words
 }
 
-// TestLocateResultIsIndependentOfOrder checks that the order in which members respond does not affect the result.
-func TestLocateResultIsIndependentOfOrder(t *testing.T) {
+// TestLocateResultDoesNotDependOnMemberOrder checks that the order in which members respond does not affect the result.
+func TestLocateResultDoesNotDependOnMemberOrder(t *testing.T) {
 	t.Parallel()
 	want := []string{
 		"a found one|1", "b found two|2", "both found one|3", "changed ambiguous", "doubt ambiguous", "silent unanswered",
@@ -192,7 +192,7 @@ func TestLocateFailsWhenAllMembersFail(t *testing.T) {
 	}
 }
 
-func TestLocateStopsWhenFoundFails(t *testing.T) {
+func TestLocateStopsWhenCallbackFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began, told := time.Now(), 0

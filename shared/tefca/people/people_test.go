@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// TestGuideListsPatients compares the table in docs/guide/tefca.md with the synthetic patients.
-func TestGuideListsPatients(t *testing.T) {
+// TestGuideListsEverySyntheticPatient compares the table in docs/guide/tefca.md with the synthetic patients.
+func TestGuideListsEverySyntheticPatient(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/guide/tefca.md")
 	if err != nil {

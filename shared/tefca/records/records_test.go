@@ -192,7 +192,7 @@ func TestReadReturnsWrittenRecord(t *testing.T) {
 	}
 }
 
-func TestWriteStoresLossesCountedByFeed(t *testing.T) {
+func TestWriteStoresLossesReportedByFeed(t *testing.T) {
 	t.Parallel()
 	lost := map[string]int{"unavailable": 1}
 	held := newWorld().write(t, records.Content{Generation: 1, Lost: lost, Resources: func(put func([]byte) error) error {
@@ -301,8 +301,8 @@ func TestReadFailsOnDamagedRecord(t *testing.T) {
 	}
 }
 
-// TestWriteStoresNothingOnFailure covers a record whose feed fails and a record that would read back differently.
-func TestWriteStoresNothingOnFailure(t *testing.T) {
+// TestWriteDiscardsRecordOnFailure covers a record whose feed fails and a record that would read back differently.
+func TestWriteDiscardsRecordOnFailure(t *testing.T) {
 	t.Parallel()
 	large := []string{resource(1, 4<<20), resource(2, 4<<20), resource(3, 10)}
 	breaks := func(put func([]byte) error) error {
@@ -329,7 +329,7 @@ func TestWriteStoresNothingOnFailure(t *testing.T) {
 	}
 }
 
-func TestRemoverDeletesOnlyDescribedChunks(t *testing.T) {
+func TestRemoverKeepsChunksOfOtherVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	content := records.Content{
@@ -348,8 +348,8 @@ func TestRemoverDeletesOnlyDescribedChunks(t *testing.T) {
 	}
 }
 
-// TestEnderKeepsRecordsOfLaterAuthorisation also checks that other connections' records are not deleted.
-func TestEnderKeepsRecordsOfLaterAuthorisation(t *testing.T) {
+// TestEnderKeepsRecordsCachedAfterReconnect also checks that other connections' records are not deleted.
+func TestEnderKeepsRecordsCachedAfterReconnect(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	ender := records.Ender{Objects: w.objects}

@@ -56,9 +56,9 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	}
 }
 
-// TestStatementsBecomeOneResourceEach counts the statements in a facility's documents with an independent XML reader
+// TestEachStatementIsConvertedToOneResource counts the statements in a facility's documents with an independent XML reader
 // and compares these counts with the resources. A fact stated in several documents becomes one resource.
-func TestStatementsBecomeOneResourceEach(t *testing.T) {
+func TestEachStatementIsConvertedToOneResource(t *testing.T) {
 	t.Parallel()
 	become := map[string][]string{ // entry templates that become one resource each, by resource type
 		"Condition": {"4.4"}, "AllergyIntolerance": {"4.7"}, "MedicationRequest": {"4.16"}, "Immunization": {"4.52"},
@@ -109,7 +109,7 @@ func TestStatementsBecomeOneResourceEach(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreAboutPatient(t *testing.T) {
+func TestDocumentsIdentifyRequestedPatient(t *testing.T) {
 	t.Parallel()
 	everyFacility(t, func(p people.Patient, at tefca.Facility, documents [][]byte) {
 		var patient struct {
@@ -147,9 +147,9 @@ func TestDocumentsAreAboutPatient(t *testing.T) {
 	})
 }
 
-// TestDocumentsHaveNoFutureDates also checks that no date precedes the patient's birth. The test does not check the
+// TestDocumentsContainNoFutureDates also checks that no date precedes the patient's birth. The test does not check the
 // header's own times.
-func TestDocumentsHaveNoFutureDates(t *testing.T) {
+func TestDocumentsContainNoFutureDates(t *testing.T) {
 	t.Parallel()
 	everyFacility(t, func(p people.Patient, _ tefca.Facility, documents [][]byte) {
 		for _, d := range documents {
@@ -173,7 +173,7 @@ func TestDocumentsHaveNoFutureDates(t *testing.T) {
 	})
 }
 
-func TestListedDocumentsAreRetrieved(t *testing.T) {
+func TestRetrieveReturnsListedDocuments(t *testing.T) {
 	t.Parallel()
 	n, who := instant(), vouched(t, "Sorrel")
 	last, _ := located(t, t.Context(), n, who)

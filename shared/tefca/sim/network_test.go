@@ -20,7 +20,7 @@ var _ tefca.Network = sim.Network{}
 // timed returns the network with its response times, which pass in virtual time within a testing/synctest bubble.
 func timed() sim.Network { return sim.Network{Now: start, Wait: sim.Pass} }
 
-func TestLocateMatchesOnlyVerifiedAttributes(t *testing.T) {
+func TestLocateIgnoresUnverifiedAttributes(t *testing.T) {
 	t.Parallel()
 	const known = "3 found, 16 found"
 	for name, change := range map[string]struct {
@@ -70,7 +70,7 @@ func TestLocateMatchesOnlyVerifiedAttributes(t *testing.T) {
 	}
 }
 
-func TestLocateDoesNotFindTwin(t *testing.T) {
+func TestLocateOmitsTwin(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ given, middle, sex, want string }{
 		"one":                       {"Holly Ann", "", "female", "13 found"},
@@ -122,9 +122,9 @@ func TestNetworkRejectsInvalidAssertion(t *testing.T) {
 	}
 }
 
-// TestNetworkRejectsRequestForOtherPersonsRecords checks that knowing a facility's ID and its documents' IDs does not
+// TestNetworkRejectsRequestForRecordsOfAnotherPatient checks that knowing a facility's ID and its documents' IDs does not
 // give access to these documents.
-func TestNetworkRejectsRequestForOtherPersonsRecords(t *testing.T) {
+func TestNetworkRejectsRequestForRecordsOfAnotherPatient(t *testing.T) {
 	t.Parallel()
 	n := instant()
 	maple, laurel := vouched(t, "Maple"), vouched(t, "Laurel")
@@ -193,7 +193,7 @@ func TestLocateSimulatesResponseTimes(t *testing.T) {
 	})
 }
 
-func TestNetworkStopsWhenContextEnds(t *testing.T) {
+func TestNetworkStopsWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		who := vouched(t, "Alder")
@@ -263,7 +263,7 @@ func TestLocateReportsEveryFacility(t *testing.T) {
 	})
 }
 
-func TestLocateStopsWhenFoundFails(t *testing.T) {
+func TestLocateStopsWhenCallbackFails(t *testing.T) {
 	t.Parallel()
 	full, calls := errors.New("enough"), 0
 	err := instant().Locate(t.Context(), vouched(t, "Maple"), func(tefca.Facility) error { calls++; return full })

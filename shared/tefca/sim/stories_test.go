@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestStoriesMatchNetwork compares each patient's story with the results of connecting: the facilities' matches, and
+// TestPatientStoriesMatchNetworkResults compares each patient's story with the results of connecting: the facilities' matches, and
 // for each match the number of documents or the error.
-func TestStoriesMatchNetwork(t *testing.T) {
+func TestPatientStoriesMatchNetworkResults(t *testing.T) {
 	t.Parallel()
 	stories := map[string]string{
 		"Records at several hospitals":                             "1 found: 4; 2 found: 3; 3 found: 2",
@@ -100,7 +100,7 @@ func TestLocateReportsAllLocalIDsInSecondResponse(t *testing.T) {
 	}
 }
 
-func TestDocumentsOfTwoLocalIDsHaveOnePatient(t *testing.T) {
+func TestDocumentsOfTwoLocalIDsReferToSamePatient(t *testing.T) {
 	t.Parallel()
 	who := vouched(t, "Alder")
 	last, _ := located(t, t.Context(), instant(), who)
@@ -135,8 +135,8 @@ func TestDocumentsOfTwoLocalIDsHaveOnePatient(t *testing.T) {
 	}
 }
 
-// TestSharedFactOfTwoFacilitiesIsMerged combines the records of two connections, as in an organisation's system.
-func TestSharedFactOfTwoFacilitiesIsMerged(t *testing.T) {
+// TestFactSharedByTwoFacilitiesIsMerged combines the records of two connections, as in an organisation's system.
+func TestFactSharedByTwoFacilitiesIsMerged(t *testing.T) {
 	t.Parallel()
 	who := vouched(t, "Alder")
 	last, _ := located(t, t.Context(), instant(), who)

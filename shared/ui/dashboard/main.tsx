@@ -16,7 +16,7 @@ import { SignIn } from "./shell/signin.tsx";
 
 const boot: Boot = JSON.parse(document.getElementById("boot")?.textContent ?? "{}");
 
-/** How long an announcement stays visible, in milliseconds. */
+/** The time in milliseconds for which an announcement stays visible. */
 const spoken = 4_000;
 
 function Dashboard(): JSX.Element {
@@ -90,8 +90,8 @@ function Dashboard(): JSX.Element {
 }
 
 /**
- * Reports whether the page is on a host other than the dashboard's own. Only the dashboard's own host has its cookie
- * and passkeys, so the page redirects there.
+ * Reports whether the page is on a host different from the dashboard's own host. Only the dashboard's own host has its
+ * cookie and passkeys, so the page redirects to that host.
  */
 function isElsewhere(): boolean {
   return boot.dashboard_url !== undefined && new URL(boot.dashboard_url).origin !== location.origin;

@@ -23,7 +23,7 @@ test("the HTML and Vue snippets escape typed values", () => {
   }
 });
 
-test("the React snippet writes typed values as JavaScript strings", () => {
+test("the React snippet quotes typed values as JavaScript strings", () => {
   const code = snippet("React", choice);
   assert.ok(code.includes(`external-id={${JSON.stringify(choice.attributes.get("external-id"))}}`), code);
   assert.ok(code.includes('{"Mine & <yours>"}'), code);
@@ -37,7 +37,7 @@ test("the Angular snippet escapes typed values in its template", () => {
   assert.match(code, /\(eventBus\)="told\(\$event\)"/);
 });
 
-test("a snippet writes switches as bare attributes and omits unset ones", () => {
+test("a snippet writes enabled switches as boolean attributes and omits the others", () => {
   assert.match(snippet("HTML", choice), /\n {2}search-only\n/);
   const bare = snippet("HTML", { ...choice, attributes: new Map(), style: new Map(), label: "" });
   assert.match(bare, /^<svc-widget-element><\/svc-widget-element>$/m);

@@ -1,6 +1,7 @@
 /**
- * Browser journeys (make test-browser; README.md). Settings that Playwright relaxes by default are kept as in a
- * patient's browser: popups need a click, and storage is partitioned by site. support/browser.spec.ts checks this.
+ * Configures the browser journeys (make test-browser; README.md). Browser restrictions that Playwright relaxes by
+ * default stay as they are in a patient's browser: popups need a click, and storage is partitioned by site.
+ * support/browser.spec.ts checks these restrictions.
  */
 import { defineConfig } from "@playwright/test";
 
@@ -14,10 +15,10 @@ export default defineConfig({
   reporter: [["line"], ["json", { outputFile: `${out}/ui-report.json` }]],
   workers: 2, // a journey spends half its time waiting; more workers would only compete
   fullyParallel: true,
-  // A trace doubles the time of a run. Only failed tests are repeated with one, and still count as failed.
+  // A trace doubles a run's duration. Only a failed test is repeated with a trace, and the test still counts as failed.
   retries: 1,
   failOnFlakyTests: true,
-  // These limits end hanging tests on a busy machine; they don't measure speed (journeys/speed.spec.ts).
+  // These limits end hanging tests on a busy machine. The limits don't measure speed (journeys/speed.spec.ts).
   timeout: 300_000,
   expect: { timeout: 30_000 },
   forbidOnly: true,
@@ -27,8 +28,8 @@ export default defineConfig({
     screenshot: "only-on-failure",
     launchOptions: {
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-      // Of two feature lists the last one wins: Playwright's list would disable storage partitioning.
-      // LocalNetworkAccessChecks would block pages without TLS from the local service.
+      // If a command line has two feature lists, the last list wins. Playwright's own list would disable storage
+      // partitioning. LocalNetworkAccessChecks would block the local service for pages without TLS.
       args: ["--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,LocalNetworkAccessChecks", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
       ignoreDefaultArgs: ["--disable-popup-blocking"],
     },

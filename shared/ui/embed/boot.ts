@@ -1,4 +1,4 @@
-/** The boot data that the server writes into the page, so that the first view needs no request. */
+/** Boot data that the server writes into the page. The first view therefore needs no request. */
 import type { Mode } from "../kit/protocol.ts";
 import type { Org } from "./machine/state.ts";
 

@@ -1,7 +1,7 @@
-/** Forwards events as JSON to the app around a web view, through any bridge it has. */
+/** Forwards events as JSON to the app around a web view, through every bridge that the web view has. */
 import type { Payload } from "../kit/protocol.ts";
 
-/** Bridges of web views: React Native, WKWebView with a handler named svc, flutter_inappwebview. */
+/** Bridges of web views: React Native, WKWebView with a handler named svc, and flutter_inappwebview. */
 interface Bridges {
   ReactNativeWebView?: { postMessage(text: string): void };
   webkit?: { messageHandlers?: { svc?: { postMessage(text: string): void } } };
@@ -20,7 +20,7 @@ export function tellBridges(host: object, payload: Payload): void {
     try {
       one();
     } catch {
-      // A failing bridge must not stop the patient.
+      // A failing bridge must not block the patient.
     }
   }
 }

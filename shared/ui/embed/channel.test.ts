@@ -6,7 +6,7 @@ import { listen } from "./channel.ts";
 
 const config: Config = { publicId: "p", searchOnly: true, showSplash: false, tefcaMode: false, eventTypes: [] };
 
-/** A stand-in for a frame and its parent page. */
+/** A fake frame with a parent page. */
 function frame(t: TestContext, origins: string[]) {
   const said: unknown[] = [];
   const heard: string[] = [];

@@ -1,21 +1,21 @@
 /** The frame's end of the channel to the customer's page (kit/protocol.ts). */
 import type { FromFrame, Hello, Here, Init, ToFrame } from "../kit/protocol.ts";
 
-/** Called for the page's messages. */
+/** Handlers of the page's messages. */
 export interface Listener {
   begin(init: Init, origin: string): void; // the page's configuration and origin
   close(): void;
   here(said: Here): void; // from the older element's window
-  foreign(): void; // an unregistered page holds the frame
+  foreign(): void; // an unregistered page embeds the frame
 }
 
-/** The interval of repeated hellos in milliseconds, because a parent that is still loading misses the first. */
+/** The interval in milliseconds between repeated hello messages. A parent that is still loading misses the first message. */
 export const again = 500;
 
 /**
- * Announces the frame to its parent, and accepts the page's configuration once. The message's origin can't be forged.
- * If the organisation has registered origins, it must match one of them exactly, or be the service's own (the
- * playground).
+ * Announces the frame to its parent page, and accepts the page's configuration once. A page can't forge the message's
+ * origin. If the organisation has registered origins, the message's origin must match one of these origins exactly, or
+ * be the service's own origin (the playground).
  */
 export function listen(parent: Window, self: Window, origins: string[], listener: Listener): (message: FromFrame) => void {
   let port: MessagePort | undefined;

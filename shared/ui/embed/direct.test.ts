@@ -1,4 +1,4 @@
-/** A client for the same contract: an iframe whose URL contains the attributes, and a page that parses every message as JSON. */
+/** A fake client for the same contract: an iframe whose URL contains the attributes, and a page that parses every message as JSON. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FromFrame } from "../kit/protocol.ts";

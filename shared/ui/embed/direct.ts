@@ -1,13 +1,13 @@
 /**
- * The frame of a third-party client (docs/reference/compatibility.md). Its URL contains the element's attributes as a
- * query, and its page expects window messages with events as JSON text.
+ * The frame of a third-party client (docs/reference/compatibility.md). The frame's URL contains the element's
+ * attributes as a query. The client's page expects window messages that contain events as JSON text.
  */
 import type { Config, FromFrame, Mode } from "../kit/protocol.ts";
 
-/** Reports whether a frame's URL is from such a client: our own URLs contain public_id, theirs public-id. */
+/** Reports whether a frame's URL is from a third-party client. Such a URL contains public-id; the service's own URLs contain public_id. */
 export const isDirect = (query: URLSearchParams): boolean => query.has("public-id");
 
-/** Returns the configuration in the query, whose parameters are attributes. It ignores an email address in a URL. */
+/** Returns the configuration in the query, whose parameters are attributes. An email address in the URL is ignored. */
 export function directConfig(query: URLSearchParams): Config {
   const named = Object.fromEntries([...query].map(([name, value]) => [name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()), value]));
   const isOn = (name: string): boolean => (named[name] ?? "false") !== "false";
@@ -21,7 +21,10 @@ export function directConfig(query: URLSearchParams): Config {
   };
 }
 
-/** Returns a function that posts events to the parent page. If origins are registered, only those receive them. */
+/**
+ * Returns a function that posts events to the parent page. If the organisation has registered origins, only pages of
+ * these origins receive events.
+ */
 export function tellHolder(parent: Pick<Window, "postMessage">, holder: string | undefined, origins: string[], mode: Mode): (message: FromFrame) => void {
   let targets = origins.length > 0 ? origins : ["*"];
   if (holder && origins.includes(holder)) targets = [holder];

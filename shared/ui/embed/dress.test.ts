@@ -3,7 +3,7 @@ import test from "node:test";
 import { contrast, sheets } from "../kit/colour.ts";
 import { dress } from "./dress.ts";
 
-/** A stand-in for the root element, with what was set on it. */
+/** A fake root element that records the values set on it. */
 function root() {
   const set: Record<string, string | null> = {};
   const attributes = new Set<string>();

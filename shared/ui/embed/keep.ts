@@ -1,6 +1,6 @@
 /**
- * Keeps the visit in this tab's storage for our origin, which the customer's page can't read. If the browser blocks
- * storage in frames, the visit ends with its page.
+ * Stores the visit in this tab's storage for the service's origin, which the customer's page can't read. If the browser
+ * blocks storage in frames, the visit ends with its page.
  */
 import type { Kept, Stamped } from "./machine/keeping.ts";
 
@@ -18,12 +18,12 @@ export class Keep {
     }
   }
 
-  /** Returns the stored text, null if there is none, or undefined if the browser keeps nothing. */
+  /** Returns the stored text, null if no text is stored, or undefined if the browser provides no storage. */
   read(): string | null | undefined {
     return this.#storage?.getItem(name);
   }
 
-  /** Writes a changed visit with the time, or removes the visit if there is none. */
+  /** Stores a changed visit with the current time. If there is no visit to keep, removes the stored visit. */
   write(visit: Kept | undefined, now: number): void {
     const text = visit ? JSON.stringify(visit) : "";
     if (text === this.#last) return;
@@ -32,7 +32,7 @@ export class Keep {
       if (visit) this.#storage?.setItem(name, JSON.stringify({ ...visit, at: now } satisfies Stamped));
       else this.#storage?.removeItem(name);
     } catch {
-      // A full storage keeps the previous value.
+      // If the storage is full, the previous value stays.
     }
   }
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 
-/** Forbidden constructs in the pages' sources (docs/adr/0035-the-widget.md). */
+/** Constructs that the pages' sources must not contain (docs/adr/0035-the-widget.md). */
 const forbidden = /innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.(cookie|write)|localStorage|indexedDB|BroadcastChannel|\bconsole\b|\beval\b|new Function/;
 
 function sources(folder: string): [string, string][] {

@@ -2,7 +2,7 @@
 import type { Runner } from "./machine/run.ts";
 import type { Windows } from "./windows.ts";
 
-/** How often windows are checked, in milliseconds. It affects only the waiting view's text. */
+/** The interval in milliseconds at which windows are checked. The interval affects only the waiting view's text. */
 const glance = 1000;
 
 export function watchWorld(runner: Runner, windows: Windows): void {
@@ -25,7 +25,7 @@ export function watchWorld(runner: Runner, windows: Windows): void {
   document.addEventListener("visibilitychange", wake);
   addEventListener("online", () => runner.send({ type: "network", online: true }));
   addEventListener("offline", () => runner.send({ type: "network", online: false }));
-  // Only our own pages can nudge, and a nudge only triggers a poll.
+  // Only the service's own pages can send a nudge, and a nudge only triggers a poll.
   addEventListener("message", ({ origin, data }: MessageEvent<{ svc?: unknown } | null>) => {
     if (origin === location.origin && data?.svc === "nudge") runner.send({ type: "wake" });
   });
@@ -38,11 +38,11 @@ export function watchWorld(runner: Runner, windows: Windows): void {
   if (/frame|direct/.test(runner.state().shell)) addEventListener("keydown", (event) => event.key === "Escape" && escape(event, runner));
 }
 
-/** In a frame Escape belongs to the page, unless it closes a dialog or clears the search here. */
+/** Handles Escape. In a frame, Escape belongs to the page, unless the key closes a dialog or clears the search in the frame. */
 function escape(event: KeyboardEvent, runner: Runner): void {
   const { target, defaultPrevented } = event;
   const clears = target instanceof HTMLInputElement && target.type === "search" && target.value !== "";
   if (defaultPrevented || clears || document.querySelector("dialog[open]")) return;
-  event.preventDefault(); // or the same key press would close the confirmation dialog
+  event.preventDefault(); // otherwise, the same key press would close the confirmation dialog
   runner.send({ type: "close" });
 }

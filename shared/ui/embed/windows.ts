@@ -1,4 +1,4 @@
-/** The windows opened for attempts. Their messages are hints: a portal can sever them and make them look closed. */
+/** The windows that were opened for attempts. The windows' messages are only hints: a portal can sever a window and make it look closed. */
 import type { Here, Left } from "../kit/protocol.ts";
 import type { Opened, Start } from "./machine/message.ts";
 
@@ -6,7 +6,7 @@ const prefix = "svc-";
 
 export class Windows {
   readonly #self: Window;
-  /** By attempt. If a window closes before its message arrives, the message has no source. */
+  /** Window handles by attempt ID. If a window closes before its message arrives, the message has no source. */
   readonly #handles = new Map<string, Window | null>();
 
   constructor(self: Window) {
@@ -15,15 +15,18 @@ export class Windows {
 
   /**
    * Starts an attempt in its own window, and returns the browser's reaction. A browser that opens the window consumes
-   * the click; one that blocks it does not. The window is named after the attempt, so that attempts don't share
-   * windows. Its handle arrives with its message (heard), unless the page severs its popups.
+   * the click; a browser that blocks the window does not. The window is named after the attempt, so that attempts don't
+   * share windows. The window's handle arrives with its message (see heard), unless the page severs its popups.
    */
   open(id: string, start: Start): Opened {
     this.#post(start, prefix + id);
     return this.#self.navigator.userActivation?.isActive ? "blocked" : "unseen";
   }
 
-  /** Takes the handle of a window that announces that it is leaving. Returns the id of its attempt, or undefined for any other message. */
+  /**
+   * Stores the handle of a window that announces that it is leaving. Returns the window's attempt ID, or undefined for
+   * any other message.
+   */
   heard({ origin, source, data }: MessageEvent<Partial<Left> | null>): string | undefined {
     const { svc, name } = data ?? {};
     if (origin !== this.#self.location.origin || svc !== "left" || typeof name !== "string" || !name.startsWith(prefix)) return undefined;
@@ -32,14 +35,14 @@ export class Windows {
     return id;
   }
 
-  /** Navigates this window to a URL on our own origin. */
+  /** Navigates this window to a URL on the service's own origin. */
   go(url: string): void {
     if (this.#isOwn(url)) this.#self.location.assign(url);
   }
 
   /**
-   * Navigates this window with an attempt. The older element's window reports to its opener that the attempt exists,
-   * then drops the opener: a portal's page must not reach the customer's.
+   * Navigates this window with an attempt. The older element's window reports to its opener that the attempt exists. It
+   * then drops the opener, because a portal's page must not reach the customer's page.
    */
   leave(start: Start, attemptId: string | undefined): void {
     if (attemptId !== undefined) {
@@ -49,13 +52,16 @@ export class Windows {
     this.#post(start, "_self");
   }
 
-  /** The opener already knows the attempt's ID and learns nothing else. */
+  /** Reports the attempt's ID to the opener. The opener already knows the ID and learns nothing else. */
   here(attemptId: string, made: boolean): void {
     const said: Here = { svc: "here", attemptId, made };
     (this.#self.opener as Window | null)?.postMessage(said, "*");
   }
 
-  /** The form's target opens the window even if window.open returns no handle, and a start value in a body can't be part of a link. */
+  /**
+   * Posts a form. The form's target opens the window even if window.open returns no handle. A link can't contain the
+   * start value, because the value is in the body.
+   */
   #post({ url, value }: Start, target: string): void {
     if (!this.#isOwn(url)) return;
     const page = this.#self.document;
@@ -77,7 +83,7 @@ export class Windows {
     this.#handles.get(id)?.focus();
   }
 
-  /** Closes an attempt's window. A severed one stays open; its sign-in is refused at the end. */
+  /** Closes an attempt's window. A severed window stays open, and its sign-in is rejected at the end. */
   shut(id: string): void {
     this.#handles.get(id)?.close();
   }

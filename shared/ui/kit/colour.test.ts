@@ -5,7 +5,7 @@ import { contrast, defaultAccent, shades, sheets } from "./colour.ts";
 
 const css = readFileSync("kit/tokens.css", "utf8");
 
-test("shades gives readable text on and in every accent", () => {
+test("shades returns readable text colours for every accent", () => {
   const accents = ["#000000", "#ffffff", "#ffff00", "#ff0000", "#00ff00", "#0000ff", "#777777", "#757575", "#f5f7f9", "#1a2229", "#e6007e", "#0a7d33", defaultAccent];
   for (let hue = 0; hue < 4096; hue += 37) accents.push(`#${hue.toString(16).padStart(3, "0").replace(/./g, "$&$&")}`);
   for (const accent of accents) {
@@ -18,7 +18,7 @@ test("shades gives readable text on and in every accent", () => {
   }
 });
 
-test("shades keeps a readable accent and uses the default for an invalid one", () => {
+test("shades keeps a readable accent and replaces an invalid one with the default", () => {
   assert.equal(shades("#0a7d33", sheets.light).accent, "#0a7d33");
   assert.deepEqual(shades("javascript:", sheets.light), shades(undefined, sheets.light));
   assert.deepEqual(shades("#fff", sheets.light), shades(undefined, sheets.light));
@@ -29,7 +29,7 @@ test("contrast computes the WCAG contrast ratio", () => {
   assert.equal(contrast("#777777", "#ffffff").toFixed(2), "4.48");
 });
 
-/** Returns the declarations of the first rule after a text in tokens.css. */
+/** Returns the declarations of the first rule that follows a text in tokens.css. */
 function rule(after: string): string[] {
   const [, text = ""] = css.split(after);
   return (/\{([^{}]*)\}/.exec(text)?.[1] ?? "").split(";").map((one) => one.trim()).filter((one) => one !== "");
@@ -72,7 +72,7 @@ test("only the tokens follow the device's colour scheme", () => {
 });
 
 for (const scheme of ["light", "dark"] as const) {
-  test(`the colours of the ${scheme} scheme contrast enough`, () => {
+  test(`the ${scheme} scheme's colours have sufficient contrast`, () => {
     const role = roles(scheme);
     const on = (ink: string, ground: string) => contrast(role[ink] ?? "", role[ground] ?? "");
     for (const ground of ["sheet", "ground", "raised"]) for (const ink of ["ink", "soft"]) assert.ok(on(ink, ground) >= 4.5, `${ink} on ${ground}`);
@@ -81,7 +81,7 @@ for (const scheme of ["light", "dark"] as const) {
     assert.equal(role["sheet"], sheets[scheme]);
   });
 
-  test(`the accent of the ${scheme} scheme is the default before the script runs`, () => {
+  test(`the ${scheme} scheme uses the default accent before the script runs`, () => {
     const role = roles(scheme);
     const { accent, edge, onAccent, accentText } = shades(undefined, sheets[scheme]);
     assert.deepEqual([role["accent"], role["accent-edge"], role["on-accent"], role["accent-text"]], [accent, edge, onAccent, accentText]);

@@ -1,17 +1,20 @@
-/** Colour arithmetic after WCAG 2.2 (relative luminance, contrast ratio), which makes text and shapes in any accent of an organisation readable. */
+/**
+ * Colour arithmetic according to WCAG 2.2 (relative luminance, contrast ratio). It makes text and shapes readable in
+ * any organisation's accent colour.
+ */
 
-type Rgb = [number, number, number]; // 0 to 255
+type Rgb = [number, number, number]; // each component is 0 to 255
 
 const white: Rgb = [255, 255, 255];
 const black: Rgb = [0, 0, 0];
 
-/** The default accent, also used for an invalid one. */
+/** The default accent, which also replaces an invalid accent. */
 export const defaultAccent = "#0f5e78";
 
-/** The sheets behind the accent, as in tokens.css. */
+/** The background sheets behind the accent, as in tokens.css. */
 export const sheets = { light: "#ffffff", dark: "#1a2229" };
 
-/** WCAG 1.4.3 for text, 1.4.11 for shapes. */
+/** The minimum contrast: WCAG 1.4.3 for text, 1.4.11 for shapes. */
 const textRatio = 4.5;
 const shapeRatio = 3;
 
@@ -26,13 +29,13 @@ export function shades(accent: string | undefined, sheet: string): Shades {
   const given = parse(accent ?? "") ?? parse(defaultAccent) ?? black;
   const ground = parse(sheet) ?? white;
   const edge = apart(given, ground, shapeRatio);
-  // A pale accent stays unchanged on a light sheet, within its edge; a dark one would look disabled on a dark sheet.
+  // A pale accent stays unchanged on a light sheet, within the button's edge. A dark accent would look disabled on a dark sheet.
   const fill = luminance(ground) > 0.18 ? given : edge;
   const on = contrastOf(white, fill) >= textRatio ? white : black;
   return { accent: format(fill), edge: format(edge), onAccent: format(on), accentText: format(apart(given, ground, textRatio)) };
 }
 
-/** Returns the contrast ratio of two colours, 1 to 21. */
+/** Returns the contrast ratio of two colours, from 1 to 21. */
 export function contrast(a: string, b: string): number {
   return contrastOf(parse(a) ?? black, parse(b) ?? black);
 }
@@ -61,7 +64,10 @@ function contrastOf(a: Rgb, b: Rgb): number {
   return (high + 0.05) / (low + 0.05);
 }
 
-/** Returns the colour if it contrasts enough with the ground, else its nearest mixture with black or white that does. */
+/**
+ * Returns the colour if its contrast with the ground is sufficient. Otherwise, returns the nearest mixture with black
+ * or white that has sufficient contrast.
+ */
 function apart(colour: Rgb, ground: Rgb, ratio: number): Rgb {
   const pole = luminance(ground) > 0.18 ? black : white;
   for (let share = 0; share < 1; share += 0.02) {

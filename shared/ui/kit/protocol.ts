@@ -1,12 +1,13 @@
 /**
- * The protocol between the element on a customer's page and our page in its frame (docs/adr/0035-the-widget.md), and
- * the customer's events. Both sides are built from this file; it contains types only.
+ * The protocol between the element on a customer's page and the service's page in the element's frame
+ * (docs/adr/0035-the-widget.md), and the customer's events. Both sides are built from this file, which contains only
+ * types.
  */
 
 /** The mode of the credential. */
 export type Mode = "live" | "test";
 
-/** A connection as reported to the customer's page. In TEFCA mode brand_id, portal_id and endpoint_id may be missing. */
+/** A connection as reported to the customer's page. In TEFCA mode, brand_id, portal_id and endpoint_id may be missing. */
 export interface Connection {
   org_connection_id: string;
   endpoint_id?: string;
@@ -69,12 +70,15 @@ export interface EventData {
   "widget.load_error": { reason: string };
 }
 
-/** The detail of eventBus. widget.config_error has no data. */
+/** The detail of an eventBus event. A widget.config_error event has no data. */
 export type Payload =
   | { [T in keyof EventData]: { api_mode: Mode; event_type: T; data: EventData[T] } }[keyof EventData]
   | { api_mode: Mode; event_type: "widget.config_error" };
 
-/** The customer's configuration. It is sent only over the port, never in a URL, because it contains personal data. */
+/**
+ * The customer's configuration. The element sends the configuration only over the port, never in a URL, because it
+ * contains personal data.
+ */
 export interface Config {
   publicId: string;
   reconnectOrgConnectionId?: string;
@@ -95,32 +99,35 @@ export interface Config {
   lang?: string;
 }
 
-/** window.postMessage, frame to page, target "*": announces the frame, without data. */
+/** Sent with window.postMessage from the frame to the page, with target "*". It announces the frame and contains no data. */
 export interface Hello {
   svc: "hello";
   v: 1;
 }
 
-/** window.postMessage, page to frame, target the origin of base-url, with one end of a MessageChannel. Everything else uses that channel. */
+/**
+ * Sent with window.postMessage from the page to the frame, with the origin of base-url as the target and one end of a
+ * MessageChannel. All further messages use that channel.
+ */
 export interface Init {
   svc: "init";
   v: 1;
   config: Config;
-  /** Set by the older element: this frame is hidden and only polls that attempt. */
+  /** Set by the older element. The frame is hidden and only polls this attempt. */
   watch?: Watch;
 }
 
-/** The older element's report of a failed attempt. */
+/** A failed attempt, as reported by the older element. */
 export type Refusal = Pick<EventData["patient.connection_failed"], "error" | "error_description" | "request_id" | "external_state" | "error_uri">;
 
-/** The detail of orgConnectionCallback: a connection or an error. */
+/** The detail of an orgConnectionCallback event: a connection or an error. */
 export type Callback =
   | Omit<Connection, "tefca_directory_id">
   | Refusal;
 
 /**
- * The attempt of the older element's window. The element created it, so the server may not know it yet, or ever. The
- * hidden frame reports its end as a result, and polls for at most 30 minutes.
+ * The attempt of the older element's window. The element created the attempt, so the server may not know the attempt
+ * yet, or may never know it. The hidden frame reports the attempt's end as a result, and polls for at most 30 minutes.
  */
 export interface Watch {
   attemptId: string;
@@ -128,9 +135,9 @@ export interface Watch {
 }
 
 /**
- * The fragment of that window's URL (/widget/connect), as URLSearchParams: no server or log sees it. The rest is in the
- * query. The window sets its opener to null before it navigates to a portal, so that no page there can reach the
- * customer's.
+ * The fragment of the URL of the older element's window (/widget/connect), as URLSearchParams. No server or log sees
+ * the fragment. All other parameters are in the query. The window sets its opener to null before it navigates to a
+ * portal, so that no page of the portal can reach the customer's page.
  */
 export interface WindowFragment {
   attempt_id: string;
@@ -145,9 +152,9 @@ export interface WindowFragment {
 }
 
 /**
- * window.postMessage, the older element's window to its opener, target "*": it is open, and the server knows its
- * attempt. The element forwards this to its hidden frames, so that they don't poll for an attempt that doesn't exist
- * yet. A severed window can't send it.
+ * Sent with window.postMessage from the older element's window to its opener, with target "*". It reports that the
+ * window is open and the server knows the window's attempt. The element forwards the message to its hidden frames, so
+ * that they don't poll for an attempt that doesn't exist yet. A severed window can't send the message.
  */
 export interface Here {
   svc: "here";
@@ -156,22 +163,23 @@ export interface Here {
 }
 
 /**
- * window.postMessage from a window to the frame that opened it, with our origin as the target: the window is about to leave for the portal.
- * Its name identifies the attempt. A window without an opener can't send it.
+ * Sent with window.postMessage from a window to the frame that opened it, with the service's origin as the target. It
+ * reports that the window is about to leave for the portal. The window's name identifies the attempt. A window without
+ * an opener can't send the message.
  */
 export interface Left {
   svc: "left";
   name: string;
 }
 
-/** Over the port, frame to page. */
+/** Messages over the port from the frame to the page. */
 export type FromFrame =
   | { type: "ready" } // content is visible
   | { type: "result"; callback: Callback } // the end of the attempt that a hidden frame watches
   | { type: "event"; payload: Payload; reason?: string } // the reason of a widget.config_error, for the developer's console
-  | { type: "closed" }; // the patient has finished: the page closes the modal
+  | { type: "closed" }; // the patient has finished, so the page closes the modal
 
-/** Over the port, page to frame. */
+/** Messages over the port from the page to the frame. */
 export type ToFrame =
-  | { type: "close" } // the patient wants to close; the frame asks first if an attempt is open, and responds with closed
+  | { type: "close" } // the patient wants to close; if an attempt is open, the frame asks first; it responds with closed
   | Here;

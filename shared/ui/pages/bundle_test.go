@@ -41,7 +41,7 @@ func loaded(t *testing.T) *pages.Bundle {
 
 func only(encoding string) func(string) bool { return func(e string) bool { return e == encoding } }
 
-func TestLoadServesOnlyFilesOfManifest(t *testing.T) {
+func TestLoadIgnoresFilesOutsideManifest(t *testing.T) {
 	t.Parallel()
 	folder := watched{built.Folder(), map[string]bool{}}
 	folder.MapFS["widget/assets/left-over.js"] = &fstest.MapFile{Data: []byte("old")}
@@ -65,7 +65,7 @@ func TestLoadServesOnlyFilesOfManifest(t *testing.T) {
 	}
 }
 
-func TestFileHasEncodingsAndLifetime(t *testing.T) {
+func TestFileHasEncodingsAndCacheLifetime(t *testing.T) {
 	t.Parallel()
 	b := loaded(t)
 	asset, ok := b.File("widget/assets/embed-1a2b3c.js")

@@ -40,7 +40,7 @@ func TestBootDataIsEscapedInScript(t *testing.T) {
 	}
 }
 
-func TestBootHasAllFields(t *testing.T) {
+func TestBootDataContainsAllFields(t *testing.T) {
 	t.Parallel()
 	drawn, err := loaded(t).Draw(pages.Embed, "es", "T",
 		pages.Boot{Shell: pages.Frame, BaseURL: "https://api.example/v1", Mode: org.Live, PublicID: "p"})
@@ -58,7 +58,7 @@ func TestBootHasAllFields(t *testing.T) {
 	}
 }
 
-func TestPageSendsOriginOnlyWhenItStartsAttempts(t *testing.T) {
+func TestPageReferrerPolicyAllowsOriginWhenPageStartsAttempts(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[string]string{
 		pages.Embed: "strict-origin", pages.Connect: "strict-origin", pages.Demo: "no-referrer",
@@ -122,7 +122,7 @@ func TestPolicyListsAllowedFrameAncestors(t *testing.T) {
 	}
 }
 
-func TestBrandingOmitsURLsOfService(t *testing.T) {
+func TestBrandingOmitsServiceURLs(t *testing.T) {
 	t.Parallel()
 	got := pages.BrandingOf(org.Organisation{
 		Name: "Alder", Accent: "#1a5fb4", LogoURI: "https://api.example/v1/bridge/connect?attempt=x",

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestBrandingOmitsURLsOfServiceInAnySpelling covers rows stored by an earlier release, which may contain any spelling
+// TestBrandingOmitsServiceURLsInAnySpelling covers rows stored by an earlier release, which may contain any spelling
 // that the earlier release accepted.
-func TestBrandingOmitsURLsOfServiceInAnySpelling(t *testing.T) {
+func TestBrandingOmitsServiceURLsInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{
 		spelling.Of("api.recordbridge.example", "", "/v1"),
@@ -32,7 +32,7 @@ func TestBrandingOmitsURLsOfServiceInAnySpelling(t *testing.T) {
 	}
 }
 
-func TestPolicyOmitsServiceInAnySpelling(t *testing.T) {
+func TestPolicyOmitsServiceHostInAnySpelling(t *testing.T) {
 	t.Parallel()
 	bundle := loaded(t)
 	for _, text := range spelling.Of("api.recordbridge.example", "", "") {

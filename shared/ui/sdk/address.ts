@@ -1,12 +1,12 @@
-/** URLs of our pages. */
+/** URLs of the service's pages. */
 
 /**
- * The base URL of the service that served this script: <base>/sdk/<version>/svc-widget.js. "" if it came from
- * elsewhere, such as a customer's bundle.
+ * The base URL of the service that served this script: <base>/sdk/<version>/svc-widget.js. It is "" if the script has
+ * another URL, such as that of a customer's bundle.
  */
 const OWN = /^(http.+)\/sdk\/[^/]+\/svc-/.exec(import.meta.url)?.[1] ?? "";
 
-/** Returns an element's base URL without a trailing slash; "" if it is missing or invalid. */
+/** Returns an element's base URL without a trailing slash, or "" if the base URL is missing or invalid. */
 export function baseOf(element: Pick<Element, "getAttribute">): string {
   try {
     const { origin, pathname } = new URL(element.getAttribute("base-url") || OWN);
@@ -16,5 +16,5 @@ export function baseOf(element: Pick<Element, "getAttribute">): string {
   }
 }
 
-/** Returns the parameters as a query or fragment, omitting empty ones. */
+/** Returns the parameters as a query or fragment. Empty parameters are omitted. */
 export const parameters = (values: Record<string, string>): string => `${new URLSearchParams(Object.entries(values).filter(([, value]) => value))}`;

@@ -1,14 +1,15 @@
 /**
- * The attributes of both elements and their properties. A property is its attribute in camel case; a missing string is
- * "". Frameworks write "false" into boolean attributes, so a boolean is true if present and not "false".
+ * The attributes and properties of both elements. A property has its attribute's name in camel case. A missing string
+ * attribute is "". A boolean attribute is true if it is present and not "false", because frameworks write "false" into
+ * boolean attributes.
  */
 import type { Config } from "../kit/protocol.ts";
 import { languageOf } from "./words.ts";
 
-/** Parameters of the connect endpoint, there with underscores. */
+/** Parameters of the connect endpoint. The endpoint's names have underscores. */
 export const PASSED = ["request-id", "external-id", "external-state", "reconnect-org-connection-id", "brand-id", "portal-id", "endpoint-id"] as const;
 
-/** Attributes sent to the frame unchanged. */
+/** Attributes that are sent to the frame unchanged. */
 const TOLD = [...PASSED, "public-id", "email", "search-query", "search-sort-by", "search-sort-by-opts"] as const;
 
 /** The attributes of svc-widget-element. lang has a property in HTML, too. */
@@ -41,7 +42,7 @@ export function reflect({ prototype, observedAttributes }: { prototype: HTMLElem
   }
 }
 
-/** Adopts properties that a framework set before the script loaded, because they shadow those of the class. */
+/** Adopts properties that a framework set before the script loaded, because such properties shadow those of the class. */
 export function adoptEarly(element: HTMLElement): void {
   for (const [name, value] of Object.entries(element)) {
     const properties = element as unknown as Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * The base of both elements: a button, or a slotted one, that opens the widget. The class also exists without a DOM, so
- * that a server can import the module.
+ * The base class of both elements. An element is a default button or a slotted button that opens the widget. The class
+ * also exists without a DOM, so that a server can import the module.
  */
 import { baseOf, parameters } from "./address.ts";
 import { adoptEarly, type Reflected } from "./attributes.ts";
@@ -20,7 +20,7 @@ export abstract class WidgetBase extends Parent {
 
   constructor() {
     super();
-    // A constructed sheet needs no style-src.
+    // A constructed sheet does not require style-src.
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(css);
     this.root.adoptedStyleSheets = [sheet];
@@ -37,7 +37,7 @@ export abstract class WidgetBase extends Parent {
     this.#label.textContent = wordsOf(this).title;
   }
 
-  /** The trigger, to which the focus returns: a slotted button or link, or the default button. */
+  /** The trigger to which the focus returns: a slotted button or link, or the default button. */
   protected get trigger(): HTMLElement {
     return this.querySelector<HTMLElement>("button, a, [role=button]") ?? this.button;
   }
@@ -52,13 +52,13 @@ export abstract class WidgetBase extends Parent {
     this.say();
   }
 
-  /** A slotted button must not be nested in ours. */
+  /** Places the slot. A slotted button must not be nested in the default button. */
   #arrange(): void {
     const isOurs = this.trigger === this.button;
     const place = isOurs ? this.button : this.root;
     if (this.#slot.parentNode !== place) place.append(this.#slot);
     this.button.hidden = !isOurs;
-    // White space counts as slotted content, so a slot's fallback would leave the button without a name.
+    // White space counts as slotted content, so a slot's fallback content would leave the button without a name.
     this.#label.hidden = this.#slot.assignedNodes().some((node) => node.nodeType === 1 || node.nodeValue?.trim());
   }
 

@@ -1,4 +1,4 @@
-/** A style sheet's text, minified by the build. */
+/** The text of a style sheet, minified by the build. */
 declare module "*.css" {
   const text: string;
   export default text;

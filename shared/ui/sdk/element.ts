@@ -1,4 +1,7 @@
-/** svc-widget-element: a button and a modal with our page in a frame. It reports everything by one event, eventBus. */
+/**
+ * svc-widget-element: a button, and a modal that shows the service's page in a frame. The element reports everything
+ * through one event, eventBus.
+ */
 import type { Connection, Mode, Payload } from "../kit/protocol.ts";
 import { config, ELEMENT_BOOLEANS, ELEMENT_STRINGS, reflect, type Reflected } from "./attributes.ts";
 import { addressOf, emit, mistakeOf, SANDBOXED, warn, WidgetBase } from "./base.ts";
@@ -25,10 +28,10 @@ export class SvcWidgetElement extends WidgetBase {
   #mode: Mode = "test";
   #shown: Frame | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Whether the frame has reported the end. */
+  /** Whether the frame has reported that the visit ended. */
   #completed = false;
   #connections = new Map<string, Connection>();
-  /** Clicks on the close button since the frame's last message. */
+  /** The number of clicks on the close button since the frame's last message. */
   #presses = 0;
   /** A preloaded frame (preload="hover"). */
   #ahead: Frame | undefined;
@@ -44,7 +47,7 @@ export class SvcWidgetElement extends WidgetBase {
     }
   }
 
-  /** Opens the modal. It does nothing if the modal is open or the element is disconnected. */
+  /** Opens the modal. Has no effect if the modal is open or the element is disconnected. */
   show(): void {
     if (this.#isOpen || !this.isConnected) return;
     this.#isOpen = true;
@@ -62,7 +65,7 @@ export class SvcWidgetElement extends WidgetBase {
     this.#report("config");
   }
 
-  /** Closes the modal immediately, whatever the patient is doing. */
+  /** Closes the modal immediately, even if the patient has not finished. */
   hide(): void {
     this.#end();
   }

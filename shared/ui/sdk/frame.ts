@@ -1,6 +1,6 @@
 /**
- * The frame with our page, and the channel to it (kit/protocol.ts). It trusts only this frame's window and origin;
- * after the first message everything uses a private port.
+ * The frame with the service's page, and the channel to the frame (kit/protocol.ts). The channel trusts only this
+ * frame's window and origin. After the first message, all messages use a private port.
  */
 import type { FromFrame, Hello, Here, Init, ToFrame } from "../kit/protocol.ts";
 import { make } from "./make.ts";
@@ -12,9 +12,9 @@ export interface Broken {
 }
 
 export interface Frame {
-  /** Loads once it is in the document. */
+  /** The iframe, which loads after it is added to the document. */
   element: HTMLIFrameElement;
-  /** Sends the configuration on the frame's hello, or immediately after it. */
+  /** Allows the configuration to be sent. It is sent immediately or, if the frame has not yet sent its hello, after the hello. */
   open(): void;
   /** Sends a message over the port, and returns the number of ports: 0 before the frame has its configuration, and after its removal. */
   send(message: ToFrame): number;
@@ -34,7 +34,10 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
   let hasSaidHello = false;
   let mayAnswer = false;
 
-  /** A frame says hello until it is answered, and again after a reload. It keeps the first port it receives, so the active one is unknown. */
+  /**
+   * Sends the configuration with a new port. A frame repeats its hello until it receives the configuration, and says
+   * hello again after a reload. The frame keeps the first port that it receives, so the active port is unknown.
+   */
   const introduce = (): void => {
     if (!hasSaidHello || !mayAnswer) return;
     const { port1, port2 } = new MessageChannel();

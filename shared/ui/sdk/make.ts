@@ -1,6 +1,6 @@
 /**
- * Creates an element with its properties, its part (for a customer's CSS) and its children. It parses no markup, so
- * Trusted Types and CSP allow it.
+ * Creates an element with its properties, its part (for a customer's CSS) and its children. The function parses no
+ * markup, so Trusted Types and CSP allow it.
  */
 export function make<T extends keyof HTMLElementTagNameMap>(
   tag: T,

@@ -1,6 +1,6 @@
 /**
- * The modal: a dialog in the top layer, which the page can't clip or cover, with a close button over the frame's
- * header. It shows an error if the frame fails to load.
+ * The modal: a dialog in the top layer, which the page can't clip or cover. A close button is placed over the frame's
+ * header. The modal shows an error if the frame fails to load.
  */
 import { make } from "./make.ts";
 import type { Words } from "./words.ts";
@@ -44,7 +44,10 @@ export function makeModal(ask: (byButton?: boolean, byBackdrop?: boolean) => voi
 
   return {
     element,
-    /** Our own sheet stops the page from scrolling, so that its styles stay untouched. A scrollbar's space is reserved, so that nothing moves. */
+    /**
+     * Opens the dialog. A separate style sheet stops the page from scrolling, so that the page's own styles stay
+     * unchanged. The sheet reserves a scrollbar's space, so that no content moves.
+     */
     open() {
       const gutter = innerWidth > document.documentElement.clientWidth ? ";scrollbar-gutter:stable" : "";
       lock.replaceSync(`:root{overflow:hidden!important${gutter}}`);

@@ -1,4 +1,4 @@
-/** Writes the npm package to a folder (build/npm by default), from the output of build.mjs. It publishes nothing. */
+/** Writes the npm package to a folder (build/npm by default), using the output of build.mjs. It does not publish the package. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

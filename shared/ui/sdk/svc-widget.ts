@@ -1,4 +1,7 @@
-/** The customers' script: defines both elements. If it is loaded twice, the first definition stays. On a server it does nothing. */
+/**
+ * The customers' script, which defines both elements. If a page loads the script twice, the first definition stays. On
+ * a server, the script has no effect.
+ */
 import { SvcWidgetElement } from "./element.ts";
 import { SvcWidget } from "./widget.ts";
 

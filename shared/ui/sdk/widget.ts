@@ -1,7 +1,8 @@
 /**
- * svc-widget, the older element: redirects the patient to our page (redirect mode), or opens it in a window and reports
- * the result by one event, orgConnectionCallback (popup mode). It does not depend on window messages: the element
- * creates the attempt's ID and token, and a hidden frame polls our server, so that a severed window loses nothing.
+ * svc-widget, the older element. In redirect mode, it redirects the patient to the service's page. In popup mode, it
+ * opens that page in a window and reports the result through one event, orgConnectionCallback. The element does not
+ * depend on window messages: it creates the attempt's ID and token, and a hidden frame polls the server, so that a
+ * severed window loses no result.
  */
 import type { Callback, WindowFragment } from "../kit/protocol.ts";
 import { baseOf, parameters } from "./address.ts";
@@ -11,7 +12,7 @@ import { makeFrame } from "./frame.ts";
 import { attemptID, attemptToken } from "./random.ts";
 import { languageOf } from "./words.ts";
 
-/** Reports whether the patient has just clicked; undefined if the browser can't tell. */
+/** Reports whether the patient has just clicked. Returns undefined if the browser can't report clicks. */
 const isActive = (): boolean | undefined => navigator.userActivation?.isActive;
 
 /**
@@ -29,7 +30,7 @@ export class SvcWidget extends WidgetBase {
   /** Each attempt's function that ends it, with its window. */
   readonly #attempts = new Map<() => void, Window | null>();
 
-  /** Redirects the patient; in popup mode it opens a window unless one is known to be open. */
+  /** Redirects the patient. In popup mode, opens a window unless a window is known to be open. */
   show(): void {
     const mistake = mistakeOf(this);
     if (mistake) this.#refuse(mistake);
@@ -62,7 +63,7 @@ export class SvcWidget extends WidgetBase {
     const address = `${addressOf(this, "connect")}#${parameters({ ...fragment })}`;
     const wasActive = isActive();
     const popup = open(address, `svc-${attemptId}`, "popup,width=520,height=720");
-    // A window that opens without a handle still consumes the click; otherwise none opened.
+    // A window that opens without a handle still consumes the click. If the click is not consumed, no window opened.
     if (!popup && wasActive != null && wasActive === isActive()) return this.#fail("The browser didn't open a window. A sandboxed frame needs allow-popups.", attemptId);
     let patience = LOST;
     let seconds = 0;
@@ -99,13 +100,13 @@ export class SvcWidget extends WidgetBase {
     frame.open();
   }
 
-  /** Reports a configuration error, also in redirect mode, since there is no URL to redirect to. */
+  /** Reports a configuration error. In redirect mode, the error is also reported as an event, because there is no URL to redirect to. */
   #refuse(reason: string): void {
     warn(this, reason);
     this.#fail(`The widget is misconfigured: ${reason}.`, attemptID());
   }
 
-  /** Reports a failure that no server knows, with a locally created ID. */
+  /** Reports a failure that the server does not know about, with a locally created ID. */
   #fail(description: string, requestId: string): void {
     const detail: Callback = { error: "svc_invalid_request", error_description: description, request_id: requestId, ...(this.externalState && { external_state: this.externalState }) };
     emit(this, "orgConnectionCallback", detail);

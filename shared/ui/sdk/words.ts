@@ -1,4 +1,4 @@
-/** Words of the elements themselves. The pages in their frames have their own (kit/words). */
+/** The elements' own words. The pages in the elements' frames have separate words (kit/words). */
 const WORDS = {
   en: {
     title: "Share Records",
@@ -21,7 +21,7 @@ export type Words = (typeof WORDS)["en"];
 /** Returns the page's language, nearest ancestor first; "" if there is none. */
 export const languageOf = (element: HTMLElement): string => element.closest<HTMLElement>("[lang]")?.lang ?? document.documentElement.lang;
 
-/** Returns the words for a language tag, or for the browser's language if the tag is empty. */
+/** Returns the words for a language tag. If the tag is empty, returns the words for the browser's language. */
 export const wordsIn = (lang: string): Words => (/^es\b/i.test(lang || navigator.language) ? WORDS.es : WORDS.en);
 
 export const wordsOf = (element: HTMLElement): Words => wordsIn(languageOf(element));

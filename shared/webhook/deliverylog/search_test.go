@@ -86,7 +86,7 @@ func TestSearchFindsMatchingDeliveries(t *testing.T) {
 	}
 }
 
-func TestSearchRefusesInvalidQuery(t *testing.T) {
+func TestSearchRejectsInvalidQuery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, q := range map[string]deliverylog.Query{
@@ -102,7 +102,7 @@ func TestSearchRefusesInvalidQuery(t *testing.T) {
 	}
 }
 
-func TestSearchHidesOtherTenants(t *testing.T) {
+func TestSearchExcludesOtherTenants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe(t, tenant)
@@ -157,9 +157,9 @@ func TestExpiredDeliveriesAreHidden(t *testing.T) {
 	wantMissing(t, "an old delivery", w, tenant, own[0].ID)
 }
 
-// TestSearchLimitsRowsReadWhenNothingMatches checks that a search with few matches ends in time, and returns a cursor
+// TestSearchLimitsReadsWithoutMatches checks that a search with few matches ends in time, and returns a cursor
 // for the next page.
-func TestSearchLimitsRowsReadWhenNothingMatches(t *testing.T) {
+func TestSearchLimitsReadsWithoutMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 620 {
@@ -262,7 +262,7 @@ func isBefore(a, b deliverylog.Entry) bool {
 	return a.CreatedAt.Before(b.CreatedAt) || a.CreatedAt.Equal(b.CreatedAt) && a.ID < b.ID
 }
 
-func TestSearchReturnsNoCursorOnLastPage(t *testing.T) {
+func TestSearchOmitsCursorOnLastPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 6 {
@@ -326,7 +326,7 @@ func (f failing) Attempts(ctx context.Context, of org.Tenant, id string, limit i
 	return f.Rows.Attempts(ctx, of, id, limit)
 }
 
-func TestReadFailureIsInternalError(t *testing.T) {
+func TestReadFailureReturnsInternalError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe(t, tenant)

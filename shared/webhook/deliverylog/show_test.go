@@ -107,7 +107,7 @@ func (unreadable) Open(context.Context, org.Tenant, string, []byte) ([]byte, err
 	return nil, errTrouble
 }
 
-func TestAnswersAreUnreadableAfterWebhookRemoval(t *testing.T) {
+func TestResponsesAreUnreadableAfterWebhookIsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe(t, tenant)

@@ -131,7 +131,7 @@ func (p *office) wantDone(mails int, outcome notice.Outcome) {
 	}
 }
 
-func TestNoticeIsSentOnceForManyMessages(t *testing.T) {
+func TestNoticeIsSentOnceDespiteDuplicateMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address, "on-call@alder.example")
@@ -158,7 +158,7 @@ func TestNoticeIsSentOnceForManyMessages(t *testing.T) {
 	})
 }
 
-func TestMessageWithoutNoticeHasNoEffect(t *testing.T) {
+func TestMessageForUnknownNoticeIsIgnored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
@@ -169,7 +169,7 @@ func TestMessageWithoutNoticeHasNoEffect(t *testing.T) {
 	})
 }
 
-func TestNoticeWithoutRecipientsIsFinished(t *testing.T) {
+func TestNoticeWithoutRecipientsIsMarkedFinished(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t)
@@ -272,7 +272,7 @@ func (p *office) sweep(times int) {
 	}
 }
 
-func TestFailedMailIsRetried(t *testing.T) {
+func TestFailedEmailIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)

@@ -30,7 +30,7 @@ func (l *looking) Send(ctx context.Context, _ []string, _, _, _ string) error {
 	return errors.Join(err, l.err)
 }
 
-func TestNotifyDisabledSendsMailFirstWithoutBlocking(t *testing.T) {
+func TestNotifyDisabledSucceedsWhenEmailFails(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range map[string]error{"the mail goes": nil, "the mail fails": errTrouble} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func (s *steps) step(name string) error {
 	return nil
 }
 
-func TestNotifyStoresBeforeEnqueueing(t *testing.T) {
+func TestNotifyStoresNoticeBeforeEnqueueing(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		fail string
@@ -106,9 +106,9 @@ func (o *told) Notify(_ context.Context, n notice.Notice) error {
 
 func (*told) EnqueueNotice(context.Context, org.Tenant, string) error { return nil }
 
-// TestNoticeIDIdentifiesOccasion checks that one occasion yields one notice, even if the occasion is repeated after a
+// TestNoticeIDIsUniquePerOccasion checks that one occasion yields one notice, even if the occasion is repeated after a
 // crash, and that two occasions yield two notices.
-func TestNoticeIDIdentifiesOccasion(t *testing.T) {
+func TestNoticeIDIsUniquePerOccasion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	first, second := webhook.Subscription{ID: hookID, Tenant: tenant, CreatedAt: at, Rev: 1},

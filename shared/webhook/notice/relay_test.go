@@ -60,7 +60,7 @@ func (c counting) Send(_ context.Context, to []string, _, _, _ string) error {
 	return nil
 }
 
-func TestNoticesWorkDespiteHostileAccount(t *testing.T) {
+func TestNoticesAreSentDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, sent := newOffice(t), counting{}
@@ -121,7 +121,7 @@ func TestNoticeIsSentOnlyToVerifiedAddresses(t *testing.T) {
 	})
 }
 
-func TestNoticeWaitsWhenItsLimitIsReached(t *testing.T) {
+func TestNoticeIsPostponedWhenLimitIsReached(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
@@ -174,7 +174,7 @@ func TestSupportTicketsReachOperatorWithinLimit(t *testing.T) {
 	})
 }
 
-func TestSupportTicketSendsNoMailWithoutSupportAddress(t *testing.T) {
+func TestSupportTicketIsNotEmailedWithoutSupportAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)

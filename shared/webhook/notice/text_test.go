@@ -25,7 +25,7 @@ func mailed(t *testing.T, n notice.Notice) (subject, text, markup string) {
 	return got.Subject, got.Text, got.HTML
 }
 
-func TestMailOfEachKindContainsNoSecret(t *testing.T) {
+func TestNoticeEmailsContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	sub := webhook.Subscription{
 		ID: hookID, Tenant: tenant, URL: "https://user:unsaid@alder.example/hook?key=unsaid#unsaid",

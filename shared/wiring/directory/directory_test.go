@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestFacilitiesListsConfiguredAndSimulatedByMode(t *testing.T) {
+func TestFacilitiesListsConfiguredAndSimulatedFacilitiesByMode(t *testing.T) {
 	t.Parallel()
 	const config = `{"networks":{
 		"ihe":{"gateways":[{"home":"urn:oid:2.999.2.1","name":"Alder","city":"A","state":"NY",

@@ -25,7 +25,7 @@ func want(t *testing.T, c *cache.Cache[string, int], key string, value int) {
 	}
 }
 
-func TestCacheExpiresValue(t *testing.T) {
+func TestCacheExpiresValues(t *testing.T) {
 	t.Parallel()
 	var moving clock
 	c := cache.New[string, int](2, time.Minute, moving.now)
@@ -57,7 +57,7 @@ func TestCacheEvictsOldestValueWhenFull(t *testing.T) {
 	want(t, c, "d", 5)
 }
 
-func TestLoadCachesResultAndMeasuresAgeFromStart(t *testing.T) {
+func TestLoadMeasuresCacheAgeFromStartOfLoad(t *testing.T) {
 	t.Parallel()
 	var moving clock
 	c := cache.New[string, int](2, time.Minute, moving.now)

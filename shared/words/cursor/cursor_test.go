@@ -70,7 +70,7 @@ func TestCursorRoundTripsThroughSealAndOpen(t *testing.T) {
 	}
 }
 
-func TestCursorHidesPositionAndIsURLSafe(t *testing.T) {
+func TestCursorIsEncryptedAndURLSafe(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	text := seal(t, s, position)
@@ -129,7 +129,7 @@ func TestOpenRejectsAlternativeSpellings(t *testing.T) {
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-func TestCursorIsBoundToTenantAndUse(t *testing.T) {
+func TestCursorIsBoundToTenantAndPurpose(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	text := seal(t, s, position)

@@ -13,7 +13,7 @@ func causes() fault.Causes {
 		"It took too long.").About("code"), Action: "Try again."}}
 }
 
-func TestFailedReturnsErrorFromTable(t *testing.T) {
+func TestCausesFailedReturnsErrorFromTable(t *testing.T) {
 	t.Parallel()
 	because := errors.New("x")
 	err := fmt.Errorf("exchange: %w", causes().Failed("late", because))

@@ -15,7 +15,7 @@ type answered struct{}
 func (answered) Error() string          { return "answered" }
 func (answered) Failure() (string, int) { return "limited", 429 }
 
-func TestSpotOfReturnsSpot(t *testing.T) {
+func TestSpotOfReturnsSpotFromWrappedError(t *testing.T) {
 	t.Parallel()
 	token := fault.Spot{Step: fault.StepToken, Host: "ehr.example"}
 	for name, test := range map[string]struct {
@@ -56,8 +56,8 @@ func TestSpotOfReturnsSpot(t *testing.T) {
 	}
 }
 
-// TestHostOfReturnsOnlyHost checks that HostOf drops paths, queries and user information, which may contain secrets.
-func TestHostOfReturnsOnlyHost(t *testing.T) {
+// TestHostOfOmitsPathQueryAndUserInfo checks that HostOf drops paths, queries and user information, which may contain secrets.
+func TestHostOfOmitsPathQueryAndUserInfo(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://ehr.example/r4/x?key=SECRET#SECRET":   "ehr.example",

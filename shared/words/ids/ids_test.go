@@ -74,7 +74,7 @@ func TestParseTaskAcceptsBothSpellings(t *testing.T) {
 	}
 }
 
-func TestParseUUIDAcceptsOnlyDashedForm(t *testing.T) {
+func TestParseUUIDRejectsFormWithoutDashes(t *testing.T) {
 	t.Parallel()
 	const dashed = "7a0b0c0d-0000-4000-8000-0000000000ef"
 	if got, ok := ids.ParseUUID(strings.ToUpper(dashed)); !ok || got != dashed {
@@ -90,7 +90,7 @@ func TestParseUUIDAcceptsOnlyDashedForm(t *testing.T) {
 	}
 }
 
-func TestParseRandomAcceptsOnlyVersion4(t *testing.T) {
+func TestParseRandomRejectsOtherVersions(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"3A1D5C90-2B7E-4C1F-8A52-7D0E9F6B4C21": "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21",

@@ -115,7 +115,7 @@ func TestEmitWritesOneLine(t *testing.T) {
 	}
 }
 
-func TestFailLogsCauseOnlyOfInternalFailures(t *testing.T) {
+func TestFailOmitsCauseOfClientErrors(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("CAUSE")
 	cases := map[string]struct {
@@ -186,7 +186,7 @@ func TestNoteWritesSeparateLine(t *testing.T) {
 	}
 }
 
-func TestAddDoesNothingWithoutUnitOfWork(t *testing.T) {
+func TestAddIsNoOpOutsideUnitOfWork(t *testing.T) {
 	t.Parallel()
 	logx.Add(t.Context(), slog.String("outcome", "lost"))
 	logx.Fail(t.Context(), errors.New("lost"))

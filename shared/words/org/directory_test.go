@@ -147,8 +147,8 @@ func TestAuthenticateAcceptsPublicIDAndKey(t *testing.T) {
 	}
 }
 
-// TestAuthenticateReturnsSameErrorForEveryMistake checks that the error does not reveal which mistake was made.
-func TestAuthenticateReturnsSameErrorForEveryMistake(t *testing.T) {
+// TestAuthenticateReturnsSameErrorForEveryInvalidCredential checks that the error does not reveal which mistake was made.
+func TestAuthenticateReturnsSameErrorForEveryInvalidCredential(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
@@ -294,7 +294,7 @@ func (m many) Credential(_ context.Context, of org.Tenant, id string) (org.Crede
 	return org.Credential{ID: id, Tenant: of}, nil
 }
 
-func TestDirectoryServesConcurrentCallers(t *testing.T) {
+func TestDirectoryIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	directory := org.NewDirectory(many{records: w.records}, func() time.Time { return start })
@@ -313,7 +313,7 @@ func TestDirectoryServesConcurrentCallers(t *testing.T) {
 	callers.Wait()
 }
 
-func TestParseModeAndTenantKey(t *testing.T) {
+func TestParseModeRejectsUnknownModes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"test": true, "live": true, "": false, "TEST": false, "prod": false,

@@ -48,7 +48,7 @@ func TestParsePrivateKeyAcceptsNewPrivateKey(t *testing.T) {
 	}
 }
 
-func TestParsePrivateKeyDetectsTypingErrors(t *testing.T) {
+func TestParsePrivateKeyDetectsTypos(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, org.Live)
 	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -26,7 +26,7 @@ func TestParseNameAcceptsNamesOfPracticesAndCompanies(t *testing.T) {
 	}
 }
 
-func TestParseNameRejectsAddressesAndInvisibleCharacters(t *testing.T) {
+func TestParseNameRejectsURLsAndInvisibleCharacters(t *testing.T) {
 	t.Parallel()
 	for what, names := range map[string][]string{
 		"domains": {

@@ -54,7 +54,7 @@ func TestMatchRedirectRequiresExactMatch(t *testing.T) {
 	}
 }
 
-func TestWithAddsParametersToQuery(t *testing.T) {
+func TestRedirectWithAddsParametersToQuery(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ uri, want string }{
 		{"https://a.example/back", "https://a.example/back?error=x%26y%23z"},

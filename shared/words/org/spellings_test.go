@@ -34,7 +34,7 @@ func TestRedirectNeverPointsToServiceInAnySpelling(t *testing.T) {
 	}
 }
 
-func TestRedirectAcceptsLoopbackApplication(t *testing.T) {
+func TestNewRedirectURIAcceptsLoopbackApplication(t *testing.T) {
 	t.Parallel()
 	for _, uri := range []string{
 		"http://localhost:3000/callback", "http://127.0.0.1:3000/callback", "com.alder.app:/back",

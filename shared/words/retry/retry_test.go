@@ -24,7 +24,7 @@ func failing(calls *int, failures ...error) func() error {
 	}
 }
 
-func TestOnConflictRetriesOnlyLostWrites(t *testing.T) {
+func TestOnConflictReturnsOtherErrorsWithoutRetry(t *testing.T) {
 	t.Parallel()
 	first, last := fault.Stale().Because(errors.New("first")), fault.Stale().Because(errors.New("last"))
 	refused := fault.New(fault.Conflict, fault.CodeConflict, "There are too many.")
@@ -54,7 +54,7 @@ func TestOnConflictRetriesOnlyLostWrites(t *testing.T) {
 	}
 }
 
-func TestOnConflictStopsWhenContextEnds(t *testing.T) {
+func TestOnConflictStopsWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := 0
@@ -98,7 +98,7 @@ func TestPolicyDoublesAndJittersPauses(t *testing.T) {
 	}
 }
 
-func TestPolicyStopsWhenContextEnds(t *testing.T) {
+func TestPolicyStopsWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -23,9 +23,9 @@ func leaks(text string) bool {
 		strings.Contains(text, "0x73, 0x65, 0x6e") || strings.Contains(text, "73 65 6e")
 }
 
-// TestTextIsNeverPrinted checks that no way of printing a Text, alone or within a struct, reveals any part of its
+// TestTextIsRedactedWhenPrinted checks that no way of printing a Text, alone or within a struct, reveals any part of its
 // value.
-func TestTextIsNeverPrinted(t *testing.T) {
+func TestTextIsRedactedWhenPrinted(t *testing.T) {
 	t.Parallel()
 	text := secret.New(value)
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + value + strings.Repeat("x", 32) + `"}`))
@@ -117,7 +117,7 @@ var (
 	two = strings.Repeat("2", 43)
 )
 
-func TestMarkIsValidAfterRotation(t *testing.T) {
+func TestCheckAcceptsMACAfterRotation(t *testing.T) {
 	t.Parallel()
 	before := ring(t, `{"current":"1","1":"`+one+`"}`)
 	after := ring(t, `{"current":"2","1":"`+one+`","2":"`+two+`"}`)
@@ -153,7 +153,7 @@ func TestMarkIsValidAfterRotation(t *testing.T) {
 	}
 }
 
-func TestDeriveSeparatesUsesAndVersions(t *testing.T) {
+func TestDeriveReturnsDistinctKeysPerUseAndVersion(t *testing.T) {
 	t.Parallel()
 	keys := ring(t, `{"current":"2","1":"`+one+`","2":"`+two+`"}`)
 	seen := map[string]string{}

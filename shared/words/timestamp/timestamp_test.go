@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-func TestTimestampIsRFC3339InUTCToSecond(t *testing.T) {
+func TestTimestampOfFormatsRFC3339InUTC(t *testing.T) {
 	t.Parallel()
 	east := time.FixedZone("", 2*60*60)
 	for at, want := range map[time.Time]string{
@@ -23,7 +23,7 @@ func TestTimestampIsRFC3339InUTCToSecond(t *testing.T) {
 	}
 }
 
-func TestTimestampIsEmptyForZeroTime(t *testing.T) {
+func TestTimestampOfReturnsEmptyStringForZeroTime(t *testing.T) {
 	t.Parallel()
 	body, err := json.Marshal(struct {
 		At string `json:"at,omitempty"`

@@ -9,7 +9,7 @@ import (
 
 const id = "1-5759e988-bd862e3fe1be46a994272793"
 
-func TestIDReturnsRootOfHeader(t *testing.T) {
+func TestTraceIDReturnsRootFromHeader(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
 		"Root=" + id: id,

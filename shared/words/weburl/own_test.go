@@ -2,7 +2,7 @@ package weburl_test
 
 import "testing"
 
-func TestOwnIsSameOriginComparesSchemeHostAndPort(t *testing.T) {
+func TestIsSameOriginComparesSchemeHostAndPort(t *testing.T) {
 	t.Parallel()
 	own := elsewhere(t)
 	const here = "https://hooks.example/a"

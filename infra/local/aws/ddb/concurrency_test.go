@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-func TestConditionalUpdateSucceedsOnceWhenClaimsAreConcurrent(t *testing.T) {
+func TestConditionalUpdateLetsOneConcurrentClaimSucceed(t *testing.T) {
 	t.Parallel()
 	client := newTable(t)
 	var winners, losers atomic.Int32
@@ -36,7 +36,7 @@ func TestConditionalUpdateSucceedsOnceWhenClaimsAreConcurrent(t *testing.T) {
 	}
 }
 
-func TestConcurrentIncrementsAreAllCounted(t *testing.T) {
+func TestConcurrentIncrementsAreNotLost(t *testing.T) {
 	t.Parallel()
 	client := newTable(t)
 	var wg sync.WaitGroup
@@ -55,7 +55,7 @@ func TestConcurrentIncrementsAreAllCounted(t *testing.T) {
 	wantItem(t, get(t, client, key("count", "1")), item{"pk": str("count"), "sk": str("1"), "n": num("320")})
 }
 
-func TestReaderNeverSeesPartialTransaction(t *testing.T) {
+func TestReadsNeverReturnPartialTransaction(t *testing.T) {
 	t.Parallel()
 	client := newTable(t)
 	both := func(v string) []types.TransactWriteItem {

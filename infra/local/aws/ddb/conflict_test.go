@@ -124,7 +124,7 @@ func TestReadsReturnPreviousItemDuringTransaction(t *testing.T) {
 	})
 }
 
-func TestRepeatedTokenIsInProgressDuringTransaction(t *testing.T) {
+func TestTransactionInProgressRejectsRepeatedToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, client := holding(t)
@@ -151,7 +151,7 @@ func TestCancelledTransactionReleasesItems(t *testing.T) {
 	})
 }
 
-func TestExpireKeepsRowHeldByTransaction(t *testing.T) {
+func TestExpireKeepsRowLockedByTransaction(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, client := holding(t)

@@ -154,7 +154,7 @@ func rows(t *rapid.T, client *dynamodb.Client, query *dynamodb.QueryInput) []ite
 	return out.Items
 }
 
-func TestVisibleStateSurvivesTwoStarts(t *testing.T) {
+func TestRestartPreservesVisibleState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		// A synctest bubble has no deadline, so the *testing.T is wrapped.

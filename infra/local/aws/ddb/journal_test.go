@@ -47,7 +47,7 @@ func (j *memoryJournal) restart(t *testing.T) *dynamodb.Client {
 	return clientOf(server)
 }
 
-func TestJournalHasOneRecordPerTransaction(t *testing.T) {
+func TestTransactionWritesOneJournalRecord(t *testing.T) {
 	t.Parallel()
 	journal := &memoryJournal{}
 	client := clientOf(ddb.New(journal))
@@ -71,7 +71,7 @@ func TestJournalHasOneRecordPerTransaction(t *testing.T) {
 	}
 }
 
-func TestWriteIsNotVisibleWhenJournalFails(t *testing.T) {
+func TestFailedJournalWriteIsNotVisible(t *testing.T) {
 	t.Parallel()
 	journal := &memoryJournal{}
 	client := clientOf(ddb.New(journal))
@@ -84,7 +84,7 @@ func TestWriteIsNotVisibleWhenJournalFails(t *testing.T) {
 	}
 }
 
-func TestReplayRejectsForeignRecord(t *testing.T) {
+func TestReplayRejectsUnknownRecord(t *testing.T) {
 	t.Parallel()
 	for _, record := range []string{
 		`[]`, `{"items":[{"table":"None","put":{"pk":{"S":"a"}}}]}`,

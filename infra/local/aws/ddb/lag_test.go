@@ -86,7 +86,7 @@ func TestIndexShowsWriteAfterLag(t *testing.T) {
 	})
 }
 
-func TestDelayedIndexEntryFollowsChangedKey(t *testing.T) {
+func TestIndexMovesEntryAfterKeyChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lag := map[string]time.Duration{}
@@ -103,7 +103,7 @@ func TestDelayedIndexEntryFollowsChangedKey(t *testing.T) {
 	})
 }
 
-func TestRowChangesBecomeVisibleInOrder(t *testing.T) {
+func TestIndexAppliesRowChangesInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lag := map[string]time.Duration{"whole": 10 * time.Second}
@@ -124,7 +124,7 @@ func TestRowChangesBecomeVisibleInOrder(t *testing.T) {
 	})
 }
 
-func TestDueIndexChangesAreVisibleOnFirstRead(t *testing.T) {
+func TestIndexAppliesDueChangesOnFirstRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lag := map[string]time.Duration{"whole": time.Second}

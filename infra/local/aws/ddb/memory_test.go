@@ -13,11 +13,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// TestRowMemoryIsCloseToContentSize checks how much memory rows use. A laptop must be able to hold delivered events for
+// TestRowMemoryStaysCloseToContentSize checks how much memory rows use. A laptop must be able to hold delivered events for
 // their time to live of 15 days, and expired rows must release their memory.
 //
 //nolint:paralleltest // other tests would use memory meanwhile
-func TestRowMemoryIsCloseToContentSize(t *testing.T) {
+func TestRowMemoryStaysCloseToContentSize(t *testing.T) {
 	const rows = 3000
 	server := ddb.New(wire.Discard{})
 	client := clientOf(server)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-func TestExpireRemovesOnlyExpiredRows(t *testing.T) {
+func TestExpireRemovesExpiredRows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server := ddb.New(wire.Discard{})
@@ -49,7 +49,7 @@ func TestExpireRemovesOnlyExpiredRows(t *testing.T) {
 	})
 }
 
-func TestTokenExpiresAfterTenMinutes(t *testing.T) {
+func TestIdempotencyTokenExpiresAfterTenMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := newTable(t)

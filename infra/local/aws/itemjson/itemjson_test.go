@@ -50,7 +50,7 @@ func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 	})
 }
 
-func TestEachSplitsCompactSDKFormat(t *testing.T) {
+func TestEachParsesCompactSDKOutput(t *testing.T) {
 	t.Parallel()
 	var names []string
 	ok := itemjson.Each([]byte(`{"pk":{"S":"a"},"m":{"M":{"x":{"N":"1"}}}}`),

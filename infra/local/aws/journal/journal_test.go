@@ -127,7 +127,7 @@ func TestRestoreReplacesFileWithSnapshot(t *testing.T) {
 	}
 }
 
-func TestFailedSnapshotKeepsFile(t *testing.T) {
+func TestRestoreKeepsFileWhenSnapshotFails(t *testing.T) {
 	t.Parallel()
 	before := header + `{"service":"notes","record":"one"}` + "\n" + `{"service":"notes","rec`
 	dir := written(t, before)
@@ -148,7 +148,7 @@ func TestFailedSnapshotKeepsFile(t *testing.T) {
 	}
 }
 
-func TestKillAtAnyByteKeepsCompleteRecords(t *testing.T) {
+func TestRestoreKeepsCompleteRecordsOfTruncatedFile(t *testing.T) {
 	t.Parallel()
 	whole := header + `{"service":"notes","record":"one"}` + "\n" + `{"service":"notes","record":"two"}` + "\n"
 	for size := len(header); size <= len(whole); size++ {
@@ -199,7 +199,7 @@ func TestRestoreErrorNamesFileAndLine(t *testing.T) {
 	}
 }
 
-func TestAppendFailsBeforeRestoreAndAfterClose(t *testing.T) {
+func TestAppendFailsUnlessJournalIsOpen(t *testing.T) {
 	t.Parallel()
 	log := opened(t, t.TempDir())
 	if err := log.Append("notes", "early"); err == nil {
@@ -258,7 +258,7 @@ func TestConcurrentAppendsWriteCompleteLines(t *testing.T) {
 	}
 }
 
-func TestJournalIsReadableByOwnerOnly(t *testing.T) {
+func TestJournalFileIsReadableByOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	restored(t, dir)
@@ -271,7 +271,7 @@ func TestJournalIsReadableByOwnerOnly(t *testing.T) {
 	}
 }
 
-func TestFolderIsLockedToOneProcess(t *testing.T) {
+func TestOpenRejectsFolderLockedByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := opened(t, dir)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-func TestSignatureVerifiesWithPublicKey(t *testing.T) {
+func TestSignReturnsSignatureThatPublicKeyVerifies(t *testing.T) {
 	t.Parallel()
 	message := []byte("header.claims")
 	digest := sha512.Sum384(message)

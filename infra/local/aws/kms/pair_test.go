@@ -11,9 +11,9 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// TestPrivateKeyIsCreatedOnceAndSurvivesRestart checks that a private key is created on first use, and only once even
+// TestPrivateKeySurvivesRestart checks that a private key is created on first use, and only once even
 // if several calls use the key concurrently.
-func TestPrivateKeyIsCreatedOnceAndSurvivesRestart(t *testing.T) {
+func TestPrivateKeySurvivesRestart(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	open := func() (*sdk.Client, func()) {

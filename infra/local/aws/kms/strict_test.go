@@ -91,7 +91,7 @@ func TestKMSRejectsMalformedRequests(t *testing.T) {
 	}
 }
 
-func TestDisabledKeyIsRejected(t *testing.T) {
+func TestDisabledKeyCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	id := newKey(t, client, &sdk.CreateKeyInput{})
@@ -148,7 +148,7 @@ func callsWith(t *testing.T, client *sdk.Client, id, signing string) map[string]
 	}
 }
 
-func TestDumpContainsKeysStatesAndAliases(t *testing.T) {
+func TestDumpContainsKeysWithStatesAndAliases(t *testing.T) {
 	t.Parallel()
 	server := kms.New(wire.Discard{})
 	for _, record := range []string{

@@ -208,7 +208,7 @@ func filler(seed byte, size int) []byte {
 	return bytes.Repeat(block, size/len(block)+1)[:size]
 }
 
-func TestReaderReceivesOldBodyAfterReplacement(t *testing.T) {
+func TestGetObjectCompletesOldBodyWhenObjectIsReplaced(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{Dir: t.TempDir()})
 	listener := httptest.NewServer(inProcess{server}) // a response recorder would accept the complete body at once

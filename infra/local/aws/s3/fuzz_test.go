@@ -9,9 +9,9 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// FuzzSignedRequestsGetResponse checks that signed requests of any form receive an HTTP status and never cause a panic
+// FuzzServerRespondsToEverySignedRequest checks that signed requests of any form receive an HTTP status and never cause a panic
 // or an InternalError.
-func FuzzSignedRequestsGetResponse(f *testing.F) {
+func FuzzServerRespondsToEverySignedRequest(f *testing.F) {
 	f.Add("PUT", "/exports/k", "", "body", "bytes=0-")
 	f.Add("GET", "/exports", "list-type=2&delimiter=/&max-keys=1", "", "")
 	f.Add("POST", "/exports/k", "uploadId=x", "<CompleteMultipartUpload>", "bytes=9223372036854775807-")

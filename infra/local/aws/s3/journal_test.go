@@ -107,7 +107,7 @@ func TestObjectsAndUploadsSurviveRestart(t *testing.T) {
 	}
 }
 
-func TestHeadersSurviveRestart(t *testing.T) {
+func TestObjectHeadersSurviveRestart(t *testing.T) {
 	t.Parallel()
 	dir, journal := t.TempDir(), &memoryJournal{}
 	client := restart(t, dir, journal)
@@ -156,7 +156,7 @@ func TestStartRemovesOrphanedBodies(t *testing.T) {
 	}
 }
 
-func TestChangeIsDroppedWhenJournalFails(t *testing.T) {
+func TestChangesAreRolledBackWhenJournalFails(t *testing.T) {
 	t.Parallel()
 	dir, journal := t.TempDir(), &memoryJournal{}
 	client := restart(t, dir, journal)
@@ -186,7 +186,7 @@ func TestChangeIsDroppedWhenJournalFails(t *testing.T) {
 	}
 }
 
-func TestRejectedBodyLeavesNoFile(t *testing.T) {
+func TestPutObjectRemovesFileOfRejectedBody(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	client := connect(newServer(t, s3.Options{Dir: dir}))
@@ -201,7 +201,7 @@ func TestRejectedBodyLeavesNoFile(t *testing.T) {
 	}
 }
 
-func TestReplayRejectsForeignRecords(t *testing.T) {
+func TestReplayRejectsInvalidRecords(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	for _, record := range []string{
@@ -239,8 +239,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestLargeBodyIsStreamedToFolder must not run in parallel, because it measures the memory of the complete process.
-func TestLargeBodyIsStreamedToFolder(t *testing.T) {
+// TestPutObjectStreamsLargeBodyToDisk must not run in parallel, because it measures the memory of the complete process.
+func TestPutObjectStreamsLargeBodyToDisk(t *testing.T) {
 	const size = 128 * mib
 	server := newServer(t, s3.Options{Dir: t.TempDir()})
 	client := connect(server)
@@ -265,7 +265,7 @@ func TestLargeBodyIsStreamedToFolder(t *testing.T) {
 	}
 }
 
-func TestCompletionIsRepeatableAfterRestart(t *testing.T) {
+func TestCompleteMultipartUploadIsIdempotentAcrossRestart(t *testing.T) {
 	t.Parallel()
 	log := &memoryJournal{}
 	client := connect(newServer(t, s3.Options{Journal: log}))

@@ -54,7 +54,7 @@ func (u upload) complete(t *testing.T, parts ...types.CompletedPart) (*awss3.Com
 	})
 }
 
-func TestRepeatedCompletionRequiresOwnObject(t *testing.T) {
+func TestRepeatedCompletionRequiresSamePartsAndUnchangedObject(t *testing.T) {
 	t.Parallel()
 	client := newBucket(t)
 	u := begin(t, client)
@@ -74,14 +74,14 @@ func TestRepeatedCompletionRequiresOwnObject(t *testing.T) {
 	wantCode(t, err, "NoSuchUpload")
 }
 
-func TestCompletionWithChecksumsRequiresConsecutiveParts(t *testing.T) {
+func TestCompleteMultipartUploadWithChecksumsRequiresConsecutiveParts(t *testing.T) {
 	t.Parallel()
 	u := begin(t, newBucket(t))
 	_, err := u.complete(t, u.part(t, 2, []byte("end")))
 	wantCode(t, err, "InternalError") // as the S3 documentation specifies
 }
 
-func TestPartsUploadConcurrently(t *testing.T) {
+func TestMultipartPartsCanBeUploadedConcurrently(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	client := connect(newServer(t, s3.Options{Dir: dir, Journal: &memoryJournal{}}))

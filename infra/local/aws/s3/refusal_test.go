@@ -8,9 +8,9 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// TestUnsupportedOperationsAreRejected checks that the server rejects unsupported S3 features instead of ignoring them.
+// TestS3RejectsUnsupportedOperations checks that the server rejects unsupported S3 features instead of ignoring them.
 // The scripts in infra/test/conformance cover the requests that S3 itself rejects.
-func TestUnsupportedOperationsAreRejected(t *testing.T) {
+func TestS3RejectsUnsupportedOperations(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	createBucket(t, connect(server))
@@ -43,7 +43,7 @@ func TestUnsupportedOperationsAreRejected(t *testing.T) {
 	}
 }
 
-func TestUnsupportedHeadersAreRejected(t *testing.T) {
+func TestS3RejectsUnsupportedHeaders(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	createBucket(t, connect(server))
@@ -73,7 +73,7 @@ func TestUnsupportedHeadersAreRejected(t *testing.T) {
 	}
 }
 
-func TestMalformedRequestsAreRejected(t *testing.T) {
+func TestS3RejectsMalformedRequests(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	client := connect(server)

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-func TestSecretIsFoundByNameAndARN(t *testing.T) {
+func TestGetSecretValueAcceptsNameOrARN(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	made := create(t, client, "recordbridge/cursors", "one")
@@ -32,7 +32,7 @@ func TestSecretIsFoundByNameAndARN(t *testing.T) {
 	}
 }
 
-func TestCreateSecretIsIdempotentByToken(t *testing.T) {
+func TestCreateSecretIsIdempotentPerClientRequestToken(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	token := "0c6a2b1e-1111-4222-8333-444455556666"
@@ -56,8 +56,8 @@ func TestCreateSecretIsIdempotentByToken(t *testing.T) {
 	}
 }
 
-// TestUnsupportedFeaturesAreRejected checks that unsupported Secrets Manager features are not silently ignored.
-func TestUnsupportedFeaturesAreRejected(t *testing.T) {
+// TestSecretsManagerRejectsUnsupportedFeatures checks that unsupported Secrets Manager features are not silently ignored.
+func TestSecretsManagerRejectsUnsupportedFeatures(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	keys := create(t, client, "keys", "one")

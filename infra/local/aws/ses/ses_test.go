@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/aws/ses"
 )
 
-func TestSentMailIsReadable(t *testing.T) {
+func TestSentReturnsAcceptedMail(t *testing.T) {
 	t.Parallel()
 	cloud, client := newClient(t)
 	in := mailTo("alder@example.org")
@@ -43,7 +43,7 @@ func TestSentMailIsReadable(t *testing.T) {
 }
 
 // The scripts in infra/test/conformance cover SES's other error responses.
-func TestSESRejectsMailThatAWSRejects(t *testing.T) {
+func TestSendEmailRejectsInvalidMail(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change func(*sdk.SendEmailInput)
@@ -119,7 +119,7 @@ func newClient(t *testing.T) (*aws.Cloud, *sdk.Client) {
 	return cloud, sdk.NewFromConfig(cloud.Config("test"))
 }
 
-func TestMailboxStoresLatestThousandMails(t *testing.T) {
+func TestMailboxKeepsLatestThousandMessages(t *testing.T) {
 	t.Parallel()
 	cloud, client := newClient(t)
 	for i := range 1002 {

@@ -55,7 +55,7 @@ func servicePresigned(t *testing.T, service string) *http.Request {
 	return send(t, http.MethodPost, signed, content)
 }
 
-func TestVerifyAcceptsSDKSignatureAndKeepsBodyReadable(t *testing.T) {
+func TestVerifyLeavesBodyOfSDKRequestReadable(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]*http.Request{
 		"in the header":            serviceSigned(t, servicePath, "dynamodb", signedAt),
@@ -89,7 +89,7 @@ func moved(r *http.Request, path string) *http.Request {
 	return r
 }
 
-func TestErrorCodesFollowServiceProtocol(t *testing.T) {
+func TestVerifyErrorCodesDependOnServiceProtocol(t *testing.T) {
 	t.Parallel()
 	const invalid, incomplete = "InvalidSignatureException", "IncompleteSignatureException"
 	swap := func(old, replacement string) func(*http.Request) {
@@ -165,7 +165,7 @@ func TestErrorCodesFollowServiceProtocol(t *testing.T) {
 	}
 }
 
-func TestPresignedCallToOtherServiceExpires(t *testing.T) {
+func TestVerifyRejectsExpiredPresignedDynamoDBCall(t *testing.T) {
 	t.Parallel()
 	_, err := sigv4.New("us-east-1", secrets).Verify(servicePresigned(t, "dynamodb"), "dynamodb",
 		signedAt.Add(61*time.Second))
@@ -174,7 +174,7 @@ func TestPresignedCallToOtherServiceExpires(t *testing.T) {
 	}
 }
 
-func TestTruncatedBodyIsReadError(t *testing.T) {
+func TestVerifyReturnsBodyReadError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("connection lost")
 	r := serviceSigned(t, servicePath, "dynamodb", signedAt)
@@ -184,7 +184,7 @@ func TestTruncatedBodyIsReadError(t *testing.T) {
 	}
 }
 
-func TestVerifierServesManyDaysAndClientsConcurrently(t *testing.T) {
+func TestVerifierIsSafeForConcurrentUseAcrossDays(t *testing.T) {
 	t.Parallel()
 	verifier := sigv4.New("us-east-1", secrets)
 	var clients sync.WaitGroup

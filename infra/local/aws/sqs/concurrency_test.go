@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestReceiveReturnsEachMessageOnceToConcurrentConsumers(t *testing.T) {
+func TestConcurrentConsumersReceiveEachMessageOnce(t *testing.T) {
 	t.Parallel()
 	const producers, perProducer, consumers = 6, 40, 4
 	b := newBench(t)

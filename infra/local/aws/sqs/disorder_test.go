@@ -38,7 +38,7 @@ func (s *scripted) draw(queue string, candidates int) (pick int, twice bool) {
 	return next.pick, next.twice
 }
 
-func TestDisorderPickSelectsMessage(t *testing.T) {
+func TestDisturbDeliversPickedMessageFirst(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	url := b.queue("jobs", nil)
@@ -57,7 +57,7 @@ func TestDisorderPickSelectsMessage(t *testing.T) {
 	}
 }
 
-func TestDuplicatedMessageHasTwoValidHandles(t *testing.T) {
+func TestDuplicateHasItsOwnReceiptHandle(t *testing.T) {
 	t.Parallel()
 	for name, deleteFirst := range map[string]bool{"the first deletes": true, "the second deletes": false} {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestDuplicatedMessageHasTwoValidHandles(t *testing.T) {
 	}
 }
 
-func TestDuplicateIsNeverInSameBatch(t *testing.T) {
+func TestReceiveExcludesDuplicatesFromSameBatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	url := b.queue("jobs", nil)
@@ -106,7 +106,7 @@ func TestDuplicateIsNeverInSameBatch(t *testing.T) {
 	}
 }
 
-func TestNextDeliveryInvalidatesDuplicateHandles(t *testing.T) {
+func TestRedeliveryInvalidatesDuplicateReceiptHandles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -124,7 +124,7 @@ func TestNextDeliveryInvalidatesDuplicateHandles(t *testing.T) {
 	})
 }
 
-func TestDuplicateCountsAsReceive(t *testing.T) {
+func TestDuplicateIncrementsReceiveCount(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	live, dead := b.pair("exports", "2")
@@ -140,7 +140,7 @@ func TestDuplicateCountsAsReceive(t *testing.T) {
 	}
 }
 
-func TestDisorderCandidatesExcludeExpiredMessages(t *testing.T) {
+func TestDisturbExcludesExpiredMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -171,7 +171,7 @@ func (k *kept) Append(_ string, record any) error {
 	return err
 }
 
-func TestMessagesArriveOnceInOrderWithoutDisorder(t *testing.T) {
+func TestMessagesArriveOnceInOrderByDefault(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	url := b.queue("jobs", nil)

@@ -127,7 +127,7 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 	}
 }
 
-func TestVisibleStateSurvivesTwoStarts(t *testing.T) {
+func TestRestartPreservesVisibleState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		// A synctest bubble has no deadline, so the *testing.T is wrapped.

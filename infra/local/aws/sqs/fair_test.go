@@ -65,7 +65,7 @@ func TestQuietGroupsAreReceivedBeforeNoisyGroup(t *testing.T) {
 	})
 }
 
-func TestGroupIsQuietOnceMessagesAreVisibleAgain(t *testing.T) {
+func TestNoisyGroupBecomesQuietWhenMessagesAreVisibleAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -80,7 +80,7 @@ func TestGroupIsQuietOnceMessagesAreVisibleAgain(t *testing.T) {
 	})
 }
 
-func TestNoisyGroupWithFewestInFlightIsReceivedFirst(t *testing.T) {
+func TestNoisyGroupWithFewestMessagesInFlightIsReceivedFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -95,7 +95,7 @@ func TestNoisyGroupWithFewestInFlightIsReceivedFirst(t *testing.T) {
 	})
 }
 
-func TestGroupWithTenthOfMessagesInFlightIsQuiet(t *testing.T) {
+func TestGroupWithTenPercentOfInFlightMessagesIsQuiet(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -26,7 +26,7 @@ func (j *fullDisk) Append(string, any) error {
 	return nil
 }
 
-func TestNothingChangesWhenJournalFails(t *testing.T) {
+func TestFailedJournalWriteLeavesQueueUnchanged(t *testing.T) {
 	t.Parallel()
 	var disk fullDisk
 	server := sqs.New("http://127.0.0.1:4566", &disk)

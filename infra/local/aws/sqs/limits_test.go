@@ -44,7 +44,7 @@ func crowded(t *testing.T, n int) *sqs.Server {
 }
 
 // One test covers all cases, because creating this many messages takes a second.
-func TestInFlightLimitAppliesToPolls(t *testing.T) {
+func TestInFlightLimitAppliesToLongPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server := crowded(t, inFlightLimit-1)
@@ -76,7 +76,7 @@ func TestInFlightLimitAppliesToPolls(t *testing.T) {
 	})
 }
 
-func TestSecondPurgeIsRejectedForOneMinute(t *testing.T) {
+func TestPurgeQueueRejectsSecondPurgeWithinOneMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -96,7 +96,7 @@ func TestSecondPurgeIsRejectedForOneMinute(t *testing.T) {
 	})
 }
 
-func TestShorterRetentionDropsOldMessages(t *testing.T) {
+func TestReducedRetentionPeriodDropsOldMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -118,7 +118,7 @@ func TestShorterRetentionDropsOldMessages(t *testing.T) {
 	})
 }
 
-func TestAttributeChangeUpdatesModifiedTime(t *testing.T) {
+func TestSetQueueAttributesUpdatesModifiedTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-func TestQueueURLMustNameOwnAccount(t *testing.T) {
+func TestSQSRejectsQueueURLOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	call(t, server, "CreateQueue", `{"QueueName":"jobs"}`, http.StatusOK)
@@ -28,8 +28,8 @@ func TestQueueURLMustNameOwnAccount(t *testing.T) {
 	call(t, server, "ReceiveMessage", `{"QueueUrl":"http://container:1/000000000000/jobs"}`, http.StatusOK)
 }
 
-// TestUnsupportedFeaturesAreRejected checks that the service rejects unsupported SQS features instead of ignoring them.
-func TestUnsupportedFeaturesAreRejected(t *testing.T) {
+// TestSQSRejectsUnsupportedFeatures checks that the service rejects unsupported SQS features instead of ignoring them.
+func TestSQSRejectsUnsupportedFeatures(t *testing.T) {
 	t.Parallel()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	call(t, server, "CreateQueue", `{"QueueName":"jobs"}`, http.StatusOK)

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-func TestDelayVisibilityAndRedriveUseVirtualClock(t *testing.T) {
+func TestTimersFollowVirtualClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -42,7 +42,7 @@ func TestDelayVisibilityAndRedriveUseVirtualClock(t *testing.T) {
 	})
 }
 
-func TestLongPollEndsWhenMessageArrives(t *testing.T) {
+func TestLongPollReturnsWhenMessageArrives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -64,7 +64,7 @@ func TestLongPollEndsWhenMessageArrives(t *testing.T) {
 	})
 }
 
-func TestLongPollEndsWithContext(t *testing.T) {
+func TestLongPollReturnsWhenContextIsCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -82,7 +82,7 @@ func TestLongPollEndsWithContext(t *testing.T) {
 	})
 }
 
-func TestDeleteAcceptsLatestReceiptHandleOnly(t *testing.T) {
+func TestDeleteMessageRequiresLatestReceiptHandle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -118,7 +118,7 @@ func TestMessagesExpireAfterRetentionPeriod(t *testing.T) {
 	})
 }
 
-func TestRedriveMovesDeadLettersAsNewMessages(t *testing.T) {
+func TestRedriveAssignsNewMessageIDAndResetsReceiveCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-func TestParameterIsFoundByARN(t *testing.T) {
+func TestGetParameterAcceptsARN(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	for _, name := range []string{"plain", "/path/name", strings.Repeat("/b", 15)} {
@@ -30,7 +30,7 @@ func TestParameterIsFoundByARN(t *testing.T) {
 }
 
 // The scripts in infra/test/conformance cover Parameter Store's other error responses.
-func TestUnsupportedFeaturesAreRejected(t *testing.T) {
+func TestParameterStoreRejectsUnsupportedFeatures(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	for name, kind := range map[string]types.ParameterType{

@@ -26,7 +26,7 @@ func load(text string) ([]corpus.Script, error) {
 	return corpus.Load(fstest.MapFS{"dynamodb/get.yaml": {Data: []byte(text)}})
 }
 
-func TestLoadPutsFixturesFirst(t *testing.T) {
+func TestLoadSortsFixturesFirst(t *testing.T) {
 	t.Parallel()
 	got, err := load(good)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestLoadErrorNamesFile(t *testing.T) {
 	}
 }
 
-func TestExpandReplacesVariablesAndRunsGenerators(t *testing.T) {
+func TestExpandReplacesVariablesAndGenerators(t *testing.T) {
 	t.Parallel()
 	in := map[string]any{
 		"${name}": []any{"${id}-x", 1, true, nil},
@@ -164,7 +164,7 @@ func TestMatchReportsFirstDifference(t *testing.T) {
 	}
 }
 
-func TestMatchShortensLargeDifference(t *testing.T) {
+func TestMatchTruncatesLargeDifference(t *testing.T) {
 	t.Parallel()
 	got := corpus.Match("a", strings.Repeat("b", 100_000))
 	if len(got) > 1000 || !strings.Contains(got, "100000 bytes") {
@@ -172,7 +172,7 @@ func TestMatchShortensLargeDifference(t *testing.T) {
 	}
 }
 
-func TestFindFollowsPath(t *testing.T) {
+func TestFindReturnsValueAtPath(t *testing.T) {
 	t.Parallel()
 	value := map[string]any{"Messages": []any{map[string]any{"Body": "x"}}, "One": map[string]any{"Key": "y"}}
 	for path, want := range map[string]any{

@@ -59,7 +59,7 @@ func (s *server) party() replay.Target {
 	}
 }
 
-func TestPlaySignsAndExpandsJSONCall(t *testing.T) {
+func TestPlaySignsExpandedJSONCall(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){says(200, `{"QueueUrl":"u"}`), says(200, `{}`)}}
 	err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "sqs", Steps: []corpus.Step{
@@ -216,7 +216,7 @@ func TestPlayRepeatsStepForEachString(t *testing.T) {
 	}
 }
 
-func TestPlayIgnoresFailureOfPreparingStep(t *testing.T) {
+func TestPlayIgnoresFailureOfSetupStep(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"Unknown"}`)}}
 	err := replay.Play(t.Context(), s.party(),
@@ -249,7 +249,7 @@ func TestPlayReturnsErrorWhenServerIsUnreachable(t *testing.T) {
 	}
 }
 
-func TestPlayPerformsWaitStep(t *testing.T) {
+func TestPlaySleepsDuringWaitStep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

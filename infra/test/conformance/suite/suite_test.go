@@ -76,7 +76,7 @@ func runSuite(t *testing.T, list string, change func(*suite.Options)) (string, e
 	return out.String(), err
 }
 
-func TestRunReportsUnlistedDifferences(t *testing.T) {
+func TestRunReportsUnexpectedDifferences(t *testing.T) {
 	t.Parallel()
 	const excuse = "itself:\n  sqs/send/wrong: the script is nonsense\n"
 	tests := map[string]struct {

@@ -104,7 +104,7 @@ func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	}))
 }
 
-func TestConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
+func TestConfidentialClientCompletesTokenLifecycle(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
 	all := []confidential{
@@ -145,7 +145,7 @@ func TestConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
 	}
 }
 
-func TestPublicClientRevokesTokens(t *testing.T) {
+func TestPublicClientCanRevokeTokens(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	set, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
@@ -199,9 +199,9 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	}
 }
 
-// TestAssertionIsSingleUse proves that the judge rejects a repeated jti. Therefore, our assertions in all other tests
+// TestClientAssertionIsSingleUse proves that the judge rejects a repeated jti. Therefore, our assertions in all other tests
 // are unique.
-func TestAssertionIsSingleUse(t *testing.T) {
+func TestClientAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
 	c := keyed(t, keys, "ES384")

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestAttemptCreatesLastingConnection(t *testing.T) {
+func TestAttemptCreatesRefreshableConnection(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
 	d := newService(j)
@@ -37,7 +37,7 @@ func TestAttemptCreatesLastingConnection(t *testing.T) {
 	expect.NoError(t, p.Revoke(t.Context(), tenant, set))
 }
 
-func TestDeclinedConsentLeavesRejectedConnection(t *testing.T) {
+func TestDeclinedConsentCreatesRejectedConnection(t *testing.T) {
 	t.Parallel()
 	d := newService(start(t, registered("public", "none")))
 	left := d.leave(t)
@@ -48,9 +48,9 @@ func TestDeclinedConsentLeavesRejectedConnection(t *testing.T) {
 	}
 }
 
-// TestFlowRefusesCodeOfAnotherSignIn covers code injection (RFC 9700 section 4.5): an attacker puts the code from their
+// TestFlowRejectsCodeFromAnotherSignIn covers code injection (RFC 9700 section 4.5): an attacker puts the code from their
 // own sign-in into the victim's callback. The judge must detect that the code verifier does not match the code.
-func TestFlowRefusesCodeOfAnotherSignIn(t *testing.T) {
+func TestFlowRejectsCodeFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	d := newService(start(t, registered("public", "none")))
 	victims, attackers := d.leave(t), d.leave(t)
@@ -60,9 +60,9 @@ func TestFlowRefusesCodeOfAnotherSignIn(t *testing.T) {
 	d.wantNothing(t, err, "invalid_grant")
 }
 
-// TestFlowRefusesResponseOfAnotherServer covers the mix-up attack in RFC 9207: the attempt was started at one judge,
+// TestFlowRejectsResponseFromAnotherServer covers the mix-up attack in RFC 9207: the attempt was started at one judge,
 // but the callback comes from another judge.
-func TestFlowRefusesResponseOfAnotherServer(t *testing.T) {
+func TestFlowRejectsResponseFromAnotherServer(t *testing.T) {
 	t.Parallel()
 	d, other := newService(start(t, registered("public", "none"))),
 		newService(start(t, registered("public", "none"), registered("another judge's", "none")))

@@ -58,7 +58,7 @@ func (v *verification) end(t *testing.T) (tefca.Assertion, error) {
 	return v.Exchange(t.Context(), v.pinned, v.back)
 }
 
-func TestJudgeVerifiesPatient(t *testing.T) {
+func TestIdentityVerificationAcceptsReferenceServerToken(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
 	elliptic := registered("public ES256", "none")
@@ -94,9 +94,9 @@ func TestJudgeVerifiesPatient(t *testing.T) {
 	}
 }
 
-// TestIdentityVerificationRefusesMismatchedToken proves that a validly signed token is rejected if its nonce, code
+// TestIdentityVerificationRejectsMismatchedToken proves that a validly signed token is rejected if its nonce, code
 // verifier, issuer or assurance level does not match.
-func TestIdentityVerificationRefusesMismatchedToken(t *testing.T) {
+func TestIdentityVerificationRejectsMismatchedToken(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
 	for cause, spoil := range map[string]func(v *verification){

@@ -17,7 +17,7 @@ import (
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-func TestDiscoverReadsJudgeMetadata(t *testing.T) {
+func TestDiscoverReadsReferenceServerMetadata(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
 	got, err := portal().Discover(t.Context(), j.FHIRBase)
@@ -36,7 +36,7 @@ func TestDiscoverReadsJudgeMetadata(t *testing.T) {
 	}
 }
 
-func TestPublicClientConnectsWithPKCE(t *testing.T) {
+func TestPublicClientCanExchangeCodeWithPKCE(t *testing.T) {
 	t.Parallel()
 	// Only the id_token contains the patient's ID, so its signature, issuer, audience, lifetime and nonce must be valid.
 	algorithms := []string{"RS256", "RS384", "ES256", "ES384"}
@@ -68,7 +68,7 @@ func TestPublicClientConnectsWithPKCE(t *testing.T) {
 	}
 }
 
-func TestUserinfoNamesPatientWhenIDTokenDoesNot(t *testing.T) {
+func TestUserinfoSuppliesPatientWhenIDTokenOmitsIt(t *testing.T) {
 	t.Parallel()
 	told := settings{Clients: []registration{registered("public", "none")}, AccessTokenLife: 300}
 	j, p := startWith(t, told), portal()
@@ -87,7 +87,7 @@ func TestUserinfoNamesPatientWhenIDTokenDoesNot(t *testing.T) {
 	}
 }
 
-func TestIDTokenOfAnotherSignInIsRefused(t *testing.T) {
+func TestExchangeRejectsIDTokenFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	grant := j.signIn(t, p, client{id: "public"})
@@ -97,7 +97,7 @@ func TestIDTokenOfAnotherSignInIsRefused(t *testing.T) {
 	}
 }
 
-func TestJudgeRefusesMismatchedCodeExchange(t *testing.T) {
+func TestReferenceServerRejectsMismatchedCodeExchange(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none"), registered("other", "none")), portal()
 	strange, _, err := p.NewVerifier()
@@ -142,7 +142,7 @@ func wantPortalError(t *testing.T, err error, code string) {
 	}
 }
 
-func TestJudgeRequiresPKCE(t *testing.T) {
+func TestReferenceServerRequiresPKCE(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	a := j.begin(t, p, client{id: "public"})

@@ -39,7 +39,7 @@ func TestRefreshTokenReuseRevokesGrant(t *testing.T) {
 	}
 }
 
-func TestRefreshWithRepeatedScopeIsAccepted(t *testing.T) {
+func TestRefreshAcceptsRepeatedScope(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	grant := j.signIn(t, p, client{id: "public"})
@@ -52,7 +52,7 @@ func TestRefreshWithRepeatedScopeIsAccepted(t *testing.T) {
 	}
 }
 
-func TestUnrelatedRefusalKeepsRefreshTokenValid(t *testing.T) {
+func TestUnrelatedErrorKeepsRefreshTokenValid(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		spoil func(*tokens.Set)

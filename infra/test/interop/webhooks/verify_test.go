@@ -85,7 +85,7 @@ func judge(t *testing.T, claims []claim) {
 	}
 }
 
-func TestNodeVerifiesEveryEventType(t *testing.T) {
+func TestNodeLibraryVerifiesEveryEventType(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub, text := w.subscribe(t)
@@ -102,7 +102,7 @@ func TestNodeVerifiesEveryEventType(t *testing.T) {
 	judge(t, claims)
 }
 
-func TestNodeVerifiesBothSecretsDuringRotation(t *testing.T) {
+func TestNodeLibraryVerifiesBothSecretsDuringRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub, first := w.subscribe(t)
@@ -125,7 +125,7 @@ func TestNodeVerifiesBothSecretsDuringRotation(t *testing.T) {
 	judge(t, append(claims, during.with("the public key after two rotations", sub.PublicKey, true)))
 }
 
-func TestNodeRefusesOldSecretAfterRotation(t *testing.T) {
+func TestNodeLibraryRejectsOldSecretAfterRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub, first := w.subscribe(t)
@@ -137,8 +137,8 @@ func TestNodeRefusesOldSecretAfterRotation(t *testing.T) {
 	})
 }
 
-// TestNodeRefusesModifiedDelivery proves that a modified delivery fails verification.
-func TestNodeRefusesModifiedDelivery(t *testing.T) {
+// TestNodeLibraryRejectsModifiedDelivery proves that a modified delivery fails verification.
+func TestNodeLibraryRejectsModifiedDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub, text := w.subscribe(t)

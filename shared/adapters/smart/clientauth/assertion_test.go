@@ -41,7 +41,7 @@ func (d *fixture) keyID(t *testing.T, name string) string {
 	return id
 }
 
-func TestAssertionContainsSMARTClaimsAndVerifies(t *testing.T) {
+func TestAssertionContainsSMARTClaimsAndValidSignature(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t, "ec1", "rsa1")
 	for i, c := range []struct{ algorithm, key string }{{"RS384", "rsa1"}, {"ES384", "ec1"}} {
@@ -78,7 +78,7 @@ func TestAssertionRequestContainsClientID(t *testing.T) {
 	}
 }
 
-func TestAssertionUsesFirstKeyOfAlgorithm(t *testing.T) {
+func TestAssertionUsesFirstKeyWithRegisteredAlgorithm(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		slots, rsa, ec string
@@ -100,7 +100,7 @@ func TestAssertionUsesFirstKeyOfAlgorithm(t *testing.T) {
 	}
 }
 
-func TestAssertionUsesKeyNamedByRegistration(t *testing.T) {
+func TestAssertionUsesKeySpecifiedByRegistration(t *testing.T) {
 	t.Parallel()
 	for _, slots := range []string{"rsa1 ec1", "rsa1 rsa2", "rsa2 rsa1"} {
 		d := newFixture(t, strings.Fields(slots)...)

@@ -101,7 +101,7 @@ func TestAuthenticateFormEncodesBasicCredentials(t *testing.T) {
 	}
 }
 
-func TestAuthenticatePrefersTenantClientOverShared(t *testing.T) {
+func TestAuthenticatePrefersTenantClientOverSharedClient(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.withSecret(org.Tenant{}, "both", catalog.AuthSecretPost, "everybody's")
@@ -120,7 +120,7 @@ func TestAuthenticatePrefersTenantClientOverShared(t *testing.T) {
 	d.refuses(t, "other's", "does not exist")
 }
 
-func TestAuthenticateErrorShowsNoSecret(t *testing.T) {
+func TestAuthenticateErrorOmitsSecret(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	moved := catalog.ClientAuth{ID: "moved", Method: catalog.AuthSecretBasic, Origins: origins()}
@@ -196,7 +196,7 @@ func TestRegistryLimitsCacheSize(t *testing.T) {
 	}
 }
 
-func TestRegistryPrintsNoSecret(t *testing.T) {
+func TestRegistryOmitsSecretsWhenPrinted(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t, "rsa1")
 	d.withSecret(tenant, "basic", catalog.AuthSecretBasic, hush)
@@ -215,9 +215,9 @@ func TestRegistryPrintsNoSecret(t *testing.T) {
 	}
 }
 
-// TestAuthenticateSendsSecretToAllowedOriginsOnly checks that a secret is sent only to allowed origins, regardless of
+// TestAuthenticateWithholdsSecretFromOtherOrigins checks that a secret is sent only to allowed origins, regardless of
 // the URL in a discovery, an attempt or a token set.
-func TestAuthenticateSendsSecretToAllowedOriginsOnly(t *testing.T) {
+func TestAuthenticateWithholdsSecretFromOtherOrigins(t *testing.T) {
 	t.Parallel()
 	const here = "https://ehr.example"
 	for name, c := range map[string]struct {
@@ -265,9 +265,9 @@ func TestAuthenticateSendsSecretToAllowedOriginsOnly(t *testing.T) {
 	}
 }
 
-// TestAuthenticateSendsRawBasicIfServerDoesNotDecode covers servers that mistake the encoded value of RFC 6749 section
+// TestAuthenticateSendsUnencodedBasicWhenServerDoesNotDecode covers servers that mistake the encoded value of RFC 6749 section
 // 2.3.1 for the secret itself.
-func TestAuthenticateSendsRawBasicIfServerDoesNotDecode(t *testing.T) {
+func TestAuthenticateSendsUnencodedBasicWhenServerDoesNotDecode(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.withSecret(tenant, "basic", catalog.AuthSecretBasic, "a+/=&:%20b")

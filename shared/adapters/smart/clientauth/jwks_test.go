@@ -46,8 +46,8 @@ func (h holder) Public(context.Context, string) (crypto.PublicKey, error) { retu
 
 func (holder) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return nil }
 
-// TestJWKSKeyIDIsThumbprint uses the example of RFC 7638 section 3.1.
-func TestJWKSKeyIDIsThumbprint(t *testing.T) {
+// TestJWKSKeyIDIsRFC7638Thumbprint uses the example of RFC 7638 section 3.1.
+func TestJWKSKeyIDIsRFC7638Thumbprint(t *testing.T) {
 	t.Parallel()
 	const modulus = "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebW" +
 		"KRXjBZCi" +
@@ -195,7 +195,7 @@ func TestKeyringResumesFailedLoadAtFailedKey(t *testing.T) {
 	}
 }
 
-func TestKeyringStopsWaitingWhenContextEnds(t *testing.T) {
+func TestKeyringStopsWaitingWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	vault := newVault(t)
 	entered, leave := make(chan struct{}), make(chan struct{})

@@ -149,7 +149,7 @@ func (h *portal) withSecret(t *testing.T, owner org.Tenant, a catalog.ClientAuth
 	h.rows.add(owner, a)
 }
 
-func TestSandboxAcceptsClientByEveryMethod(t *testing.T) {
+func TestSandboxAcceptsEveryClientAuthMethod(t *testing.T) {
 	t.Parallel()
 	h := newPortal(t)
 	h.withSecret(t, tenant, catalog.ClientAuth{ID: "basic", Method: catalog.AuthSecretBasic})
@@ -176,7 +176,7 @@ func TestSandboxAcceptsClientByEveryMethod(t *testing.T) {
 	}
 }
 
-func TestSandboxAcceptsOnlyRequiredMethod(t *testing.T) {
+func TestSandboxRejectsOtherClientAuthMethods(t *testing.T) {
 	t.Parallel()
 	h := newPortal(t)
 	h.withSecret(t, tenant, catalog.ClientAuth{ID: "client_secret_basic", Method: catalog.AuthSecretBasic})

@@ -45,8 +45,8 @@ const (
 	page       = "<html>Please sign in to the firewall, alder.finch@example.com</html>"
 )
 
-// TestRunDistinguishesResponses covers responses from intermediaries between our client and a health system.
-func TestRunDistinguishesResponses(t *testing.T) {
+// TestRunClassifiesResponses covers responses from intermediaries between our client and a health system.
+func TestRunClassifiesResponses(t *testing.T) {
 	t.Parallel()
 	html, asJSON := "text/html; charset=utf-8", "application/json"
 	for name, test := range map[string]struct {
@@ -200,7 +200,7 @@ func TestRunDistinguishesResponses(t *testing.T) {
 	}
 }
 
-func TestTokenEndpointRefusingGETIsWarningWithoutTokenRequest(t *testing.T) {
+func TestRunWarnsWhenTokenEndpointRejectsGET(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{404, 500} {
 		w := newWorld(t)

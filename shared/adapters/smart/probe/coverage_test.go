@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestScopesFailWhenRequestLacksPatientOrThirdOfUSCore(t *testing.T) {
+func TestRunFailsScopesWhenPatientOrUSCoreTypesAreMissing(t *testing.T) {
 	t.Parallel()
 	const most = "patient/AllergyIntolerance.rs patient/Coverage.rs patient/Device.rs patient/Encounter.rs " +
 		"patient/FamilyMemberHistory.rs patient/Goal.rs " +
@@ -52,7 +52,7 @@ func TestScopesFailWhenRequestLacksPatientOrThirdOfUSCore(t *testing.T) {
 	}
 }
 
-func TestScopesWarnOfTypesDroppedWhenServerListsTooManyForOneRequest(t *testing.T) {
+func TestRunWarnsAboutDroppedTypesWhenServerListsTooMany(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.used.Registration.Scope = ""
@@ -91,9 +91,9 @@ func toldAs(result probe.Result, text string) struct {
 	}{result, text}
 }
 
-// TestReportWithholdsServerTextWhenItRepeatsSecret checks that the report includes the server's explanation of an
+// TestReportOmitsServerTextThatContainsSecret checks that the report includes the server's explanation of an
 // error, unless the explanation contains a value that the test sent.
-func TestReportWithholdsServerTextWhenItRepeatsSecret(t *testing.T) {
+func TestReportOmitsServerTextThatContainsSecret(t *testing.T) {
 	t.Parallel()
 	for said, shown := range map[string]bool{
 		"The code is not one of ours": true, "No client has the secret s3cret-of-the-sandbox": false,

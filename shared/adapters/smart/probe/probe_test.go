@@ -248,7 +248,7 @@ func TestRunExplainsClientAuthentication(t *testing.T) {
 	}
 }
 
-func TestRunMakesNoTokenRequestWithoutPermission(t *testing.T) {
+func TestRunSkipsTokenRequestWithoutPermission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("", "sandbox"), Stored: true})

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-func TestRunReportsUnlistedTypesThatExportsTried(t *testing.T) {
+func TestRunReportsUnlistedTypesTriedByExports(t *testing.T) {
 	t.Parallel()
 	learned, _ := known.Server{}.Learn(known.Lesson{
 		Release:  known.ReleaseOf("Recordbridge sandbox EHR", "", "2026-03-01"),
@@ -50,7 +50,7 @@ func TestRunReportsUnlistedTypesThatExportsTried(t *testing.T) {
 	}
 }
 
-func TestRunReportsUnlistedRevIncludeThatExportsTried(t *testing.T) {
+func TestRunReportsUnlistedRevIncludeTriedByExports(t *testing.T) {
 	t.Parallel()
 	learned := func(works bool) known.Server {
 		server, _ := known.Server{}.Learn(known.Lesson{

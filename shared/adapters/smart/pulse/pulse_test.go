@@ -147,7 +147,7 @@ func TestProbeFallsBackToCapabilityStatement(t *testing.T) {
 	}
 }
 
-func TestProbeReportsOnlyClassOfFailure(t *testing.T) {
+func TestProbeReportsFailureClassWithoutDetails(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -194,7 +194,7 @@ func TestProbeReportsOnlyClassOfFailure(t *testing.T) {
 	}
 }
 
-func TestProbeReportsSilentServer(t *testing.T) {
+func TestProbeReportsUnresponsiveServer(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(nil)
 	gone.Close()

@@ -119,7 +119,7 @@ func several(count int) []health.Endpoint {
 	return all
 }
 
-func TestRunIgnoresFailuresWhenOwnNetworkIsDown(t *testing.T) {
+func TestRunIgnoresFailuresWhenLocalNetworkIsDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(several(40)...)
@@ -183,9 +183,9 @@ func TestRunPreventsConcurrentRuns(t *testing.T) {
 	})
 }
 
-// TestRunSkipsRestOfSilentHost checks that a host that does not respond is skipped after two of its endpoints, so that
+// TestRunSkipsRemainingEndpointsOfUnresponsiveHost checks that a host that does not respond is skipped after two of its endpoints, so that
 // a run does not wait for each of its hundreds of tenants.
-func TestRunSkipsRestOfSilentHost(t *testing.T) {
+func TestRunSkipsRemainingEndpointsOfUnresponsiveHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		all := make([]health.Endpoint, 0, 6)
@@ -204,7 +204,7 @@ func TestRunSkipsRestOfSilentHost(t *testing.T) {
 	})
 }
 
-func TestRunSkipsRestOfBusyHost(t *testing.T) {
+func TestRunSkipsRemainingEndpointsOfBusyHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(endpoint(1, 1), endpoint(2, 1))
@@ -283,7 +283,7 @@ func TestRunStoresDiscoveredURLsOnce(t *testing.T) {
 	})
 }
 
-func TestRunChangesNoStateAfterInternalFailure(t *testing.T) {
+func TestRunKeepsStateAfterInternalFailure(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"Live", "SaveRecord", "Failing", "put"} {
 		t.Run(call, func(t *testing.T) {
@@ -333,8 +333,8 @@ func TestRunWritesSummaryAfterChange(t *testing.T) {
 	})
 }
 
-// TestRunDeletesRecordMonthAfterEndpointIsRemoved also checks that other records are retained.
-func TestRunDeletesRecordMonthAfterEndpointIsRemoved(t *testing.T) {
+// TestRunDeletesRecordOneMonthAfterEndpointIsRemoved also checks that other records are retained.
+func TestRunDeletesRecordOneMonthAfterEndpointIsRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(endpoint(1, 1))

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-func TestWordsCollapsesSpaces(t *testing.T) {
+func TestWordsCollapsesWhitespace(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		"":                         "",

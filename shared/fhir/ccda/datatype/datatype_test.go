@@ -102,7 +102,7 @@ func TestValueIsConvertedByDeclaredType(t *testing.T) {
 	}
 }
 
-func TestNegatedStatementIsNotAsserted(t *testing.T) {
+func TestNegatedObservationIsNotAsserted(t *testing.T) {
 	t.Parallel()
 	ccdatest.Run(t, []ccdatest.Case{
 		{

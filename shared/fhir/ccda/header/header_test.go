@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestPatientHasUSCoreElements(t *testing.T) {
+func TestHeaderConvertsPatientWithUSCoreElements(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
 		ccdatest.Document(
@@ -47,7 +47,7 @@ func TestPatientHasUSCoreElements(t *testing.T) {
 	)
 }
 
-func TestPatientIsCreatedWhenHeaderStatesNothing(t *testing.T) {
+func TestHeaderCreatesPatientWhenDemographicsAreMissing(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, ccdatest.Document("", "")),
 		"Patient | gender=unknown | _birthDate.extension.valueCode=unknown",
@@ -57,7 +57,7 @@ func TestPatientIsCreatedWhenHeaderStatesNothing(t *testing.T) {
 			"entity.role=source")
 }
 
-func TestHeaderKeepsLanguageAndContacts(t *testing.T) {
+func TestHeaderConvertsLanguageAndContacts(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
 		ccdatest.Document(`<languageCode code="en-US"/>`+ccdatest.SomePatient+
@@ -158,7 +158,7 @@ func TestHeaderConvertsParticipants(t *testing.T) {
 	}
 }
 
-func TestUnstructuredBodyBecomesBinary(t *testing.T) {
+func TestUnstructuredBodyIsConvertedToBinary(t *testing.T) {
 	t.Parallel()
 	body := func(text string) string {
 		return ccdatest.Document(ccdatest.SomePatient, `<nonXMLBody>`+text+`</nonXMLBody>`)

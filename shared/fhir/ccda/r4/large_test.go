@@ -23,7 +23,7 @@ func inParts(text string, size int) func(io.Writer) error {
 	}
 }
 
-func TestSourcesWriteLargeLikeJSON(t *testing.T) {
+func TestSourcesJSONMatchesInMemoryJSON(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("<p title=\"x\\y\">é\u2028\U0001F600\t\r\n\x7f &</p>", 50)
 	for _, size := range []int{1, 3, 7, 1000} {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-func TestPackerReturnsEqualResources(t *testing.T) {
+func TestUnpackReturnsPackedResource(t *testing.T) {
 	t.Parallel()
 	const id = "3587798b-897d-5a3f-b44d-7387d1740796"
 	one, yes := int32(-7), true

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-func TestTableMatchesOnlyCompleteKeys(t *testing.T) {
+func TestTableIgnoresPartialKeys(t *testing.T) {
 	t.Parallel()
 	const table terms.Table = `
 10 ten

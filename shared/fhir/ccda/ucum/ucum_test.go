@@ -111,7 +111,7 @@ PERCENT > %`), "\n") {
 	}
 }
 
-func TestCodeIsEmptyWhenUnitIsAmbiguous(t *testing.T) {
+func TestCodeReturnsEmptyStringWhenUnitIsAmbiguous(t *testing.T) {
 	t.Parallel()
 	for unit := range strings.FieldsSeq(
 		`K C F H S T A P R B u AU EA PT GA PM MV MW MBQ MCI M D units Units oz cap dose pc hs pt ct Gal MIU mg/K C/min ` +
@@ -123,7 +123,7 @@ func TestCodeIsEmptyWhenUnitIsAmbiguous(t *testing.T) {
 }
 
 // Megagauss, megalitre, petagauss and similar units are valid UCUM, but senders who write in capitals never mean them.
-func TestCodeNeverReturnsLargePrefixForCapitals(t *testing.T) {
+func TestCodeNeverInterpretsCapitalsAsLargePrefix(t *testing.T) {
 	t.Parallel()
 	for prefix := range strings.FieldsSeq("Y Z E P T G M") {
 		for atom := range strings.FieldsSeq("G L U A H S F C T K B V W N J R P") {

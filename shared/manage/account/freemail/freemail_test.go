@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/manage/account/freemail"
 )
 
-func TestIsRecognisesFreeMailDomains(t *testing.T) {
+func TestIsReturnsTrueForFreeMailDomains(t *testing.T) {
 	t.Parallel()
 	for domain, want := range map[string]bool{
 		"gmail.com": true, "outlook.com": true, "yahoo.co.uk": true, "proton.me": true, "web.de": true, "qq.com": true,
@@ -31,9 +31,9 @@ func TestIsRecognisesFreeMailDomains(t *testing.T) {
 	}
 }
 
-// TestPublishedListsContainOnlyDomains checks the published lists, if they were fetched. The listed domains must be
+// TestPublishedListsContainValidDomains checks the published lists, if they were fetched. The listed domains must be
 // refused, and no organisation's own domain may be refused.
-func TestPublishedListsContainOnlyDomains(t *testing.T) {
+func TestPublishedListsContainValidDomains(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("lists/published.txt")
 	if errors.Is(err, fs.ErrNotExist) {

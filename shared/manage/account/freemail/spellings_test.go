@@ -38,7 +38,7 @@ guerrillamail.org grr.la sharklasers.com spam4.me yopmail.com yopmail.fr
 maildrop.cc getnada.com dropmail.me 1secmail.com tempr.email byom.de
 `
 
-func TestOwnListRecognisesFreeMailSpellings(t *testing.T) {
+func TestIsByOwnListReturnsTrueForFreeMailSpellings(t *testing.T) {
 	t.Parallel()
 	all := strings.Fields(spellings)
 	if len(all) < 93 {
@@ -51,9 +51,9 @@ func TestOwnListRecognisesFreeMailSpellings(t *testing.T) {
 	}
 }
 
-// TestParseAddressRefusesNonASCIISpellings checks that a non-ASCII email address is refused before its domain is looked
+// TestParseAddressRejectsNonASCIISpellings checks that a non-ASCII email address is refused before its domain is looked
 // up, because a mail server would map the domain to an ASCII domain.
-func TestParseAddressRefusesNonASCIISpellings(t *testing.T) {
+func TestParseAddressRejectsNonASCIISpellings(t *testing.T) {
 	t.Parallel()
 	for _, domain := range []string{
 		"ｇｍａｉｌ.com", "gmail。com", "gmail．com", "gma\u00adil.com", "gm\u200bail.com", "GMAİL.com", "ɢmail.com", "gmаil.com",
@@ -67,7 +67,7 @@ func TestParseAddressRefusesNonASCIISpellings(t *testing.T) {
 	}
 }
 
-func TestIsAcceptsOrganisationDomains(t *testing.T) {
+func TestIsReturnsFalseForOrganisationDomains(t *testing.T) {
 	t.Parallel()
 	for _, domain := range []string{
 		"alder.example", "proton.example", "notproton.me", "myriseup.net", "onmicrosoft.com.alder.example",

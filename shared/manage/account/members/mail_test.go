@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestInvitationMailHasTextAndHTML(t *testing.T) {
+func TestInvitationMailContainsTextAndHTML(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.invite(h.by(ada), bob, account.Developer).Reveal()
@@ -57,7 +57,7 @@ func (r *recipients) Send(_ context.Context, to []string, _, _, _ string) error 
 	return r.err
 }
 
-func TestNotifyMembersMailsEachAddressOnce(t *testing.T) {
+func TestNotifyMembersEmailsEachAddressOnce(t *testing.T) {
 	t.Parallel()
 	h, told := newHouse(t), &recipients{}
 	h.join(bob, account.Viewer)

@@ -110,7 +110,7 @@ func (h *house) join(email string, role account.Role) {
 	expect.NoError(h.t, err)
 }
 
-func TestInvitationIsSingleUseForItsAddress(t *testing.T) {
+func TestInvitationIsSingleUseAndBoundToAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.invite(h.by(ada), "Bob@alder.example", account.Developer)
@@ -137,7 +137,7 @@ func TestInvitationIsSingleUseForItsAddress(t *testing.T) {
 	expect.NotFound(t, "the removed membership", err)
 }
 
-func TestAcceptRefusesInvalidInvitation(t *testing.T) {
+func TestAcceptRejectsInvalidInvitation(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(h *house, token string) string{
 		"nothing":           func(*house, string) string { return "" },
@@ -176,7 +176,7 @@ func (h *house) demote(role account.Role) {
 	expect.NoError(h.t, h.Change(h.t.Context(), h.by(ada), h.orgID, h.people[bob], role))
 }
 
-func TestMembersCannotRaiseOwnRole(t *testing.T) {
+func TestMembersCannotRaiseTheirOwnRole(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.join(bob, account.Admin)
@@ -243,7 +243,7 @@ func TestLastOwnerCannotBeRemoved(t *testing.T) {
 	}
 }
 
-func TestMailDomainBelongsToFirstOrganisation(t *testing.T) {
+func TestEmailDomainBelongsToFirstOrganisation(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	if _, err := h.Found(t.Context(), h.people[bob], "Alder too"); !errors.Is(err, fault.Conflict) {
@@ -263,7 +263,7 @@ func TestMailDomainBelongsToFirstOrganisation(t *testing.T) {
 	}
 }
 
-func TestInviteStoresNothingWhenMailFails(t *testing.T) {
+func TestInviteDiscardsInvitationWhenEmailFails(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.mailErr = errors.New("SES is down")
@@ -290,7 +290,7 @@ func TestInviteStoresNothingWhenMailFails(t *testing.T) {
 	}
 }
 
-func TestOperatorInvitesFirstOwnerWithAuditRows(t *testing.T) {
+func TestOperatorInvitationOfFirstOwnerIsAudited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.invite(members.Operator("operator:root"), bob, account.Owner)

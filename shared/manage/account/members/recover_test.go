@@ -37,7 +37,7 @@ func (h *house) recoveries() []string {
 	return found
 }
 
-func TestRecoverStartsOnlyForLockedOutOwner(t *testing.T) {
+func TestRecoverRequiresLockedOutOwner(t *testing.T) {
 	t.Parallel()
 	h, told, by := newHouse(t), &recipients{}, members.Operator("operator ada.ops")
 	h.join(bob, account.Admin)
@@ -88,7 +88,7 @@ func TestRecoverStartsOnlyForLockedOutOwner(t *testing.T) {
 	}
 }
 
-func TestRecoverStoresNothingWhenMailFails(t *testing.T) {
+func TestRecoverDiscardsRecoveryWhenEmailFails(t *testing.T) {
 	t.Parallel()
 	h, by := newHouse(t), members.Operator("operator ada.ops")
 	h.lock(ada)

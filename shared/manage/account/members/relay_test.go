@@ -73,9 +73,9 @@ func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	}
 }
 
-// TestInviteCountsAccountAcrossOrganisations covers an attack described in ADR 42: eight tenants of one account sent
+// TestInviteLimitsAccountAcrossOrganisations covers an attack described in ADR 42: eight tenants of one account sent
 // email to one mailbox.
-func TestInviteCountsAccountAcrossOrganisations(t *testing.T) {
+func TestInviteLimitsAccountAcrossOrganisations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	sent := 0
@@ -112,7 +112,7 @@ func (noInvitations) Append(context.Context, org.Tenant, time.Time, string, stri
 	return nil
 }
 
-func TestInviteWorksDespiteHostileAccount(t *testing.T) {
+func TestInviteSucceedsDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	attempts := 20 * invitationsPerSender
 	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
@@ -145,7 +145,7 @@ func TestInviteWorksDespiteHostileAccount(t *testing.T) {
 	}
 }
 
-func TestFoundRefusesNameWithAddress(t *testing.T) {
+func TestFoundRejectsInvalidOrganisationName(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	for _, name := range []string{"", "Birch.example Clinic", "https://birch", "Birch\nClinic", "Birch\u202e"} {
@@ -155,7 +155,7 @@ func TestFoundRefusesNameWithAddress(t *testing.T) {
 	}
 }
 
-func TestOperatorInvitesAreNotLimited(t *testing.T) {
+func TestOperatorInvitationsAreNotRateLimited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	for range invitationsPerMailbox + 1 {

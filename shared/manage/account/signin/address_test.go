@@ -69,9 +69,9 @@ func TestChangeAddressRequiresProof(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRevertsTakeover checks that an intruder in a session can't keep the account, because the former
+// TestRestoreAddressRevertsAccountTakeover checks that an intruder in a session can't keep the account, because the former
 // address can revert the change for 72 hours.
-func TestRestoreAddressRevertsTakeover(t *testing.T) {
+func TestRestoreAddressRevertsAccountTakeover(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	stolen := h.enter(ada, signin.Browser{})
@@ -120,9 +120,9 @@ func TestRestoreAddressRevertsTakeover(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressEndsTakeoverAtOnce checks that the link works at once, and that it ends everything that the
+// TestRestoreAddressRevokesAttackerAccessImmediately checks that the link works at once, and that it ends everything that the
 // intruder has begun.
-func TestRestoreAddressEndsTakeoverAtOnce(t *testing.T) {
+func TestRestoreAddressRevokesAttackerAccessImmediately(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	thief, err := h.move(h.enter(ada, signin.Browser{}), "eve@birch.example")
@@ -158,7 +158,7 @@ func TestRestoreLinkAndFormerAddressExpire(t *testing.T) {
 	}
 }
 
-func TestChangeAddressRefusesTakenAddress(t *testing.T) {
+func TestChangeAddressRejectsAddressInUse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
@@ -176,7 +176,7 @@ func TestChangeAddressRefusesTakenAddress(t *testing.T) {
 	}
 }
 
-func TestChangeAddressRequiresNotifyingFormerAddress(t *testing.T) {
+func TestChangeAddressFailsWhenFormerAddressCannotBeNotified(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})

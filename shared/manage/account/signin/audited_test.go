@@ -30,9 +30,9 @@ func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Memb
 	return []account.Membership{{OrgID: "alder", AccountID: accountID}, {OrgID: "birch", AccountID: accountID}}, nil
 }
 
-// TestAuditedRecordsChangeInEachOrganisation checks that a completed change is recorded, and that a failed change is
+// TestAccountChangeIsAuditedInEachOrganisation checks that a completed change is recorded, and that a failed change is
 // not recorded.
-func TestAuditedRecordsChangeInEachOrganisation(t *testing.T) {
+func TestAccountChangeIsAuditedInEachOrganisation(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}
 	h.deps.Accounts = memberOf{h.deps.Accounts}

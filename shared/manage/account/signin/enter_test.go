@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestByCodeSignsInOwnerOfAddress(t *testing.T) {
+func TestByCodeSignsInAddressOwner(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	first := h.enter(ada, signin.Browser{})
@@ -46,7 +46,7 @@ func TestSignInReplacesPlantedSessionToken(t *testing.T) {
 	}
 }
 
-func TestCodeFailsForOtherAddress(t *testing.T) {
+func TestByCodeRejectsCodeSentToAnotherAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.enter(bob, signin.Browser{})
@@ -61,7 +61,7 @@ func TestCodeFailsForOtherAddress(t *testing.T) {
 	}
 }
 
-func TestCodeAllowsFiveTriesAndIsSingleUse(t *testing.T) {
+func TestCodeAllowsFiveAttemptsAndIsSingleUse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	sent, err := h.SendCode(t.Context(), ada, signin.Browser{})
@@ -86,9 +86,9 @@ func TestCodeAllowsFiveTriesAndIsSingleUse(t *testing.T) {
 	}
 }
 
-// TestStrangersCannotLockOwnerOut checks that the owner's own browser is not affected by strangers who request five
+// TestAttackersCannotLockOutOwner checks that the owner's own browser is not affected by strangers who request five
 // codes an hour for the owner's address.
-func TestStrangersCannotLockOwnerOut(t *testing.T) {
+func TestAttackersCannotLockOutOwner(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	known := h.enter(ada, signin.Browser{})
@@ -106,7 +106,7 @@ func TestStrangersCannotLockOwnerOut(t *testing.T) {
 	h.enter(ada, signin.Browser{Device: known.Device})
 }
 
-func TestSignInRevealsNoAccounts(t *testing.T) {
+func TestSignInDoesNotRevealWhetherAccountExists(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.enter(ada, signin.Browser{})
@@ -124,7 +124,7 @@ func TestSignInRevealsNoAccounts(t *testing.T) {
 	}
 }
 
-func TestSignInRefusesFreeMailAddress(t *testing.T) {
+func TestSignInRejectsFreeMailAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	if _, err := h.SendCode(t.Context(), "ada@gmail.com", signin.Browser{}); !errors.Is(err, fault.Invalid) ||
@@ -170,7 +170,7 @@ func TestConcurrentSignInsCreateOneAccount(t *testing.T) {
 	}
 }
 
-func TestSignInNotifiesOnlyOfNewBrowser(t *testing.T) {
+func TestSignInNotifiesOwnerOfNewBrowser(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	known := h.enter(ada, signin.Browser{})
@@ -200,7 +200,7 @@ func TestSignInNotifiesOnlyOfNewBrowser(t *testing.T) {
 	}
 }
 
-func TestSignOutEndsOneSessionAndSignOutEverywhereEndsAll(t *testing.T) {
+func TestSignOutEverywhereEndsAllSessions(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	here := h.enter(ada, signin.Browser{})

@@ -29,7 +29,7 @@ func (h *house) generator(e signin.SignedIn) ([]byte, signin.SignedIn) {
 // shows returns the code that the authenticator currently shows.
 func (h *house) shows(key []byte) string { return totp.Code(key, totp.Step(h.now)) }
 
-func TestSecondFactorIsRequiredAndEndsEarlierSessions(t *testing.T) {
+func TestAddingSecondFactorEndsEarlierSessions(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	elsewhere := h.enter(ada, signin.Browser{})
@@ -59,7 +59,7 @@ func TestSecondFactorIsRequiredAndEndsEarlierSessions(t *testing.T) {
 	}
 }
 
-func TestTOTPCodeIsSingleUseWithLimitedTries(t *testing.T) {
+func TestTOTPCodeIsSingleUseWithLimitedAttempts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	key, _ := h.generator(h.enter(ada, signin.Browser{}))
@@ -90,7 +90,7 @@ func TestTOTPCodeIsSingleUseWithLimitedTries(t *testing.T) {
 	}
 }
 
-func TestTOTPTakesEffectOnceConfirmed(t *testing.T) {
+func TestTOTPTakesEffectAfterConfirmation(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
@@ -138,7 +138,7 @@ func (h *house) asked() []byte {
 	return begun.Options
 }
 
-func TestPasskeyProvesBothFactorsOnce(t *testing.T) {
+func TestPasskeySatisfiesBothFactors(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	before := h.enter(ada, signin.Browser{})
@@ -161,7 +161,7 @@ func TestPasskeyProvesBothFactorsOnce(t *testing.T) {
 	}
 }
 
-func TestPasskeyRefusesForgedResponse(t *testing.T) {
+func TestPasskeyRejectsForgedResponse(t *testing.T) {
 	t.Parallel()
 	for name, lie := range map[string]func(*house, *passkeytest.Key) []byte{
 		"a page of another site": func(h *house, k *passkeytest.Key) []byte {
@@ -222,7 +222,7 @@ func TestPasskeyRefusesForgedResponse(t *testing.T) {
 	}
 }
 
-func TestPasskeyIsRegisteredByRequesterAndRemovable(t *testing.T) {
+func TestPasskeyCanBeAddedByRequesterAndRemoved(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e, other := h.enter(ada, signin.Browser{}), h.enter(bob, signin.Browser{})

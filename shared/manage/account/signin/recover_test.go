@@ -21,7 +21,7 @@ func (h *house) beginRecovery(e signin.SignedIn) {
 	}))
 }
 
-func TestRecoveryRemovesSecondFactorsAtSignInAfterWait(t *testing.T) {
+func TestRecoveryRemovesSecondFactorsAfterWaitingPeriod(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}
 	_, with := h.generator(h.enter(ada, signin.Browser{}))
@@ -70,7 +70,7 @@ func TestRecoveryRemovesSecondFactorsAtSignInAfterWait(t *testing.T) {
 	}
 }
 
-func TestSignInWithSecondFactorStopsRecovery(t *testing.T) {
+func TestSignInWithSecondFactorCancelsRecovery(t *testing.T) {
 	t.Parallel()
 	for name, prove := range map[string]func(h *house, d signin.Audited,
 		setUp func() (key []byte, codes []string)) (signin.SignedIn, error){
@@ -130,7 +130,7 @@ func TestPasskeySignInCancelsRecovery(t *testing.T) {
 	}
 }
 
-func TestWrongCodeAppliesNoRecovery(t *testing.T) {
+func TestWrongCodeDoesNotCompleteRecovery(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	_, with := h.generator(h.enter(ada, signin.Browser{}))

@@ -37,7 +37,7 @@ func (h *house) left(e signin.SignedIn) int {
 	return left
 }
 
-func TestFirstSecondFactorComesWithRecoveryCodes(t *testing.T) {
+func TestAddingFirstSecondFactorCreatesRecoveryCodes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	alone := h.enter(ada, signin.Browser{})
@@ -114,7 +114,7 @@ func TestRecoveryCodeIsSingleUseUnderConcurrency(t *testing.T) {
 	}
 }
 
-func TestRecoveryCodeTriesAreLimited(t *testing.T) {
+func TestRecoveryCodeAttemptsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	codes, pending := h.locked(ada)
@@ -132,9 +132,9 @@ func TestRecoveryCodeTriesAreLimited(t *testing.T) {
 	}
 }
 
-// TestRecoveryCodeOnlyCompletesSignInOfItsAccount checks that a recovery code replaces only its own account's second
+// TestRecoveryCodeIsBoundToItsAccount checks that a recovery code replaces only its own account's second
 // factor.
-func TestRecoveryCodeOnlyCompletesSignInOfItsAccount(t *testing.T) {
+func TestRecoveryCodeIsBoundToItsAccount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	codes, pending := h.locked(ada)
@@ -171,7 +171,7 @@ func TestNewRecoveryCodesReplaceOldOnes(t *testing.T) {
 	}
 }
 
-func TestRecoveryCodesOfRemovedFactorAreReplacedWithNextFactor(t *testing.T) {
+func TestAddingFactorReplacesRecoveryCodesOfRemovedFactor(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	_, with := h.generator(h.enter(ada, signin.Browser{}))

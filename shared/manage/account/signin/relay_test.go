@@ -45,9 +45,9 @@ func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	h.enter(victim, signin.Browser{}) // sign-in codes have a separate budget
 }
 
-// TestSecurityMailIsLimitedByMailbox checks that a sign-in works even if its owner can't be sent another notification.
+// TestSecurityEmailsAreLimitedPerMailbox checks that a sign-in works even if its owner can't be sent another notification.
 // A change of address fails in that case, because the former address must be notified.
-func TestSecurityMailIsLimitedByMailbox(t *testing.T) {
+func TestSecurityEmailsAreLimitedPerMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})

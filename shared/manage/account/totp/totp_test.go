@@ -51,7 +51,7 @@ func TestMatchAcceptsAdjacentStepsOnce(t *testing.T) {
 	}
 }
 
-func TestURIAndBase32EncodeSecret(t *testing.T) {
+func TestURIContainsBase32EncodedSecret(t *testing.T) {
 	t.Parallel()
 	got := totp.URI([]byte("12345678901234567890"), "Recordbridge", "ada+dev@alder.example")
 	want := "otpauth://totp/Recordbridge:ada+dev@alder.example?issuer=Recordbridge&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"

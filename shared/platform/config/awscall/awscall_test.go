@@ -53,7 +53,7 @@ func get(ctx context.Context, cfg aws.Config, now func() time.Time) (string, err
 	return out.Parameter.Value, err
 }
 
-func TestDoSignsWithGivenClock(t *testing.T) {
+func TestDoSignsWithConfiguredClock(t *testing.T) {
 	t.Parallel()
 	cfg := configuration(transport(func(r *http.Request) (int, string, error) {
 		got := []string{
@@ -161,7 +161,7 @@ func TestDoRetriesTemporaryFailures(t *testing.T) {
 	}
 }
 
-func TestDoReturnsWhenContextEnds(t *testing.T) {
+func TestDoReturnsWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	attempts := 0

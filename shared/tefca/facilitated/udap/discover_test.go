@@ -176,7 +176,7 @@ func none(t *testing.T, chain []string) string {
 	return base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(body) + "."
 }
 
-func TestDiscoverRejectsClaimsForOtherServerOrTime(t *testing.T) {
+func TestDiscoverRejectsClaimsForWrongServerOrTime(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	for name, changes := range map[string]map[string]any{

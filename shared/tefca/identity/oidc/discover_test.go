@@ -64,9 +64,9 @@ func TestDiscoveryIsCachedForTenMinutes(t *testing.T) {
 	}
 }
 
-// TestUnknownKeyRefetchesKeysOncePerInterval checks that a provider can rotate its keys without failed sign-ins, and
+// TestUnknownKeyTriggersOneRefetchPerInterval checks that a provider can rotate its keys without failed sign-ins, and
 // that tokens with unknown keys can't cause unlimited requests.
-func TestUnknownKeyRefetchesKeysOncePerInterval(t *testing.T) {
+func TestUnknownKeyTriggersOneRefetchPerInterval(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	party := p.party()

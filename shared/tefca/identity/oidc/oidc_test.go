@@ -63,7 +63,7 @@ func begun(t *testing.T, party oidc.RelyingParty) (url.Values, identity.Authorit
 	return parsed.Query(), pinned
 }
 
-func TestBeginPutsRequestInURLWhenPushIsUnsupported(t *testing.T) {
+func TestBeginSendsRequestInURLWhenPARIsUnsupported(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	query, pinned := begun(t, p.party())
@@ -87,7 +87,7 @@ func TestBeginPutsRequestInURLWhenPushIsUnsupported(t *testing.T) {
 	}
 }
 
-func TestBeginPushesRequestWhenSupported(t *testing.T) {
+func TestBeginUsesPARWhenSupported(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	p.discovery["pushed_authorization_request_endpoint"] = "https://id.example/par"
@@ -161,7 +161,7 @@ func TestExchangeAuthenticatesClient(t *testing.T) {
 	}
 }
 
-func TestExchangeRejectsReturnFromOtherProvider(t *testing.T) {
+func TestExchangeRejectsReturnFromWrongProvider(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	p.discovery["authorization_response_iss_parameter_supported"] = true
@@ -237,7 +237,7 @@ func TestExchangeClassifiesTokenErrors(t *testing.T) {
 	}
 }
 
-func TestBeginFailsWhenPushFails(t *testing.T) {
+func TestBeginFailsWhenPARFails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int

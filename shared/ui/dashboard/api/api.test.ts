@@ -46,7 +46,7 @@ test("the CSRF token is sent only with requests that change state", async () => 
 
 const proof: [number, object] = [403, { success: false, error: "svc_proof_required", error_description: "Prove it.", request_id: "r-2" }];
 
-test("a request that needs proof runs only after the proof", async () => {
+test("a request that requires proof is sent after the proof", async () => {
   const proven = asking([proof, [200, { success: true, data: "secret" }]]);
   assert.equal(await proven.api.post("webhooks/w1/secret/reveal"), "secret");
   assert.deepEqual([proven.sent.length, proven.told.proofs], [2, 1]);
@@ -76,7 +76,7 @@ test("an expired session and an unreachable service are reported", async () => {
   assert.equal((await refusal(away.get("session"))).status, 0);
 });
 
-test("a refusal contains the seconds of Retry-After", async () => {
+test("an error includes the Retry-After delay in seconds", async () => {
   for (const [value, want] of [["2316", 2316], ["soon", undefined], [undefined, undefined]] as const) {
     const fetch = (async () => new Response("{}", { status: 429, headers: value === undefined ? {} : { "retry-after": value } })) as typeof globalThis.fetch;
     const api = new Api({ base: "dashboard", fetch, signedOut: () => undefined, prove: async () => false });

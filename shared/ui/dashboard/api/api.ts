@@ -1,14 +1,15 @@
 /**
- * Client of the dashboard's API. The session is in a cookie that scripts can't read; scripts add a CSRF token that no
- * other site's page knows (docs/adr/0036-the-dashboard.md). URLs are relative to the page's, which is also the API's.
+ * Client of the dashboard's API. The session is in a cookie that scripts can't read. Scripts add a CSRF token that no
+ * other site's page knows (docs/adr/0036-the-dashboard.md). URLs are relative to the page's URL, which is also the
+ * API's base URL.
  */
 import type { DashboardSession } from "./records.ts";
 
-/** Longer than the time limit of any function. */
+/** The request timeout. It exceeds the time limit of every function. */
 const patience = 35_000;
 
 export interface Failure {
-  status: number; // 0 if the service was not reached
+  status: number; // 0 if the request did not reach the service
   error: string;
   description: string;
   requestId: string;
@@ -30,9 +31,9 @@ type Query = Record<string, string | undefined>;
 interface Host {
   base: string;
   fetch: typeof fetch;
-  /** Called when the session has ended. */
+  /** Called after the session has ended. */
   signedOut: () => void;
-  /** Asks the person for a fresh proof; resolves to false if they cancel. */
+  /** Prompts the user for a fresh proof. Resolves to false if the user cancels. */
   prove: () => Promise<boolean>;
 }
 
@@ -50,7 +51,7 @@ export class Api {
   patch = <T = void>(path: string, body: unknown): Promise<T> => this.#ask<T>("PATCH", path, body);
   remove = <T = void>(path: string): Promise<T> => this.#ask<T>("DELETE", path);
 
-  /** Stores the session's CSRF token. Each session has a different one. */
+  /** Stores the session's CSRF token. Each session has a different token. */
   keep(session: DashboardSession): DashboardSession {
     this.#token = session.csrf_token;
     return session;

@@ -1,4 +1,4 @@
-/** Passkeys (W3C WebAuthn level 3): converts the server's options for the browser and the browser's response to JSON. */
+/** Passkeys (W3C WebAuthn level 3). Converts the server's options for the browser, and the browser's response to JSON. */
 
 interface Described {
   id: string;
@@ -37,7 +37,7 @@ export async function use(options: RequestJson): Promise<object> {
 
 const nothing = "No passkey was used. Try again or use another method.";
 
-/** Messages by the name of the browser's error (sections 5.1.3 and 5.1.4), whose own text is for developers. */
+/** Error messages by the name of the browser's error (sections 5.1.3 and 5.1.4). The browser's own message is meant for developers. */
 const REASONS: Record<string, string> = {
   InvalidStateError: "This device already has a passkey for your account.",
   SecurityError: "Passkeys work only on the dashboard’s own URL. Open that URL to use a passkey.",

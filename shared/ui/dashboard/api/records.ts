@@ -1,11 +1,14 @@
-/** Shapes of the dashboard's API responses (docs/openapi.yaml, tag Dashboard). Times are RFC 3339; "" and absent both mean none. */
+/**
+ * Types of the dashboard's API responses (docs/openapi.yaml, tag Dashboard). Times are RFC 3339. An empty string and an
+ * absent value both mean that no value is set.
+ */
 
 export type Mode = "test" | "live";
 export type Role = "owner" | "admin" | "developer" | "viewer";
 
 /**
- * A page of a list. next is the cursor of the following page, absent on the last one. A page may be short, because the
- * server limits how much it scans.
+ * A page of a list. next is the cursor of the following page and is absent on the last page. A page may contain fewer
+ * entries than the limit, because the server limits how much it scans.
  */
 export type Listed<Name extends string, T> = Record<Name, T[]> & { next?: string };
 
@@ -54,7 +57,7 @@ export interface BrandedOrganisation {
   logo_uri: string;
   accent: string;
   accent_contrast?: number; // contrast of the accent on the light background, 1 to 21
-  accent_contrast_dark?: number; // and on the dark one
+  accent_contrast_dark?: number; // contrast of the accent on the dark background, 1 to 21
   radius?: number; // in pixels; absent for the default
   font: string; // a CSS font-family list, or empty
   color_scheme: ColorScheme;
@@ -62,7 +65,7 @@ export interface BrandedOrganisation {
   terms_uri: string;
   website_uri: string;
   emails: string[];
-  verified_emails: string[]; // the subset of emails that gets notices
+  verified_emails: string[]; // the subset of emails that receives notices
   plan: "free" | "paid";
   status: "active" | "inactive";
   live_access: LiveStage;
@@ -113,7 +116,7 @@ export interface Key {
   revoked_at?: string;
 }
 
-/** A new key. Its private half is returned only once. */
+/** A new key. The API returns the private key only once. */
 export interface NewCredential {
   credential: Credential;
   private_key: string;
@@ -174,7 +177,7 @@ export interface DeliveryAttempt {
   latency_ms: number;
   status?: number; // absent if there was no response
   failure?: string;
-  request_headers?: Record<string, string>; // the next three only for roles that may view payloads
+  request_headers?: Record<string, string>; // the next three fields are only for roles that may view payloads
   response_headers?: Record<string, string>;
   response?: string;
 }
@@ -200,7 +203,7 @@ export interface ConnectionDetail extends ConnectionLine {
   exports: Omit<ExportLine, "org_connection_id">[];
 }
 
-/** The state of an erasure and, once finished, its proof. */
+/** An erasure's state and, after the erasure has finished, its proof. */
 export interface ErasureState {
   erasure_id: string;
   stage: "finding" | "ending" | "confirming" | "removing" | "events" | "deliveries" | "clearing" | "looking" | "done";
@@ -222,7 +225,7 @@ export interface ExportLine {
 export interface ExportDetail extends ExportLine {
   progress: { queries_done: number; queries_planned: number; resources: number; bytes: number };
   files_until?: string;
-  event_id?: string; // the event that reported the end
+  event_id?: string; // the event that reported the end of the export
   scope?: { asked?: string; granted?: string };
   outcome: TypeOutcome[];
   files: FileSummary[];
@@ -230,7 +233,7 @@ export interface ExportDetail extends ExportLine {
   suggested_action: string; // "" if no action is needed
 }
 
-/** A file, without its download link. */
+/** A file, without a download link. */
 export interface FileSummary {
   file_name: string;
   export_type: "jsonl" | "jsonl_gz" | "fhir_bundle" | "outcome";
@@ -251,8 +254,8 @@ export interface TypeOutcome {
 
 export interface UsedMonth {
   month: string; // YYYY-MM
-  connections: number; // authorizations, including reconnects
-  rejections: number; // patients who declined
+  connections: number; // number of authorizations, including reconnects
+  rejections: number; // number of patients who declined
   revocations: number;
   exports_succeeded: number;
   exports_failed: number;
@@ -264,7 +267,7 @@ export interface Inquiry {
   inquiry_id: string;
   kind: "support" | "health_system";
   status: "open" | "answered" | "closed";
-  name?: string; // of the patient or of the missing health system
+  name?: string; // name of the patient or of the missing health system
   subject?: string;
   created_at: string;
 }

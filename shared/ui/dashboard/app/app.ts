@@ -10,7 +10,7 @@ import type { Place } from "./router.ts";
 /** Configuration that the server wrote into the page. */
 export interface Boot {
   base_url: string; // base URL of the public API, which customers' code calls
-  dashboard_url?: string; // URL of the dashboard if it has a host of its own
+  dashboard_url?: string; // URL of the dashboard if the dashboard has its own host
 }
 
 export interface App {
@@ -19,10 +19,10 @@ export interface App {
   session: DashboardSession;
   /** Reloads the session after the account or its organisations have changed. */
   refresh: () => Promise<void>;
-  /** Sets the session, or clears it. */
+  /** Sets or clears the session. */
   enter: (session: DashboardSession | undefined) => void;
   place: Place;
-  /** Announces a result for a while. */
+  /** Announces a result for a short time. */
   say: (text: string) => void;
 }
 
@@ -34,7 +34,10 @@ export function useApp(): App {
   return app;
 }
 
-/** The permissions of each role, as in docs/adr/0036-the-dashboard.md. Screens use them only to hide what the server would reject. */
+/**
+ * Each role's permissions, as in docs/adr/0036-the-dashboard.md. Screens use the permissions only to hide actions that
+ * the server would reject.
+ */
 const ALLOWED: Record<Role, readonly string[]> = {
   owner: ["view", "inspect", "develop", "operate", "manage", "own"],
   admin: ["view", "inspect", "develop", "operate", "manage"],
@@ -44,7 +47,7 @@ const ALLOWED: Record<Role, readonly string[]> = {
 
 export interface Here extends App {
   org: Membership;
-  /** base is the path of the mode's resources, orgBase that of resources shared by both modes. */
+  /** base is the path of the current mode's resources; orgBase is the path of resources that both modes share. */
   base: string;
   orgBase: string;
   may: (permission: "inspect" | "develop" | "operate" | "manage" | "own") => boolean;
@@ -68,14 +71,14 @@ export function useHere(): Here {
   };
 }
 
-/** Returns the membership of the named organisation, or the first one if none is named. */
+/** Returns the membership of the named organisation. If no organisation is named, returns the first membership. */
 export function memberOf(session: DashboardSession, org: string): Membership | undefined {
   return org === "" ? session.organisations[0] : session.organisations.find((one) => one.id === org);
 }
 
 export type Answer<T> = { data?: T; failure?: Failure; busy: boolean; reload: () => void; set: (data: T) => void };
 
-/** Fetches once for each path and query, and again on reload. Old data stays until new data for the same key arrives. */
+/** Fetches data once for each path and query, and again on reload. Old data stays visible until new data for the same key arrives. */
 export function useQuery<T>(path: string, query: Record<string, string | undefined> = {}): Answer<T> {
   const { api } = useApp();
   const key = `${path}?${JSON.stringify(query)}`;
@@ -105,7 +108,7 @@ export function useQuery<T>(path: string, query: Record<string, string | undefin
 export interface Action {
   busy: boolean;
   failure: Failure | undefined;
-  /** Runs a function unless one is running; an exception becomes the failure. */
+  /** Runs a function unless another function is running. If the function throws, the exception becomes the failure. */
   run: (does: () => Promise<void>) => void;
 }
 

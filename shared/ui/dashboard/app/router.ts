@@ -1,7 +1,7 @@
 /**
- * Places are kept in the URL's fragment, so that no ID reaches a server's log:
+ * Stores the current place in the URL's fragment, so that no ID reaches a server's log. The form is
  * #/<organisation>/<mode>/<screen>/<id>?<filters>, or #/<screen>/<id> for screens without an organisation. Links in
- * emails omit the organisation (#/test/webhooks/<id>) if the recipient has one.
+ * emails omit the organisation (#/test/webhooks/<id>) if the recipient has exactly one.
  */
 import { useEffect, useState } from "preact/hooks";
 import type { Mode } from "../api/records.ts";
@@ -25,7 +25,7 @@ export function parse(fragment: string): Place {
   return { org, mode, screen: parts[0] ?? "", id: parts[1] ?? "", filters: Object.fromEntries(new URLSearchParams(search)) };
 }
 
-/** Returns the fragment of a place, omitting empty parts. */
+/** Returns a place's fragment, omitting empty parts. */
 export function address({ org = "", mode, screen = "", id: of = "", filters = {} }: Partial<Place>): string {
   const parts = [org, org === "" ? "" : (mode ?? "test"), screen, of].filter((part) => part !== "").map(encodeURIComponent);
   const given = Object.entries(filters).filter(([, value]) => value !== "");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { advice } from "./advice.ts";
 
-test("advice for a rate limit states the time of Retry-After", () => {
+test("advice for a rate limit includes the Retry-After time", () => {
   for (const [retryAfter, want] of [
     [1, "in 1 second"],
     [30, "in 30 seconds"],

@@ -1,4 +1,4 @@
-/** Advice for a reader after a failure. */
+/** Returns advice for the user after a failure. */
 import type { Failure } from "../api/api.ts";
 
 export function advice({ status, error, retryAfter }: Failure): string {
@@ -12,7 +12,7 @@ export function advice({ status, error, retryAfter }: Failure): string {
   return status < 500 ? "" : "Try again. If the error persists, contact us with the request ID.";
 }
 
-/** Formats the seconds of Retry-After, rounded up; "later" without them. */
+/** Formats the seconds of Retry-After, rounded up. Returns "later" if Retry-After is absent. */
 function inTime(seconds: number | undefined): string {
   if (!seconds) return "later";
   const [count, unit] = seconds < 60 ? [Math.ceil(seconds), "second"] : seconds < 5400 ? [Math.ceil(seconds / 60), "minute"] : [Math.ceil(seconds / 3600), "hour"];

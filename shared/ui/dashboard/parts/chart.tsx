@@ -1,7 +1,7 @@
-/** SVG charts. Each chart's figures are also shown as text next to it; colours are classes of the style sheet. */
+/** SVG charts. Text next to each chart also states its figures. Classes of the style sheet define the colours. */
 import type { JSX } from "preact";
 
-/** The share of known resources that was collected. A non-zero missing share is always visible. */
+/** The share of known resources that were collected. If resources are missing, their share is always visible. */
 export function Share({ count, missing }: { count: number; missing: number }): JSX.Element {
   const lost = missing === 0 ? 0 : Math.max(4, (100 * missing) / (count + missing));
   const got = count === 0 ? 0 : 100 - lost;
@@ -24,7 +24,7 @@ const height = 160;
 const room = 384; // width of all bars
 const mostLabels = 6;
 
-/** Bars for each month, with the series stacked. */
+/** A stacked bar for each month. */
 export function Bars({ title, labels, series }: { title: string; labels: readonly string[]; series: readonly Series[] }): JSX.Element {
   const totals = labels.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
   const most = ceiling(Math.max(...totals, 0));

@@ -1,4 +1,4 @@
-/** A list of an organisation's credentials or webhooks, with a form to create one. Secrets are shown once, after creation. */
+/** A list of an organisation's credentials or webhooks, with a form to create a new entry. A secret is shown once, after creation. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useHere, useQuery } from "../app/app.ts";
@@ -11,7 +11,7 @@ export interface MakeProps<Made> {
 }
 
 interface CollectionProps<Name extends string, One, Made> {
-  of: Name; // the list's path, and its member in the response
+  of: Name; // the list's path and its field in the response
   title: string;
   lead: string;
   create: string;

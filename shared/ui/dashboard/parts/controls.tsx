@@ -1,4 +1,7 @@
-/** Building blocks of screens: buttons, fields, forms and messages. The style sheet defines their look, the screens their text. */
+/**
+ * Building blocks of screens: buttons, fields, forms and messages. The style sheet defines their appearance; the
+ * screens define their text.
+ */
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../api/api.ts";
@@ -6,7 +9,7 @@ import { useAction, useApp } from "../app/app.ts";
 import type { Action, Answer } from "../app/app.ts";
 import { advice } from "./advice.ts";
 
-/** The title of a screen. It gets the focus when the screen opens (shell/frame.tsx). */
+/** A screen's title. The title gets the focus when the screen opens (shell/frame.tsx). */
 export function Title({ children, lead, actions }: { children: ComponentChildren; lead?: ComponentChildren; actions?: ComponentChildren }): JSX.Element {
   return (
     <header class="title">
@@ -44,7 +47,7 @@ interface ButtonProps {
   label?: string;
 }
 
-/** A button. A busy one keeps the focus: it is not disabled, but has aria-disabled. */
+/** A button. A busy button keeps the focus: instead of being disabled, it has aria-disabled. */
 export function Button({ children, onClick, kind, submit, busy, label }: ButtonProps): JSX.Element {
   const press = (event: MouseEvent): void => {
     if (busy) event.preventDefault();
@@ -91,7 +94,7 @@ interface Input {
 }
 
 interface FieldProps extends Input {
-  /** Gets the focus when it appears. */
+  /** Whether the field gets the focus when it appears. */
   first?: boolean;
   label: string;
   value: string;
@@ -164,7 +167,7 @@ interface FormProps {
   cancel?: () => void;
 }
 
-/** A form with its fields, its failure and its buttons. */
+/** A form with its fields, failure message and buttons. */
 export function Form({ children, action, does, send, kind = "main", cancel }: FormProps): JSX.Element {
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -184,7 +187,7 @@ export function Form({ children, action, does, send, kind = "main", cancel }: Fo
   );
 }
 
-/** A failure with advice and its request ID. */
+/** A failure message with advice and the request ID. */
 export function Trouble({ failure, retry }: { failure: Failure | undefined; retry?: () => void }): JSX.Element {
   return (
     <div role="alert">
@@ -204,7 +207,7 @@ export function Trouble({ failure, retry }: { failure: Failure | undefined; retr
   );
 }
 
-/** Shows a query's progress, its failure or its data. */
+/** Shows a query's progress, failure or data. */
 export function Load<T>({ answer, children }: { answer: Answer<T>; children: (data: T) => ComponentChildren }): JSX.Element {
   if (answer.failure) return <Trouble failure={answer.failure} retry={answer.reload} />;
   if (answer.data === undefined) {
@@ -220,7 +223,7 @@ export function Load<T>({ answer, children }: { answer: Answer<T>; children: (da
   return <>{children(answer.data)}</>;
 }
 
-/** An empty state, with a hint how to change it. */
+/** An empty state with a hint about how to add data. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="empty">
@@ -234,7 +237,7 @@ export function Notice({ tone, children }: { tone?: "good" | "bad" | "warn" | un
   return <div class={`notice ${tone ?? ""}`}>{children}</div>;
 }
 
-/** Copies a text and announces it. */
+/** A button that copies a text and announces the result. */
 export function Copy({ text, label = "Copy", what }: { text: string; label?: string; what: string }): JSX.Element {
   const { say } = useApp();
   const [failed, setFailed] = useState(false);
@@ -251,7 +254,10 @@ export function Copy({ text, label = "Copy", what }: { text: string; label?: str
   );
 }
 
-/** A modal dialog, closed by its own buttons, by Escape or by its owner. It returns the focus to where it was. */
+/**
+ * A modal dialog. Its own buttons, Escape or its owner closes the dialog. On closing, the focus returns to the
+ * previously focused element.
+ */
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -276,7 +282,7 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
   );
 }
 
-/** A dialog that confirms an irreversible action by typing a name. */
+/** A dialog in which the user confirms an irreversible action by typing a name. */
 export function Confirm({ title, name, send, does, close, children }: { title: string; name: string; send: string; does: () => Promise<void>; close: () => void; children: ComponentChildren }): JSX.Element {
   const [typed, setTyped] = useState("");
   const action = useAction();

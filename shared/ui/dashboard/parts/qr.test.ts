@@ -3,10 +3,10 @@ import { test } from "node:test";
 import jsQR from "jsqr";
 import { encode, outline } from "./qr.ts";
 
-/** Capacity of each version at level M, in bytes (table 7). */
+/** Each version's capacity at level M, in bytes (table 7). */
 const CAPACITY = [14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412, 450, 504, 560, 624, 666];
 
-/** Renders a code as a camera sees it: modules of some pixels each, with a margin of four modules. */
+/** Renders a code as a camera sees it. Each module is several pixels wide, and the margin is four modules wide. */
 function read(code: boolean[][], points = 3): string | undefined {
   const side = (code.length + 8) * points;
   const image = new Uint8ClampedArray(side * side * 4).fill(255);

@@ -1,9 +1,9 @@
 /**
- * QR codes (ISO/IEC 18004) to the extent that an authenticator URI needs: bytes, correction level M, versions 1 to 20.
- * A library would have access to the secret.
+ * QR codes (ISO/IEC 18004). Implements only the features that an authenticator URI needs: bytes, correction level M,
+ * versions 1 to 20. The dashboard uses no library for this purpose, because a library would have access to the secret.
  */
 
-/** For each version at level M (table 9): check bytes per block, and the number of blocks. */
+/** For each version at level M (table 9): the number of check bytes per block, and the number of blocks. */
 const LEVEL_M: readonly (readonly [checks: number, blocks: number])[] = [
   [10, 1], [16, 1], [26, 1], [18, 2], [24, 2], [16, 4], [18, 4], [22, 4], [22, 5], [26, 5],
   [30, 5], [22, 8], [22, 9], [24, 9], [24, 10], [28, 10], [28, 11], [26, 13], [26, 14], [26, 16],
@@ -21,7 +21,7 @@ const MASKS: readonly ((x: number, y: number) => boolean)[] = [
   (x, y) => (((x + y) % 2) + ((x * y) % 3)) % 2 === 0,
 ];
 
-/** Returns the code of a text as rows of modules, true for dark, or undefined if the text is too long. */
+/** Returns a text's QR code as rows of modules, with true for dark. Returns undefined if the text is too long. */
 export function encode(text: string): boolean[][] | undefined {
   const bytes = [...new TextEncoder().encode(text)];
   const version = 1 + LEVEL_M.findIndex((_, i) => bytes.length <= room(i + 1));
@@ -91,7 +91,7 @@ function checksOf(data: number[], divisor: number[]): number[] {
   }, divisor.map(() => 0));
 }
 
-/** Interleaves the data blocks and their check bytes. The last blocks may be one byte longer. */
+/** Interleaves the data blocks and their check bytes. The last blocks may be one byte longer than the others. */
 function interleaved(data: number[], version: number): number[] {
   const [checks, count] = level(version);
   const least = Math.floor(data.length / count);
@@ -105,7 +105,7 @@ function interleaved(data: number[], version: number): number[] {
   return [...turns(blocks, least + 1), ...turns(blocks.map((one) => checksOf(one, divisor)), checks)];
 }
 
-/** Appends the remainder of a value's division, as in the code's format and version information (annexes C and D). */
+/** Appends the remainder of a value's division, as used in a code's format and version information (annexes C and D). */
 function guarded(value: number, polynomial: number, degree: number): number {
   let rest = value;
   for (let i = 0; i < degree; i += 1) rest = (rest << 1) ^ ((rest >>> (degree - 1)) * polynomial);
@@ -145,7 +145,10 @@ function drawn(version: number, bits: boolean[], mask: (x: number, y: number) =>
   return code as boolean[][];
 }
 
-/** Yields the modules in the order that data fills them: in pairs of columns from the right, alternating up and down, skipping the timing column. */
+/**
+ * Yields the modules in the order in which data fills them. The order uses pairs of columns from the right, alternates
+ * between up and down, and skips the timing column.
+ */
 function* path(size: number): Generator<[x: number, y: number]> {
   for (let pair = 0; pair < (size - 1) / 2; pair += 1) {
     const right = size - 1 - pair * 2 - (size - 1 - pair * 2 <= 6 ? 1 : 0);
@@ -153,7 +156,7 @@ function* path(size: number): Generator<[x: number, y: number]> {
   }
 }
 
-/** Returns the penalty score of a code (section 7.8.3). */
+/** Returns a code's penalty score (section 7.8.3). */
 function penalty(code: boolean[][]): number {
   const rows = code.map((row) => row.map(Number).join(""));
   const columns = rows.map((_, x) => rows.map((row) => row[x]).join(""));
@@ -169,6 +172,6 @@ function penalty(code: boolean[][]): number {
   return cost + 10 * Math.floor(Math.abs(dark * 20 - 10));
 }
 
-/** Returns a code as an SVG path with modules of size 1. */
+/** Returns a code as an SVG path. Each module has size 1. */
 export const outline = (code: boolean[][]): string =>
   code.map((row, y) => [...row.map(Number).join("").matchAll(/1+/g)].map(({ index, 0: run }) => `M${index} ${y}h${run.length}v1h-${run.length}z`).join("")).join("");

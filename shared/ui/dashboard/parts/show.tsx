@@ -1,4 +1,4 @@
-/** Display of values: times, statuses, IDs, secrets, tables and code. */
+/** Components that display values: times, statuses, IDs, secrets, tables and code. */
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Button, Copy } from "./controls.tsx";
@@ -15,14 +15,17 @@ const STEPS: readonly [Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ["minute", 60],
 ];
 
-/** Formats a time relative to now, in the unit that fits. */
+/** Formats a time relative to now, in the most suitable unit. */
 export function ago(at: string, now = Date.now()): string {
   const seconds = (Date.parse(at) - now) / 1000;
   const [unit, size] = STEPS.find(([, least]) => Math.abs(seconds) >= least) ?? ["second", 1];
   return Math.abs(seconds) < 5 ? "just now" : relative.format(Math.round(seconds / size), unit);
 }
 
-/** A time: recent ones relative to now, others as a date. The tooltip and the datetime attribute have the exact value. */
+/**
+ * A time. A recent time is shown relative to now, and an older time as a date. The tooltip and the datetime attribute
+ * contain the exact value.
+ */
 export function Time({ at, exact }: { at: string | undefined; exact?: boolean }): JSX.Element {
   if (!at || Number.isNaN(Date.parse(at))) return <span class="soft none">–</span>;
   const date = new Date(at);
@@ -34,7 +37,7 @@ export function Time({ at, exact }: { at: string | undefined; exact?: boolean })
   );
 }
 
-/** The time of last use, which is stored to the hour. */
+/** The time of last use, which the service stores to the hour. */
 export const Used = ({ at }: { at: string | undefined }): JSX.Element =>
   at && Date.now() - Date.parse(at) < 3_600_000 ? <time dateTime={at}>within the last hour</time> : at ? <Time at={at} /> : <span class="soft">never</span>;
 
@@ -44,10 +47,10 @@ const TONES: Record<string, string> = {
   held: "warn", rejected: "warn", truncated: "warn", unsupported: "warn", open: "warn", pending: "warn", inflight: "warn",
 };
 
-/** A status as a word. Its colour adds no information. */
+/** A status as a word. The word's colour adds no information. */
 export const Badge = ({ of, tone = TONES[of] ?? "" }: { of: string; tone?: string }): JSX.Element => <span class={`badge ${tone}`}>{of.replaceAll("_", " ")}</span>;
 
-/** An ID, truncated if there is no room, and copied whole. */
+/** An ID, which is truncated if space is short. Copying always copies the complete ID. */
 export const Id = ({ of }: { of: string }): JSX.Element => <code class="id">{of}</code>;
 
 interface TableProps<T> {
@@ -59,8 +62,8 @@ interface TableProps<T> {
 }
 
 /**
- * A table. On a narrow screen each row becomes a card whose cells show their headings; that drops the table's implicit
- * roles, so they are set explicitly.
+ * A table. On a narrow screen, each row becomes a card whose cells show their column headings. The card layout removes
+ * the table's implicit roles, so the component sets the roles explicitly.
  */
 export function Table<T>({ label, head, rows, keyOf, cells }: TableProps<T>): JSX.Element {
   return (
@@ -104,7 +107,7 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: Com
   );
 }
 
-/** A code block that can be scrolled by keyboard and copied. */
+/** A code block that the user can scroll by keyboard and copy. */
 export function Code({ text, label }: { text: string; label: string }): JSX.Element {
   return (
     <div class="code">
@@ -116,7 +119,7 @@ export function Code({ text, label }: { text: string; label: string }): JSX.Elem
   );
 }
 
-/** Tabs, of which one is shown. */
+/** Tabs. One tab's content is shown at a time. */
 export function Tabs({ label, names, children }: { label: string; names: readonly string[]; children: (name: string) => ComponentChildren }): JSX.Element {
   const [chosen, choose] = useState(names[0] ?? "");
   return (
@@ -133,7 +136,7 @@ export function Tabs({ label, names, children }: { label: string; names: readonl
   );
 }
 
-/** Shows a secret. If once is set, it can't be shown again. */
+/** Shows a secret. If once is set, the secret can't be shown again. */
 export function Shown({ secret, what, once, children }: { secret: string; what: string; once?: boolean; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="notice warn secret">
@@ -147,7 +150,7 @@ export function Shown({ secret, what, once, children }: { secret: string; what: 
   );
 }
 
-/** A QR code with its quiet zone, or nothing if the text is too long. */
+/** A QR code with its quiet zone. Renders nothing if the text is too long. */
 export function Qr({ text, label }: { text: string; label: string }): JSX.Element | null {
   const code = useMemo(() => encode(text), [text]);
   if (code === undefined) return null;
@@ -159,7 +162,7 @@ export function Qr({ text, label }: { text: string; label: string }): JSX.Elemen
   );
 }
 
-/** A button that loads the next page of a list, if there is one. */
+/** A button that loads a list's next page. Renders nothing if the list has no further page. */
 export function More({ cursor, go }: { cursor: string | undefined; go: (cursor: string) => void }): JSX.Element | null {
   return cursor ? (
     <div class="row">

@@ -10,7 +10,7 @@ import { ASK, ask, curl, env, PAGE, page, receive } from "./snippets.ts";
 const given = { base: "https://api.example/v1", publicId: "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b" };
 const scratch = mkdtempSync(join(tmpdir(), "ui-snippets-"));
 
-test("every snippet contains the real IDs and no private key", () => {
+test("every snippet contains real IDs but no private key", () => {
   for (const code of [...PAGE.map((dialect) => page(dialect, given)), ...ASK.map((dialect) => ask(dialect, given))]) {
     assert.ok(code.includes(given.publicId) && code.includes(given.base), code);
     assert.doesNotMatch(code, /private_(test|live)_/);

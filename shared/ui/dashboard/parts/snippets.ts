@@ -1,4 +1,7 @@
-/** Sample code with the customer's own IDs, as plain text. It reads the private key from the environment and never contains it. */
+/**
+ * Sample code, as plain text, with the customer's own IDs. The sample code reads the private key from the environment
+ * and never contains the key.
+ */
 import { snippet } from "../../demo/snippet.ts";
 
 export interface Given {
@@ -10,7 +13,7 @@ export const PAGE = ["HTML", "React"] as const;
 export const ASK = ["curl", "Node", "Python", "Go"] as const;
 export const RECEIVE = ["Node", "Python", "Go"] as const;
 
-/** Returns a page with the button that patients use to connect. */
+/** Returns an HTML page with the button that patients use to connect. */
 export function page(dialect: (typeof PAGE)[number], { base, publicId }: Given): string {
   const attributes = new Map([
     ["public-id", publicId],
@@ -19,7 +22,7 @@ export function page(dialect: (typeof PAGE)[number], { base, publicId }: Given):
   return snippet(dialect, { tag: "svc-widget-element", attributes, style: new Map(), label: "", script: `${base}/sdk/4/svc-widget.js` });
 }
 
-/** Returns code that requests a connection's record, which arrives at a webhook. */
+/** Returns code that requests a connection's record. The record arrives at a webhook. */
 export function ask(dialect: (typeof ASK)[number], { base, publicId }: Given): string {
   const url = `${base}/bridge/fhir/ehi-export`;
   switch (dialect) {
@@ -81,7 +84,7 @@ func main() {
   }
 }
 
-/** Returns code that verifies a webhook by the Standard Webhooks specification (standardwebhooks.com). */
+/** Returns code that verifies a webhook according to the Standard Webhooks specification (standardwebhooks.com). */
 export function receive(dialect: (typeof RECEIVE)[number]): string {
   switch (dialect) {
     case "Node":
@@ -151,12 +154,15 @@ func VerifyWebhook(h http.Header, body []byte, secret string) bool {
   }
 }
 
-/** Returns the environment file of a server. */
+/** Returns a server's environment file. */
 export function env(base: string, publicId: string, privateKey: string): string {
   return `RECORDBRIDGE_BASE_URL=${base}\nRECORDBRIDGE_PUBLIC_ID=${publicId}\nRECORDBRIDGE_PRIVATE_KEY=${privateKey}\n`;
 }
 
-/** Returns an attempt as a curl command. Its signature has the original time, so a receiver must reject it after five minutes. */
+/**
+ * Returns a delivery attempt as a curl command. The attempt's signature has the original time, so a receiver must
+ * reject the request after five minutes.
+ */
 export function curl(url: string, headers: Record<string, string>, body: string): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
   const lines = Object.entries(headers)

@@ -1,4 +1,4 @@
-/** The person's own account: email address, second factors and sessions. */
+/** The user's own account: email address, second factors and sessions. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Passkey, SentCode, DashboardSession } from "../api/records.ts";
@@ -32,7 +32,10 @@ export function Account(): JSX.Element {
   );
 }
 
-/** Stores a session that came with a factor, and shows the recovery codes of a first one without keeping them. */
+/**
+ * Stores a session that the API returned together with a second factor. For a first second factor, also shows the
+ * recovery codes without storing them.
+ */
 const useEntry = (show: (codes: string[]) => void): ((session: DashboardSession) => void) => {
   const { enter } = useApp();
   return ({ recovery_codes, ...session }) => {
@@ -84,7 +87,7 @@ function Passkeys({ show }: { show: (codes: string[]) => void }): JSX.Element {
   );
 }
 
-/** Splits a secret into groups of four characters for reading. Authenticator apps accept the spaces. */
+/** Splits a secret into groups of four characters for easier reading. Authenticator apps accept the spaces. */
 const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, "$1 ");
 
 function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {

@@ -1,4 +1,4 @@
-/** The organisation's notice addresses, their verification status, and verification by code. */
+/** The organisation's notice addresses, their verification status, and a form that verifies an address by code. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { BrandedOrganisation, SentCode } from "../api/records.ts";

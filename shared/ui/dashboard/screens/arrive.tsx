@@ -37,7 +37,7 @@ export function Invitation({ token }: { token: string }): JSX.Element {
   const action = useAction();
   const accept = async (): Promise<void> => {
     const { organisation_id: org } = await api.post<{ organisation_id: string }>("invitations", { token });
-    history.replaceState(null, "", address({ org, mode: "test" })); // the token is used; keep it out of the history
+    history.replaceState(null, "", address({ org, mode: "test" })); // keep the used token out of the history
     dispatchEvent(new HashChangeEvent("hashchange"));
     await refresh();
   };
@@ -57,7 +57,7 @@ export function Invitation({ token }: { token: string }): JSX.Element {
   );
 }
 
-/** Restores an account's email address after someone else changed it. This works without signing in. */
+/** Restores an account's email address after someone else changed the address. The user need not be signed in. */
 export function Restore({ api, token, enter }: { api: Api; token: string; enter: (session: undefined) => void }): JSX.Element {
   const action = useAction();
   const [isDone, setDone] = useState(false);

@@ -8,10 +8,10 @@ import { More, Table, Time } from "../parts/show.tsx";
 import { address } from "../app/router.ts";
 import { download } from "./usage.tsx";
 
-/** Screens of an audit row's target, by the first word of the action. */
+/** The screen of an audit row's target, by the first word of the row's action. */
 const SCREENS: Record<string, string> = { webhook: "webhooks", delivery: "deliveries", connection: "connections", credential: "credentials", inquiry: "inbox" };
 
-/** Returns the place of an audit row's target, if it has one. */
+/** Returns the place of an audit row's target, or undefined if the target has no screen. */
 export function placeOf({ action, target, mode }: Pick<AuditRow, "action" | "target" | "mode">, org: string): string | undefined {
   const screen = SCREENS[action.split(".")[0] ?? ""];
   if (screen === undefined || mode === undefined) return undefined;
@@ -20,7 +20,7 @@ export function placeOf({ action, target, mode }: Pick<AuditRow, "action" | "tar
   return address({ org, mode, screen, id: screen === "credentials" ? `public_${mode}_${target}` : id });
 }
 
-/** Returns a function that names actors: members by email address, former members by ID. */
+/** Returns a function that names actors. Members are named by email address, and former members by ID. */
 export function useWho(): (actor: string) => string {
   const { orgBase } = useHere();
   const members = useQuery<{ members: Member[] }>(`${orgBase}/members`).data?.members ?? [];

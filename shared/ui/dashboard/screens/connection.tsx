@@ -1,4 +1,4 @@
-/** One connection: its history, its problems, and what to do about them. */
+/** One connection: its history, its problems, and the recommended actions. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ConnectionDetail, ErasureState } from "../api/records.ts";
@@ -119,7 +119,7 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
   );
 }
 
-/** Shows an erased connection for 90 days after its erasure; any other is not found. */
+/** Shows an erased connection for 90 days after its erasure. All other missing connections are reported as not found. */
 function Gone({ path, lost }: { path: string; lost: Answer<ConnectionDetail> }): JSX.Element {
   const answer = useQuery<ErasureState>(`${path}/erasure`);
   if (answer.data) return <Erased data={answer.data} reload={answer.reload} />;
@@ -132,7 +132,7 @@ const PORTAL = {
   unanswered: "We asked the portal to revoke access, but the portal didn’t respond within an hour.",
 } as const;
 
-/** The progress and proof of an erasure. */
+/** An erasure's progress and proof. */
 function Erased({ data, reload }: { data: ErasureState; reload: () => void }): JSX.Element {
   const isDone = data.stage === "done";
   return (

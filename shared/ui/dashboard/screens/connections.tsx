@@ -1,4 +1,4 @@
-/** Connections by ID and status, without health data. */
+/** Lists connections by ID and status, without health data. */
 import type { JSX } from "preact";
 import type { ConnectionLine, Listed } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";

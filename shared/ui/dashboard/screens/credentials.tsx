@@ -1,4 +1,4 @@
-/** The organisation's credentials in a mode, and a form to create one. */
+/** The organisation's credentials in one mode, and a form to create a credential. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential, NewCredential } from "../api/records.ts";
@@ -8,7 +8,7 @@ import { Copy, Field, Form, LinkButton, Panel } from "../parts/controls.tsx";
 import { Id, Shown, Time, Used } from "../parts/show.tsx";
 import { env } from "../parts/snippets.ts";
 
-/** Splits a text at whitespace, one URL per line. */
+/** Splits a text at whitespace. Each line contains one URL. */
 export const lines = (text: string): string[] => text.split(/\s+/).filter((line) => line !== "");
 
 export const latestUse = ({ keys }: Credential): string | undefined =>

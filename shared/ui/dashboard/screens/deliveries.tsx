@@ -8,7 +8,7 @@ import { Badge, More, Table, Time } from "../parts/show.tsx";
 
 const STATUSES = [["", "any"], "delivered", "exhausted", "scheduled", "inflight", "held"] as const;
 
-/** Returns the filters of the URL, and functions that change them. */
+/** Returns the filters in the URL and functions that change these filters. */
 export function useFilters(screen: string): { filters: Record<string, string>; set: (name: string) => (value: string) => void; go: (cursor: string) => void } {
   const { place, link } = useHere();
   const to = (filters: Record<string, string>): void => {
@@ -63,7 +63,7 @@ export function Deliveries(): JSX.Element {
   );
 }
 
-/** A field that takes effect on Enter or when it loses the focus, so that typing sends no requests. */
+/** A field that takes effect on Enter or when it loses the focus. Typing therefore sends no requests. */
 export function Late({ label, value, set }: { label: string; value: string; set: (value: string) => void }): JSX.Element {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);

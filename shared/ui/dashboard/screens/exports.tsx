@@ -1,4 +1,4 @@
-/** Exports of records: progress, collected data, and missing data with reasons. */
+/** Exports of records: progress, collected data, and missing data with the reasons. */
 import type { JSX } from "preact";
 import type { ExportDetail, ExportLine as Row, FileSummary, Listed, TypeOutcome, Webhook } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";
@@ -34,7 +34,7 @@ const FAILURES: Record<string, string> = {
   suppressed_please_contact: "Contact us so that we can investigate the failure.",
 };
 
-/** Explains why data is missing, or may be. */
+/** Explains why data is missing or may be missing. */
 export function why({ reason, http_status: status, only_by: by, left_out: others = 0 }: TypeOutcome): string {
   const said = [
     reason && (REASONS[reason] ?? reason),
@@ -45,10 +45,10 @@ export function why({ reason, http_status: status, only_by: by, left_out: others
   return said.filter(Boolean).join(" ");
 }
 
-/** Reports whether data is missing that was granted and is supported. */
+/** Reports whether data is missing although it was granted and is supported. */
 export const isLoss = ({ reason }: TypeOutcome): boolean => reason !== undefined && reason !== "" && !["unsupported", "not_granted"].includes(reason);
 
-/** Reports whether a type gets its own row. Most types have no data and nothing missing. */
+/** Reports whether a type gets its own table row. Most types have neither collected nor missing data. */
 const hasNews = (one: TypeOutcome): boolean => one.count > 0 || isLoss(one) || (one.left_out ?? 0) > 0;
 
 const QUIET: readonly (readonly [says: string, has: (one: TypeOutcome) => boolean])[] = [
@@ -170,7 +170,7 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
   );
 }
 
-/** Collected and missing data by type, incomplete types first. */
+/** Collected and missing data by type. Incomplete types come first. */
 function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }): JSX.Element | null {
   if (outcome.length === 0) return status === "pending" ? null : <Panel title="Collected data"><p class="soft">No data was collected.</p></Panel>;
   const rows = outcome.filter(hasNews).sort((a, b) => Number(isLoss(b)) - Number(isLoss(a)) || b.count - a.count || a.type.localeCompare(b.type));
@@ -219,7 +219,7 @@ function Files({ files }: { files: FileSummary[] }): JSX.Element {
   );
 }
 
-/** Deliveries of the export's final event. */
+/** Deliveries of the event that reports the end of the export. */
 function Told({ deliveries }: Pick<ExportDetail, "deliveries">): JSX.Element {
   const { base, link } = useHere();
   const webhooks = useQuery<Listed<"webhooks", Webhook>>(`${base}/webhooks`).data?.webhooks ?? [];

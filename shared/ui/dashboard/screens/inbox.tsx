@@ -1,4 +1,4 @@
-/** Requests that patients sent from the widget: help, or a missing health system. */
+/** Requests that patients sent from the widget: requests for help, or reports of a missing health system. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Inquiry as Row, InquiryDetail, Listed } from "../api/records.ts";
@@ -12,7 +12,7 @@ const KINDS: Record<Row["kind"], string> = { support: "Help", health_system: "Mi
 
 const about = ({ subject, kind, name }: Row): string => subject ?? (kind === "health_system" && name ? `Missing: ${name}` : KINDS[kind]);
 
-/** Warnings about a reply's email that was not simply sent. */
+/** Warnings for replies whose email was not simply sent. */
 const DELIVERY: Record<string, string> = {
   sending: "We don’t know yet whether this email was sent. Refresh this page in a minute. After that, you can send the same text again.",
   refused: "This email wasn’t sent, because the patient’s address can’t receive email.",

@@ -1,4 +1,4 @@
-/** Deleting the organisation: schedule, consequences and cancellation. */
+/** Deletion of the organisation: schedule, consequences and cancellation. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { OrganisationDeletion } from "../api/records.ts";

@@ -1,4 +1,4 @@
-/** The way to live mode: a checklist, a request, and the operator's decision. */
+/** Steps to live mode: a checklist, a request, and the operator's decision. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { LiveAccess, LiveStep } from "../api/records.ts";
@@ -14,7 +14,7 @@ const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does:
   webhook_verified: ["Receive a test event", "In test mode, your endpoint must respond to the test event with a 2xx status.", "webhooks", "Open webhooks"],
 };
 
-/** Shows its children once the organisation has live mode, and the request form until then. */
+/** Shows its children if the organisation has live mode. Otherwise, shows the request form. */
 export function LiveGate({ children }: { children: () => ComponentChildren }): JSX.Element {
   const { orgBase } = useHere();
   const answer = useQuery<LiveAccess>(`${orgBase}/live-access`);

@@ -18,7 +18,7 @@ const STEPS: Record<Step, [title: string, why: string, screen: string, does: str
   first_export: ["Receive your first record", "Request a record with the code below. The record arrives at your webhook.", "exports", "View"],
 };
 
-/** In live mode this step connects a real person. */
+/** In live mode, this step connects a real person. */
 const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect your first patient", "Connect from your own page. Patients in live mode are real.", "connections", "View connections"];
 
 export function Overview(): JSX.Element {

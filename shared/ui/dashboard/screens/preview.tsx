@@ -5,7 +5,7 @@ import { contrast, shades, sheets } from "../../kit/colour.ts";
 
 type Ground = keyof typeof sheets;
 
-/** What the preview shows of an unsaved form. Any field may be invalid. */
+/** The fields of an unsaved form that the preview shows. Any field may be invalid. */
 interface Draft {
   name: string;
   logo_uri: string;
@@ -18,14 +18,15 @@ interface Draft {
 
 export const isColour = (text: string): boolean => /^#[0-9a-f]{6}$/i.test(text);
 
-/** Returns the colour schemes that patients can get. */
+/** Returns the colour schemes in which patients may see the widget. */
 export function schemesOf(scheme: string): Ground[] {
   return scheme === "light" || scheme === "dark" ? [scheme] : ["light", "dark"];
 }
 
 /**
- * Returns how an accent will be adjusted for contrast (WCAG 2.2, 1.4.3 and 1.4.11). No accent has 4.5 on both
- * backgrounds, so text in it is checked on the dark one only if that is the only one.
+ * Describes how an accent will be adjusted for contrast (WCAG 2.2, 1.4.3 and 1.4.11). No accent has a contrast of 4.5
+ * on both backgrounds. Accent-coloured text is therefore checked on the dark background only if no other background is
+ * possible.
  */
 export function warnings(accent: string, scheme: string): string[] {
   const [light, dark] = [contrast(accent, sheets.light), contrast(accent, sheets.dark)];
@@ -36,7 +37,7 @@ export function warnings(accent: string, scheme: string): string[] {
   return said;
 }
 
-/** Returns a radius as the server renders it (pages/look.go), or the default for an invalid one. */
+/** Returns a radius as the server renders it (pages/look.go). Returns the default for an invalid radius. */
 export function lengthOf(radius: string): string {
   return `${/^\d+$/.test(radius) && Number(radius) <= 24 ? Number(radius) / 16 : 0.75}rem`;
 }

@@ -1,4 +1,4 @@
-/** Recovery codes: the number left, and new ones, which are shown only once. */
+/** Recovery codes: the number of remaining codes, and new codes, which are shown only once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useAction, useApp } from "../app/app.ts";
@@ -6,7 +6,7 @@ import { Button, Check, Copy, Dialog, Form, Notice, Panel, Trouble } from "../pa
 import { Badge } from "../parts/show.tsx";
 import { download } from "./usage.tsx";
 
-/** At this number or fewer, a warning is shown. */
+/** The number of remaining codes at or below which a warning is shown. */
 const FEW = 3;
 
 export function RecoveryCodes({ show }: { show: (codes: string[]) => void }): JSX.Element {

@@ -33,7 +33,7 @@ test("find matches screens by keyword within the role's permissions", () => {
   assert.deepEqual(titles("audit log").filter((one) => one.includes("Audit")), []);
 });
 
-test("find offers every kind of object that an ID can name, in its mode", () => {
+test("find suggests every object type that an ID can identify, in the ID's mode", () => {
   assert.deepEqual(find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group), ["Connection", "Webhook", "Event deliveries", "Delivery"]);
   assert.equal(find("0".repeat(32), here)[0]?.href, `#/${ORG}/test/exports/${"0".repeat(32)}`);
   assert.equal(find(`public_live_${id(7)}`, here)[0]?.href, `#/${ORG}/live/credentials/public_live_${id(7)}`);
@@ -48,7 +48,7 @@ test("isLoss ignores types that were not granted or are unsupported", () => {
   assert.deepEqual([of(), of("unsupported"), of("not_granted"), of("not_requested"), of("not_advertised"), of("other_server"), of("something_new")], [false, false, false, true, true, true, true]);
 });
 
-test("why lists every known reason for missing data", () => {
+test("why explains every known reason for missing data", () => {
   assert.equal(why({ type: "Patient", result: "ok", count: 1 }), "");
   assert.equal(
     why({ type: "Observation", result: "truncated", count: 9, missing: 2, reason: "unavailable", http_status: 503, only_by: "category", left_out: 1200 }),
@@ -57,7 +57,7 @@ test("why lists every known reason for missing data", () => {
   assert.equal(why({ type: "Observation", result: "truncated", count: 9, reason: "new_word" }), "new_word");
 });
 
-test("warnings reports an accent with too little contrast", () => {
+test("warnings reports an accent colour with insufficient contrast", () => {
   assert.equal(warnings("#f2b01e", "auto").length, 1);
   assert.equal(warnings("#111111", "auto").length, 1);
   assert.deepEqual(warnings("#31758b", "auto"), []);
@@ -76,7 +76,7 @@ test("lengthOf uses the default for an invalid radius", () => {
   assert.deepEqual(["25", "-1", "1.5", "x", "1e1"].map(lengthOf), Array(5).fill("0.75rem"));
 });
 
-test("ago, counted and bytes format values for people", () => {
+test("ago, counted and bytes return human-readable values", () => {
   const now = Date.parse("2026-03-04T05:06:07Z");
   assert.equal(ago("2026-03-04T05:06:05Z", now), "just now");
   assert.equal(ago("2026-03-04T03:06:07Z", now), "2 hours ago");
@@ -105,14 +105,14 @@ test("placeOf links an audit row to its target in the row's mode", () => {
   assert.equal(row("organisation.created", "live"), undefined);
 });
 
-test("lastOldSecret returns the latest unexpired end of an old secret", () => {
+test("lastOldSecret returns the latest future expiry of an old secret", () => {
   const now = Date.parse("2026-03-04T12:00:00Z");
   assert.equal(lastOldSecret([], now), undefined);
   assert.equal(lastOldSecret(["2026-03-04T11:59:59Z", "2026-03-04T12:00:00Z"], now), undefined);
   assert.equal(lastOldSecret(["2026-03-05T09:00:00Z", "2026-03-01T00:00:00Z", "2026-03-04T13:00:00Z"], now), "2026-03-05T09:00:00Z");
 });
 
-test("leaves reports a change of origin", () => {
+test("leaves returns true when the origin changes", () => {
   const from = "https://hooks.example/a";
   for (const to of ["https://hooks.example/b", "https://HOOKS.example:443/a", "https://", ""]) assert.equal(leaves(from, to), false, to);
   for (const to of ["https://other.example/a", "https://hooks.example:8443/a", "http://hooks.example/a"]) assert.equal(leaves(from, to), true, to);

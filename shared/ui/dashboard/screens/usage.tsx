@@ -7,7 +7,7 @@ import { Button, Empty, Field, Load, Panel, Title, Trouble } from "../parts/cont
 import { Bars } from "../parts/chart.tsx";
 import { Table } from "../parts/show.tsx";
 
-/** Returns the month that many months before the current one. */
+/** Returns the month that is the given number of months before the current month. */
 export const monthBefore = (count: number, now = new Date()): string => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
 
 const name = new Intl.DateTimeFormat("en", { month: "short", year: "2-digit", timeZone: "UTC" });
@@ -67,7 +67,7 @@ function Figures({ months }: { months: UsedMonth[] }): JSX.Element {
   );
 }
 
-/** Saves a file without a server. */
+/** Saves a file without sending a request to a server. */
 export function download(file: Blob, called: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);

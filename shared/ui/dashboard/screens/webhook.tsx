@@ -128,7 +128,7 @@ function Simulate({ path, done }: { path: string; done: () => void }): JSX.Eleme
 
 const replaying = (count: number): string => `Replaying ${count} ${count === 1 ? "delivery" : "deliveries"}.`;
 
-/** Replays the deliveries that failed within a period. */
+/** Replays all deliveries that failed within a given period. */
 function Recover({ path, done }: { path: string; done: () => void }): JSX.Element {
   const { api, say } = useHere();
   const [isAsked, setAsked] = useState(false);
@@ -156,7 +156,7 @@ function Recover({ path, done }: { path: string; done: () => void }): JSX.Elemen
   );
 }
 
-/** Returns when the last old secret stops signing, or undefined if none signs. The list also contains expired ones. */
+/** Returns the time when the last old secret stops signing, or undefined if no old secret signs. The list also contains expired secrets. */
 export function lastOldSecret(ends: readonly string[], now: number): string | undefined {
   return [...ends].sort().reverse().find((end) => Date.parse(end) > now);
 }
@@ -231,7 +231,7 @@ function SigningKey({ path, data, reload }: PartProps): JSX.Element {
   );
 }
 
-/** Parses headers, one "name: value" per line. */
+/** Parses headers. Each line has the form "name: value". */
 export function headersOf(text: string): { [name: string]: string } {
   const pairs = text.split("\n").filter((line) => line.trim() !== "").map((line) => {
     const [name = "", ...rest] = line.split(":");
@@ -240,7 +240,7 @@ export function headersOf(text: string): { [name: string]: string } {
   return Object.fromEntries(pairs);
 }
 
-/** Reports whether a complete URL has a different origin, to which the webhook's custom headers are not sent. */
+/** Reports whether a complete URL has a different origin. The webhook's custom headers are not sent to a different origin. */
 export function leaves(from: string, to: string): boolean {
   return URL.canParse(to) && URL.canParse(from) && new URL(from).origin !== new URL(to).origin;
 }

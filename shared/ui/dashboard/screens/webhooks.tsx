@@ -1,4 +1,4 @@
-/** The webhooks of a mode, and a form to create one. */
+/** The webhooks of one mode, and a form to create a webhook. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { NewWebhook, Webhook, WebhookType } from "../api/records.ts";
@@ -55,7 +55,7 @@ function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
   );
 }
 
-/** Event types as checkboxes. Required ones are always on. */
+/** Event types as checkboxes. The checkboxes of required event types are always checked. */
 export function Types({ all, chosen, set }: { all: WebhookType[]; chosen: string[]; set: (chosen: string[]) => void }): JSX.Element {
   return (
     <fieldset>

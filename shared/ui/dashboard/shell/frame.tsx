@@ -18,7 +18,7 @@ export function Frame(): JSX.Element {
   return isOf && !["new", "invitation"].includes(place.screen) ? <Within /> : <Outside />;
 }
 
-/** Screens without an organisation, and people who are in none. */
+/** The screens that need no organisation. People without an organisation can also open these screens. */
 function Outside(): JSX.Element {
   const { place, session, api, enter } = useApp();
   useTop(place.screen);
@@ -187,7 +187,7 @@ function skip(event: MouseEvent): void {
   document.querySelector<HTMLElement>("main h1")?.focus();
 }
 
-/** Scrolls a new screen to its top and focuses its title, so that a screen reader starts there. */
+/** Scrolls to the top of a new screen and focuses the screen's title, so that a screen reader starts there. */
 function useTop(screen: string): void {
   useEffect(() => {
     scrollTo(0, 0);

@@ -1,4 +1,4 @@
-/** Search (Ctrl K or ⌘ K): screens by keyword, and objects by ID. */
+/** Search (Ctrl K or ⌘ K). Finds screens by keyword, and objects by ID. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useHere } from "../app/app.ts";
@@ -17,7 +17,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const task = /^[0-9a-f]{32}$/i;
 const publicId = /^public_(test|live)_[0-9a-f-]{36}$/i;
 
-/** Returns the matches of a text, likeliest first. */
+/** Returns the matches for a search text, the likeliest match first. */
 export function find(text: string, here: Pick<Here, "link" | "may" | "place" | "session" | "org">): Found[] {
   const asked = text.trim().toLowerCase();
   return [...byId(asked, here), ...byWords(asked, here)];

@@ -1,4 +1,4 @@
-/** The screens, for navigation and search. */
+/** Lists the screens for navigation and search. */
 import type { JSX } from "preact";
 import { Account } from "../screens/account.tsx";
 import { Audit } from "../screens/audit.tsx";
@@ -19,12 +19,12 @@ import { Webhook } from "../screens/webhook.tsx";
 import { Webhooks } from "../screens/webhooks.tsx";
 
 export interface Screen {
-  name: string; // in the URL
+  name: string; // the screen's name in the URL
   title: string;
   /** Additional search keywords. */
   words: string;
   group: "Build" | "Monitor" | "Organisation" | "Account";
-  /** The permission without which the screen would be empty. */
+  /** The permission that the screen requires. Without the permission, the screen would be empty. */
   needs?: "inspect" | "manage";
   show: () => JSX.Element;
   one?: (props: { id: string }) => JSX.Element;

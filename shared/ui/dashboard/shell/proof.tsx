@@ -35,7 +35,7 @@ export function Passkey({ api, done }: ProofProps): JSX.Element | null {
   );
 }
 
-/** Six digits from an authenticator app. */
+/** A form for six digits from an authenticator app. */
 export function Generator({ api, done }: ProofProps): JSX.Element {
   const [code, setCode] = useState("");
   const action = useAction();
@@ -46,7 +46,7 @@ export function Generator({ api, done }: ProofProps): JSX.Element {
   );
 }
 
-/** A recovery code in place of the second factor. */
+/** A form for a recovery code, which replaces the second factor. */
 export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   const [code, setCode] = useState("");
   const action = useAction();
@@ -57,7 +57,7 @@ export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   );
 }
 
-/** An email address, then the six-digit code sent to it. */
+/** A form for an email address and then for the six-digit code sent to the address. */
 export function Email({ api, done, email: given = "" }: ProofProps & { email?: string }): JSX.Element {
   const [email, setEmail] = useState(given);
   const [code, setCode] = useState("");
@@ -94,7 +94,7 @@ export function Email({ api, done, email: given = "" }: ProofProps & { email?: s
   );
 }
 
-/** Asks for a fresh proof before a sensitive action. */
+/** Prompts the user for a fresh proof before a sensitive action. */
 export function Proof({ api, session, done, close }: ProofProps & { session: DashboardSession; close: () => void }): JSX.Element {
   const { email, totp, passkeys } = session.account;
   return (

@@ -1,4 +1,4 @@
-/** Sign-in, for people without a session or without their second factor. */
+/** Sign-in, for users who have no session or have not yet proved their second factor. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
@@ -9,7 +9,7 @@ import { Email, Generator, Passkey, RecoveryCode } from "./proof.tsx";
 interface SignInProps {
   api: Api;
   session: DashboardSession | undefined;
-  /** Whether they followed an invitation. */
+  /** Whether the user followed an invitation. */
   invited: boolean;
   enter: (session: DashboardSession | undefined) => void;
 }

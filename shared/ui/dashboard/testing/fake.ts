@@ -1,11 +1,11 @@
-/** An in-memory stand-in for the dashboard's API (docs/openapi.yaml), so that every screen can be shown without a service. */
+/** An in-memory fake of the dashboard's API (docs/openapi.yaml), so that tests can show every screen without a service. */
 import type { Mode, Overview, Webhook } from "../api/records.ts";
 import { before, credential, delivery, id, ORG, TYPES, webhook, world } from "./world.ts";
 import type { World } from "./world.ts";
 
 export interface Asked {
   method: string;
-  path: string; // below /dashboard/
+  path: string; // path below /dashboard/
   query: URLSearchParams;
   body: Record<string, unknown>;
 }
@@ -36,9 +36,9 @@ const missing = (): never => {
 
 export class Fake {
   world: World;
-  /** The next request fails with this. */
+  /** The failure of the next request. */
   refuse: { status: number; code: string; text: string } | undefined;
-  /** Requires a proof before revealing a secret. */
+  /** Whether revealing a secret requires a proof. */
   wantsProof = false;
   readonly asked: string[] = [];
   #count = 50;

@@ -1,4 +1,4 @@
-/** Sample data: an organisation that has used the service for a while. */
+/** Sample data of an organisation that has used the service for some time. */
 import type {
   AuditRow, ConnectionDetail, Credential, DeliveryDetail, ExportDetail, InquiryDetail, Invitation, Member, Mode, UsedMonth, BrandedOrganisation, LiveAccess, DashboardSession, OrganisationDeletion, Webhook, WebhookType,
 } from "../api/records.ts";
@@ -7,7 +7,7 @@ export const id = (n: number): string => `00000000-0000-4000-8000-${String(n).pa
 export const ORG = id(1);
 export const OTHER = id(2);
 
-/** Returns the time that many minutes ago. */
+/** Returns the time that is the given number of minutes before now. */
 export const before = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
 
 const day = 24 * 60;
@@ -102,7 +102,7 @@ function connection(n: number, over: Partial<ConnectionDetail> = {}): Connection
   };
 }
 
-/** Returns the sample data, or that of a new organisation. */
+/** Returns the sample data, or the data of a new organisation. */
 export function world(isNew = false): World {
   const all = <T>(...rows: T[]): T[] => (isNew ? [] : rows);
   return {

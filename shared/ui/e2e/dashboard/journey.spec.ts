@@ -1,4 +1,4 @@
-/** The dashboard with the real service: a customer's team from the first code on. */
+/** Tests the dashboard with the real service, as a customer's team that starts with its first sign-in code. */
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Download } from "@playwright/test";
@@ -16,7 +16,7 @@ const PLACES_OF_RECORDS = ["Overview", "Playground", "Deliveries", "Connections"
 
 const OTHER_PLACES = ["Credentials", "Webhooks", "Branding", "Members", "Audit log", "Your account"];
 
-test("a new customer gets from sign-up to a verified record and a replay", async ({ page, run, context }) => {
+test("a new customer can sign up, export a record and replay a delivery", async ({ page, run, context }) => {
   test.setTimeout(400_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const receiver = await Receiver.start();
@@ -50,7 +50,7 @@ test("a new customer gets from sign-up to a verified record and a replay", async
   expect(developer.seconds()).toBeLessThan(300);
 
   await developer.button("Replay");
-  await lookUntil(page, /manual/, 2); // the first is the test event
+  await lookUntil(page, /manual/, 2); // the first delivery is the test event
   const [first, again] = receiver.received;
   expect(again).toEqual(first); // the same ID, so that a receiver recognises it
 
@@ -111,7 +111,7 @@ test("a new customer gets from sign-up to a verified record and a replay", async
   const erased = page.getByRole("heading", { name: "Erasure in progress" });
   await expect(async () => {
     await erase(run);
-    await page.reload(); // the page shows the connection while it exists
+    await page.reload(); // the page shows the connection as long as the connection exists
     await expect(erased).toBeVisible({ timeout: 3_000 });
   }).toPass();
   await expect(async () => {
@@ -200,7 +200,7 @@ test("an authenticator app is required at the next sign-in", async ({ page, run 
   await expect(page.getByRole("heading", { name: "Your account" })).toBeVisible();
 });
 
-test("an owner restores a changed email address without signing in", async ({ page, run, browser }) => {
+test("an owner can restore a changed email address without signing in", async ({ page, run, browser }) => {
   const email = newcomer();
   const thief = new Developer(page);
   await page.goto(`${run.dashboard_url}#/account`);
@@ -232,7 +232,7 @@ test("an owner restores a changed email address without signing in", async ({ pa
   await expect(page.getByText(other)).toHaveCount(0);
 });
 
-/** Opens screens and checks their look. */
+/** Opens screens and checks their appearance. */
 async function lookAt({ page, link }: Developer, places: string[]): Promise<void> {
   for (const name of places) {
     await page.setViewportSize({ width: 1280, height: 860 });
@@ -254,7 +254,7 @@ async function text(download: Download): Promise<string> {
   return readFileSync(await download.path(), "utf8");
 }
 
-/** Returns the newest dashboard link that was sent to an address. */
+/** Returns the newest dashboard link sent to an address. */
 async function mailedLink(run: Run, email: string): Promise<string> {
   const response = await fetch(`${run.console_url}/api/mail`);
   const { mails } = (await response.json()) as { mails: { to: string[]; text: string; at: string }[] };
@@ -264,7 +264,7 @@ async function mailedLink(run: Run, email: string): Promise<string> {
   return link;
 }
 
-/** Returns an authenticator code (RFC 6238), the given number of steps ahead. Each code works once. */
+/** Returns an authenticator code (RFC 6238) that is the given number of steps ahead. Each code works only once. */
 function codeOf(secret: string, ahead: number): string {
   const bits = [...secret.replace(/[\s=]/g, "")].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));

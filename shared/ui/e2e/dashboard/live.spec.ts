@@ -1,4 +1,4 @@
-/** Live mode: the checklist, the request, the review and the decision, for owners and others. */
+/** Live mode: the checklist, the request, the review and the decision, for owners and other members. */
 import { findings } from "../support/axe.ts";
 import { look } from "../support/looks.ts";
 import { expect, test } from "../support/test.ts";
@@ -6,7 +6,7 @@ import { at, open, world } from "./stage.ts";
 
 const title = "Request live mode";
 
-test("an owner completes the checklist and requests live mode", async ({ page, run }) => {
+test("an owner can complete the checklist and request live mode", async ({ page, run }) => {
   const begun = world();
   begun.live.stage = "none";
   begun.live.checklist[2]!.done = false;
@@ -38,7 +38,7 @@ test("a rejected or withdrawn request shows the operator's reason", async ({ pag
   }
 });
 
-test("a member who is not an owner sees the checklist without the request", async ({ page, run }) => {
+test("a member who is not an owner sees the checklist but can't request live mode", async ({ page, run }) => {
   const viewed = world();
   viewed.live.stage = "none";
   viewed.session.organisations[0]!.role = "admin";
@@ -47,7 +47,7 @@ test("a member who is not an owner sees the checklist without the request", asyn
   await expect(page.getByRole("button", { name: "Send request" })).toHaveCount(0);
 });
 
-test("granted live mode shows the overview without sample patients", async ({ page, run }) => {
+test("the live overview omits sample patients", async ({ page, run }) => {
   await open(page, run, at("", "live"), world());
   await expect(page.getByText("Connect your first patient", { exact: true })).toBeVisible();
   await expect(page.getByText("sample patient")).toHaveCount(0);

@@ -1,4 +1,4 @@
-/** Passkeys in Chromium (WebAuthn), with a virtual authenticator, against the real service. */
+/** Passkeys in Chromium (WebAuthn). The tests use a virtual authenticator and the real service. */
 import type { CDPSession, Page } from "@playwright/test";
 import type { RequestJson } from "../../dashboard/api/passkey.ts";
 import type { Run } from "../support/run.ts";
@@ -48,7 +48,7 @@ async function withPasskey(page: Page, run: Run, name: string): Promise<{ develo
   return { developer, email, authenticator };
 }
 
-test("a passkey signs in, works as a second factor and as a fresh proof, and can be removed", async ({ page, run }) => {
+test("a passkey can be used for sign-in, as a second factor and as recent proof, and can be removed", async ({ page, run }) => {
   const { developer, email, authenticator } = await withPasskey(page, run, "Work laptop");
   expect(await authenticator.passkeys()).toMatchObject([{ rpId: new URL(run.dashboard_url).hostname }]);
   await developer.type("Passkey name", "The same again");
@@ -66,7 +66,7 @@ test("a passkey signs in, works as a second factor and as a fresh proof, and can
   await developer.button("Use a passkey");
   await expect(page.getByRole("heading", { name: "Your account" })).toBeVisible();
 
-  // 15 minutes later the service would respond like this.
+  // After 15 minutes, the service would respond like this.
   await page.route("**/dashboard/account/totp", (route) => route.fulfill({ status: 403, json: { success: false, error: "svc_proof_required", error_description: "Prove again.", request_id: "" } }), { times: 1 });
   await developer.button("Set up");
   const dialog = page.getByRole("dialog", { name: "Confirm it’s you" });
@@ -78,7 +78,7 @@ test("a passkey signs in, works as a second factor and as a fresh proof, and can
   await developer.button("Remove");
   await expect(page.getByText("No passkeys yet.")).toBeVisible();
   await developer.signOut();
-  await developer.button("Use a passkey"); // the device still has it
+  await developer.button("Use a passkey"); // the device still has the passkey
   await expect(page.getByRole("alert").filter({ hasText: "The passkey could not be verified." })).toBeVisible();
 });
 
@@ -91,11 +91,11 @@ test("a passkey without user verification is rejected", async ({ page, run }) =>
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });
 
-test("a passkey response requested by another origin is rejected", async ({ page, run, host }) => {
+test("a passkey response for another origin is rejected", async ({ page, run, host }) => {
   const { developer, authenticator } = await withPasskey(page, run, "Work laptop");
   await developer.signOut();
 
-  // A program on another port of the same host shares its passkeys: the browser responds, but the response contains that page's origin.
+  // A program on another port of the same host can use the host's passkeys. The browser responds, but the response contains the origin of the program's page.
   const elsewhere = host.publish({ site: "localhost", path: "/phishing" });
   expect(new URL(elsewhere).hostname).toBe(new URL(run.dashboard_url).hostname);
   expect(await present(page, run.dashboard_url, elsewhere)).toMatchObject({ status: 400, error: "svc_invalid_request" });
@@ -115,7 +115,7 @@ interface Presented {
   refused?: string;
 }
 
-/** Has a page request the dashboard's passkey and presents the response to the service, as an attacker would. */
+/** Makes a page request the dashboard's passkey, and presents the response to the service, as an attacker would. */
 async function present(page: Page, dashboard: string, from: string): Promise<Presented> {
   const asked = await fetch(`${dashboard}/session/passkey/options`, { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
   const { data } = (await asked.json()) as { data: { options: RequestJson } };

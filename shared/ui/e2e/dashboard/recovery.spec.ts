@@ -26,7 +26,7 @@ test("the recovery codes dialog closes only after the codes are saved", async ({
   expect(fake.asked).toContain("PUT account/totp");
 });
 
-test("a low number of recovery codes shows a warning, and new ones need confirmation", async ({ page, run }) => {
+test("running low on recovery codes shows a warning, and generating new ones requires confirmation", async ({ page, run }) => {
   const of = world();
   of.session.account.recovery_codes_left = 3;
   const fake = await open(page, run, at("account"), of);
@@ -75,7 +75,7 @@ test("deleting an organisation requires its name and can be cancelled", async ({
   await expect(page.getByRole("button", { name: "Delete organisation" })).toBeVisible();
 });
 
-test("owners see a pending recovery and can stop it", async ({ page, run }) => {
+test("owners can see and stop a pending recovery", async ({ page, run }) => {
   const of = world();
   of.members[0]!.recovers_at = new Date(Date.now() + 72 * 3_600_000).toISOString();
   const fake = await open(page, run, at("members"), of);

@@ -1,4 +1,4 @@
-/** Every screen with data, empty and failed, in every form factor (support/looks.ts). */
+/** Tests every screen with data, without data and after a failure, in every form factor (support/looks.ts). */
 import { findings } from "../support/axe.ts";
 import { look } from "../support/looks.ts";
 import { expect, test } from "../support/test.ts";
@@ -34,7 +34,7 @@ const SCREENS: [name: string, place: string, title: string][] = [
 ];
 
 for (const [name, place, title] of SCREENS) {
-  test(`${name} is accessible in every form factor`, async ({ page, run }) => {
+  test(`${name} is accessible at every screen size`, async ({ page, run }) => {
     await open(page, run, place, world());
     await expect(page.getByRole("heading", { level: 1, name: title, exact: true })).toBeFocused();
     await expect(page.getByText("Loading", { exact: true })).toHaveCount(0);
@@ -43,7 +43,7 @@ for (const [name, place, title] of SCREENS) {
   });
 }
 
-test("an empty list suggests a first step, and a failed one shows the request ID", async ({ page, run }) => {
+test("an empty list suggests a first step, and a list that fails to load shows the request ID", async ({ page, run }) => {
   const empty = world(true);
   empty.session.organisations = world().session.organisations;
   for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "No deliveries yet"], ["connections", "No patient"], ["exports", "No exports yet"], ["inbox", "No requests yet"], ["playground", "needs a public ID"], ["audit", "No changes yet"]] as const) {
@@ -62,7 +62,7 @@ test("an empty list suggests a first step, and a failed one shows the request ID
   await expect(page.getByRole("table", { name: "Exports" })).toBeVisible();
 });
 
-test("a role sees only the actions it may use", async ({ page, run }) => {
+test("members see only the actions that their role permits", async ({ page, run }) => {
   const of = world();
   for (const member of of.session.organisations) member.role = "viewer";
   await open(page, run, at(`webhooks/${id(201)}`), of);
@@ -75,7 +75,7 @@ test("a role sees only the actions it may use", async ({ page, run }) => {
   await expect(page.getByRole("button", { name: "New credential" })).toHaveCount(0);
 });
 
-test("a secret is revealed after a proof, and an ended session leads to the sign-in", async ({ page, run }) => {
+test("a secret is revealed after proof of identity, and an expired session opens the sign-in page", async ({ page, run }) => {
   const of = world();
   of.session.account.passkeys = [];
   const fake = new Fake(of);
@@ -109,7 +109,7 @@ test("an irreversible action requires the object's name", async ({ page, run }) 
   await expect(page.getByText("not found")).toHaveCount(0);
 });
 
-test("the dashboard redirects from another host to its own, keeping the place", async ({ page, run }) => {
+test("the dashboard redirects to its own host and preserves the route", async ({ page, run }) => {
   expect(new URL(run.base_url).host).not.toBe(new URL(run.dashboard_url).host);
   const place = `#/${at("webhooks")}`;
   await page.goto(`${run.base_url}/dashboard${place}`);

@@ -1,4 +1,4 @@
-/** The dashboard with the in-memory service (dashboard/testing), so that every screen can be shown. The page and its CSP are real. */
+/** The dashboard with the in-memory service (dashboard/testing), so that tests can show every screen. The page and its CSP are real. */
 import type { Page, Route } from "@playwright/test";
 import { Fake } from "../../dashboard/testing/fake.ts";
 import { ORG } from "../../dashboard/testing/world.ts";
@@ -22,7 +22,7 @@ async function answer(fake: Fake, route: Route): Promise<void> {
   await route.fulfill(told);
 }
 
-/** Opens a place of the dashboard and records CSP violations and errors. */
+/** Opens a place in the dashboard and records CSP violations and errors. */
 export async function open(page: Page, run: Run, place: string, of: World | Fake): Promise<Fake> {
   const fake = of instanceof Fake ? of : new Fake(of);
   await page.unrouteAll();
@@ -37,5 +37,5 @@ export async function open(page: Page, run: Run, place: string, of: World | Fake
   return fake;
 }
 
-/** Returns a screen's place in the sample organisation, in test mode by default. */
+/** Returns a screen's place in the sample organisation. The default mode is test mode. */
 export const at = (screen: string, mode = "test"): string => `${ORG}/${mode}/${screen}`;

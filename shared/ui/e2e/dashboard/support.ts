@@ -1,4 +1,4 @@
-/** A developer who clicks and types; each action is counted. */
+/** A developer who clicks and types. The class counts each action. */
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
@@ -9,7 +9,7 @@ import { receive } from "../../dashboard/parts/snippets.ts";
 import { mailedCode } from "../support/patient.ts";
 import type { Run } from "../support/run.ts";
 
-/** Returns an address at a company without an account. */
+/** Returns an email address at a company that has no account. */
 export const newcomer = (): string => `ada@alder-${randomUUID().slice(0, 8)}.example`;
 
 export class Developer {
@@ -50,7 +50,7 @@ export class Developer {
     await this.button("Create organisation");
   }
 
-  /** Closes the dialog that follows a first second factor, and returns its codes. */
+  /** Closes the dialog that follows the first second factor, and returns the dialog's recovery codes. */
   async saveRecoveryCodes(): Promise<string[]> {
     const dialog = this.page.getByRole("dialog", { name: "Save your recovery codes" });
     await expect(dialog.getByRole("listitem")).toHaveCount(10);
@@ -66,7 +66,7 @@ export class Developer {
     await expect(this.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   }
 
-  /** Estimates the time a person would have taken so far: the waiting time plus a time per action. */
+  /** Estimates the time that a person would have taken so far: the waiting time plus a fixed time per action. */
   seconds(): number {
     return this.clicks * PRESS_SECONDS + this.typed * LETTER_SECONDS + (Date.now() - this.#began) / 1000;
   }
@@ -79,11 +79,11 @@ export class Developer {
   }
 }
 
-/** The least time a person needs to click something, and to type a character. */
+/** The minimum time that a person needs to click an element, and to type a character. */
 const PRESS_SECONDS = 3;
 const LETTER_SECONDS = 0.3;
 
-/** Refreshes until something appears. */
+/** Refreshes the page until the expected content appears. */
 export async function lookUntil(page: Page, text: string | RegExp, times = 1): Promise<void> {
   await expect(async () => {
     await page.getByRole("button", { name: "Refresh" }).first().click();
@@ -93,10 +93,10 @@ export async function lookUntil(page: Page, text: string | RegExp, times = 1): P
 
 type Verify = (headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string) => boolean;
 
-/** A customer's webhook endpoint, which verifies events with the dashboard's sample code. */
+/** A customer's webhook endpoint. It verifies events with the dashboard's sample code. */
 export class Receiver {
   secret = "";
-  status = 204; // status of its responses
+  status = 204; // status of the endpoint's responses
   readonly received: { type: string; id: string; isVerified: boolean }[] = [];
   readonly #server: Server;
 

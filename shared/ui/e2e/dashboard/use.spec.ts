@@ -1,4 +1,4 @@
-/** The dashboard by keyboard, on a phone, and by search. */
+/** Uses the dashboard by keyboard, on a phone, and through search. */
 import { randomUUID } from "node:crypto";
 import { look } from "../support/looks.ts";
 import { mailedCode } from "../support/patient.ts";
@@ -6,7 +6,7 @@ import { expect, test } from "../support/test.ts";
 import { newcomer } from "./support.ts";
 import { at, id, open, world } from "./stage.ts";
 
-test("sign-in to test event works with the keyboard alone", async ({ page, run }) => {
+test("a test event can be sent after sign-in with only the keyboard", async ({ page, run }) => {
   const email = newcomer();
   await page.goto(run.dashboard_url);
   const { keyboard } = page;
@@ -40,7 +40,7 @@ test("sign-in to test event works with the keyboard alone", async ({ page, run }
   await page.keyboard.type("web");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Webhooks" })).toBeFocused();
-  await keyboard.press("Shift+Tab"); // the last navigation link; the content follows
+  await keyboard.press("Shift+Tab"); // the last navigation link, which precedes the content
   await to("New webhook");
   await keyboard.press("Enter");
   await to("URL");
@@ -64,7 +64,7 @@ test("sign-in to test event works with the keyboard alone", async ({ page, run }
   }).toPass();
 });
 
-test("the search opens screens and IDs and restores the focus", async ({ page, run }) => {
+test("the search opens screens and IDs and restores focus", async ({ page, run }) => {
   await open(page, run, at(""), world());
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   await page.keyboard.press("Control+k");
@@ -82,7 +82,7 @@ test("the search opens screens and IDs and restores the focus", async ({ page, r
   await expect(page.getByRole("button", { name: "Search" })).toBeFocused();
 });
 
-test("a phone shows the navigation as a menu, and switching mode keeps the screen", async ({ page, run }) => {
+test("on a phone, navigation is a menu, and switching modes keeps the current screen", async ({ page, run }) => {
   await page.setViewportSize({ width: 375, height: 700 });
   await open(page, run, at("webhooks"), world());
   await expect(page.getByRole("navigation")).toBeHidden();
@@ -95,7 +95,7 @@ test("a phone shows the navigation as a menu, and switching mode keeps the scree
   expect(page.url()).toContain("/live/credentials");
 });
 
-test("filters are kept in the URL fragment and sent only as query parameters", async ({ page, run }) => {
+test("filters are stored in the URL fragment and sent as query parameters", async ({ page, run }) => {
   const fake = await open(page, run, at("deliveries"), world());
   await page.getByLabel("Status").selectOption("exhausted");
   await expect(page.getByRole("row")).toHaveCount(2);
@@ -108,7 +108,7 @@ test("filters are kept in the URL fragment and sent only as query parameters", a
   expect(fake.asked.every((one) => !one.includes("#"))).toBe(true);
 });
 
-test("an attempt can be copied as curl and a delivery replayed", async ({ page, run, context }) => {
+test("an attempt can be copied as a curl command, and a delivery can be replayed", async ({ page, run, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page, run, at(`deliveries/${id(401)}`), world());
   await page.getByRole("button", { name: "Copy as curl" }).click();
@@ -134,7 +134,7 @@ test("a notice address is verified by an emailed code", async ({ page, run }) =>
   await expect(page.getByRole("button", { name: /Send code/ })).toHaveCount(0);
 });
 
-test("an accent shows contrast warnings and updates the preview while typing", async ({ page, run }) => {
+test("typing an accent colour updates the preview and shows contrast warnings", async ({ page, run }) => {
   await open(page, run, at("branding"), world());
   await page.getByLabel("Accent", { exact: true }).fill("#0f5e78");
   await expect(page.getByText("On white, its contrast is")).toHaveCount(0);

@@ -10,7 +10,7 @@ import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
 
-/** A separate credential, so that its origins don't affect other tests. */
+/** Creates a separate credential, so that the credential's origins don't affect other tests. */
 function registered(run: Run, ...origins: string[]): string {
   const { org_id, redirect_uri } = customer(run);
   const words = origins.flatMap((origin) => ["-origin", origin]);
@@ -38,7 +38,7 @@ for (const site of ["evil", "localhost.evil"]) {
   });
 }
 
-/** The older element's window, with an attempt ID and token that someone else knows. */
+/** Returns the URL of the older element's window, with an attempt ID and token that another party knows. */
 const others = (run: Run, publicId: string): string => {
   const known = new URLSearchParams({ attempt_id: crypto.randomUUID(), attempt_token: "A".repeat(43) });
   return `${run.base_url}/widget/connect?public_id=${publicId}#${known}`;
@@ -61,7 +61,7 @@ for (const site of ["", "evil", "localhost"]) {
   });
 }
 
-/** A page that holds the frame itself and answers its hello freely. */
+/** Returns a page that embeds the frame itself and can send any response to the frame's hello. */
 const holder = (run: Run, publicId: string): string => `<iframe src="${run.base_url}/widget/embed?public_id=${publicId}" width="500" height="700"></iframe>
 <script>
   addEventListener("message", ({ data, source }) => {
@@ -121,7 +121,7 @@ test("forged messages are ignored", async ({ page, run, host }) => {
   await patient.connect();
 });
 
-/** Creates an attempt as a page does, and returns the response. */
+/** Creates an attempt as a page would, and returns the response. */
 async function attempt(run: Run, publicId = customer(run).public_id): Promise<{ attempt_id: string; attempt_token: string; connect_url: string; start_value: string }> {
   const response = await fetch(`${run.base_url}/bridge/attempts?public_id=${publicId}`, {
     method: "POST",
@@ -175,7 +175,7 @@ test("consent pages cannot be framed for clickjacking", async ({ page, run, host
 });
 
 test("a portal whose discovery points to our connect URL is rejected", async ({ page, run, host }) => {
-  let isKnown = false; // before that its discovery can't be read, which would be rejected
+  let isKnown = false; // before that, the portal's discovery can't be read; it would be rejected
   const portal = createServer((request, response) => {
     if (!isKnown || !request.url?.endsWith("/.well-known/smart-configuration")) return void response.writeHead(404).end();
     const base = `http://${request.headers.host ?? ""}`;

@@ -1,4 +1,7 @@
-/** Confined customers' pages: isolated, sandboxed or without TLS. Limits are reported, and no request is sent in vain. */
+/**
+ * Customers' pages with restrictions: isolated, sandboxed or without TLS. The widget reports the restriction, and sends
+ * no request that must fail.
+ */
 import type { Page } from "@playwright/test";
 import { callbacks, heard, heardTypes, markup, script, visit } from "../support/customer.ts";
 import type { Placed } from "../support/customer.ts";
@@ -21,7 +24,7 @@ for (const embedder of ["require-corp", "credentialless"]) {
   });
 }
 
-/** Messages from the sandboxed page to its parent, because its own document may be inaccessible. */
+/** A script that forwards the sandboxed page's events to its parent, because the page's own document may be inaccessible. */
 const tells = `<script>
   for (const type of ["eventBus", "orgConnectionCallback"]) document.addEventListener(type, (event) => parent.postMessage(structuredClone(event.detail), "*"));
 </script>`;
@@ -80,7 +83,7 @@ test("a sandbox with the documented permissions connects a patient", async ({ pa
   expect((await said(page)).map((one) => (one as { event_type: string }).event_type)).toEqual(["patient.connection_pending", "patient.connection_success"]);
 });
 
-/** A customer's page without TLS. localhost can't be one; the network is not used for it. */
+/** Opens a customer's page without TLS. A page on localhost can't represent such a page. The test does not use the network for the page. */
 async function withoutTLS(page: Page, run: Run, placed: Placed): Promise<void> {
   const html = `<!doctype html><html lang="en"><title>Alder Clinic</title>${script(run)}<main>${markup(run, placed)}</main></html>`;
   await page.route("http://clinic.example/", (route) => route.fulfill({ contentType: "text/html", body: html }));

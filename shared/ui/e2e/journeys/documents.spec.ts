@@ -1,4 +1,4 @@
-/** Tests docs/guide/widget.md and widget-reference.md: the quick start runs, and the tables are complete. */
+/** Tests docs/guide/widget.md and widget-reference.md. The quick start must run, and the tables must be complete. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Patient } from "../support/patient.ts";
@@ -15,7 +15,7 @@ interface Described {
 const described = (JSON.parse(readFileSync(join(repository, "shared/ui/sdk/custom-elements.json"), "utf8")) as { modules: Described[] }).modules;
 const elements = described.flatMap((module) => module.declarations);
 
-/** Returns a chapter of a document, including its subchapters. */
+/** Returns a chapter of a document, including the chapter's subchapters. */
 function chapter(document: string, title: string): string {
   const [, depth = "##"] = new RegExp(`^(#+) ${title}$`, "m").exec(document) ?? [];
   const [, text = ""] = document.split(new RegExp(`^${depth} ${title}$`, "m"));

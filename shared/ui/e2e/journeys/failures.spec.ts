@@ -1,4 +1,4 @@
-/** Failures at the hospital or in the configuration are shown to the patient and emitted as events. */
+/** Tests that failures at the hospital or in the configuration are shown to the patient and emitted as events. */
 import type { Page } from "@playwright/test";
 import type { Payload } from "../../kit/protocol.ts";
 import { heard, heardTypes, visit } from "../support/customer.ts";

@@ -7,7 +7,7 @@ import { customer, INSTITUTIONS } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-/** Where the redirect returned the patient. */
+/** The URL at which the redirect returned the patient. */
 async function landed(page: Page, run: Run): Promise<URLSearchParams> {
   const { redirect_uri: back } = customer(run);
   await page.waitForURL((url) => url.href.startsWith(back));
@@ -153,7 +153,7 @@ test("popup mode reports a portal's error from a severed window", async ({ page,
   const patient = await toWindow(page, run);
   await patient.pick(INSTITUTIONS.refusing.name);
   await patient.button("go").click();
-  await expect.poll(() => callbacks(page), { timeout: 15_000 }).toHaveLength(1); // a severed window is given time to send a message
+  await expect.poll(() => callbacks(page), { timeout: 15_000 }).toHaveLength(1); // a severed window gets time to send a message
   const [result] = (await callbacks(page)) as Record<string, string>[];
   expect(Object.keys(result ?? {}).sort()).toEqual(["error", "error_description", "external_state", "request_id"]);
 });

@@ -1,4 +1,4 @@
-/** An organisation's look in the frame, the hosted page and the older element's window. */
+/** Tests an organisation's look in the frame, the hosted page and the older element's window. */
 import type { Frame, Page } from "@playwright/test";
 import { visit } from "../support/customer.ts";
 import { Patient } from "../support/patient.ts";
@@ -9,7 +9,10 @@ import { expect, test } from "../support/test.ts";
 const REDIRECT = "https://look.example/return";
 const SHEETS = { light: "rgb(255, 255, 255)", dark: "rgb(26, 34, 41)" };
 
-/** Creates an organisation with a look, because changes take 30 seconds, and returns its public ID. */
+/**
+ * Creates an organisation with a look, and returns its public ID. A new organisation is used, because changes to a look
+ * take 30 seconds.
+ */
 function customerWith(...look: string[]): string {
   const { id } = operate("organisation", "create", "-name", "Juniper Health", ...look) as { id: string };
   return (operate("credential", "create", "-org", id, "-mode", "test", "-redirect", REDIRECT) as { public_id: string }).public_id;
@@ -22,13 +25,13 @@ interface Shown {
   scheme: string;
 }
 
-/** Runs in our page. */
+/** Runs in the widget's page. */
 function shown(): Shown {
   const of = (selector: string) => getComputedStyle(document.querySelector(selector) ?? document.documentElement);
   return { font: of("body").fontFamily, sheet: of("body").backgroundColor, corner: of(".bone, .button").borderRadius, scheme: of("html").colorScheme };
 }
 
-/** Returns the widget's page once it has painted. Its script never arrives if the test blocked it. */
+/** Returns the widget's page after the page has painted. If the test blocks the page's script, the script never arrives. */
 async function painted(page: Page): Promise<Frame> {
   await expect(page.frameLocator("svc-widget-element iframe").getByText("Juniper Health").first()).toBeVisible();
   const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
@@ -40,7 +43,7 @@ for (const [scheme, device] of [["dark", "light"], ["light", "dark"]] as const) 
   test(`the first paint has the look: ${scheme} on a ${device} device`, async ({ page, run, host }) => {
     const id = customerWith("-radius", "3", "-font", "Georgia, 'DejaVu Serif'", "-color-scheme", scheme);
     await page.emulateMedia({ colorScheme: device });
-    await page.route(/\/widget\/assets\//, () => undefined); // never answered
+    await page.route(/\/widget\/assets\//, () => undefined); // requests without a response
     await visit(page, run, host, { attributes: { "public-id": id } });
     await new Patient(page).open();
     const frame = await painted(page);

@@ -1,4 +1,4 @@
-/** Network loss: the patient always has a next step. */
+/** Tests network loss. The patient must always have a next step. */
 import type { BrowserContext } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
 import { mailedCode, newEmail, Patient } from "../support/patient.ts";
@@ -8,7 +8,7 @@ import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
 
-/** Fails the first request of each kind, and returns the kinds that have not failed yet. */
+/** Makes the first request of each kind fail. Returns a function that returns the kinds without a failed request. */
 async function lose(context: BrowserContext, ...kinds: RegExp[]): Promise<() => RegExp[]> {
   const left = new Set(kinds);
   for (const kind of kinds) {
@@ -20,7 +20,7 @@ async function lose(context: BrowserContext, ...kinds: RegExp[]): Promise<() => 
   return () => [...left];
 }
 
-/** The requests of a journey once the frame's page has loaded. */
+/** The requests of a journey after the frame's page has loaded. */
 const REQUESTS = [
   /\/bridge\/email\/codes/,
   /\/bridge\/email\/verification/,
@@ -31,7 +31,7 @@ const REQUESTS = [
   /\/bridge\/callback/,
 ];
 
-/** Confirms an email address, using the buttons that are offered. */
+/** Confirms an email address, using the buttons that the page offers. */
 async function proveEmail(patient: Patient, run: Run): Promise<void> {
   const email = newEmail();
   await patient.field("email").fill(email);
@@ -54,7 +54,7 @@ test("the journey survives the loss of each request", async ({ page, context, ru
   await patient.press(() => found.isVisible());
   await found.click();
   await patient.press(() => patient.button("go").isEnabled());
-  const dead = await patient.leave(); // its start is lost
+  const dead = await patient.leave(); // the window's start request is lost
   await dead.again();
   await dead.signInAndAllow();
   await dead.again();
@@ -73,7 +73,7 @@ test("the page survives the loss of its style sheet, language and institution", 
   await expect.poll(lost).toEqual([]);
   const portal = await patient.leave();
   await portal.signInAndAllow();
-  await patient.sees("success_title"); // in the language that loaded
+  await patient.sees("success_title"); // in the language whose words have loaded
 });
 
 for (const [name, open, sent, path] of [

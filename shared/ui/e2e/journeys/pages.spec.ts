@@ -1,4 +1,4 @@
-/** Unusual customers' pages: several widgets, small screens, other languages, keyboard only. */
+/** Tests unusual customers' pages: several widgets, small screens, other languages, and keyboard-only use. */
 import { heardTypes, markup, script, violations, visit } from "../support/customer.ts";
 import { newEmail, Patient, Portal, spanish } from "../support/patient.ts";
 import { expect, test } from "../support/test.ts";
@@ -130,7 +130,7 @@ test("a patient connects with the keyboard alone", async ({ page, context, run, 
   await page.keyboard.press("Enter");
   await patient.sees("search_title");
 
-  /** Presses Tab until an element has the focus. */
+  /** Presses Tab until the given element has the focus. */
   const tabTo = async (name: RegExp): Promise<void> => {
     const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
     for (let i = 0; i < 40; i++) {

@@ -1,4 +1,4 @@
-/** The playground (shared/ui/demo), as a customer's page. */
+/** Tests the playground (shared/ui/demo) as a customer's page. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { look } from "../support/looks.ts";

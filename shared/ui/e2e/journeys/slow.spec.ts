@@ -1,6 +1,6 @@
 /**
- * Loading on a slow phone: 400 kbit/s, 400 ms round trips and a processor at a quarter of its speed. The limits have
- * 20 % of room. The best of several runs counts, because a busy machine only makes a page slower.
+ * Tests loading on a slow phone: 400 kbit/s, 400 ms round trips and a processor at a quarter of its speed. Each limit
+ * includes a margin of 20 %. The best of several runs counts, because a busy machine only makes a page slower.
  */
 import type { Page } from "@playwright/test";
 import { customer } from "../support/run.ts";
@@ -27,7 +27,7 @@ const RESULTS = 3_200 * 1.2;
 const ROUNDS = 5;
 const bits = 400_000 / 8;
 
-/** Returns the times to a usable button, and from the click to the first results, in milliseconds. */
+/** Returns the time until the button is usable, and the time from the click to the first results, in milliseconds. */
 async function times(page: Page, run: Run, host: Host): Promise<[button: number, results: number]> {
   const session = await page.context().newCDPSession(page);
   await session.send("Network.enable");

@@ -1,4 +1,4 @@
-/** Loading times. File sizes are tested with the build (sdk/test/build.test.ts). */
+/** Tests loading times. The build's tests check file sizes (sdk/test/build.test.ts). */
 import type { Page } from "@playwright/test";
 import { visit } from "../support/customer.ts";
 import { Patient } from "../support/patient.ts";
@@ -7,7 +7,7 @@ import { expect, test } from "../support/test.ts";
 const attributes = { "search-only": "" };
 const ROUNDS = 11;
 
-/** Returns a page's requests to the service. */
+/** Returns the requests that a page sent to the service. */
 function requests(page: Page, base: string): string[] {
   const seen: string[] = [];
   page.on("request", (request) => request.url().startsWith(base) && seen.push(new URL(request.url()).pathname));
@@ -17,7 +17,7 @@ function requests(page: Page, base: string): string[] {
 test("the frame paints after one request", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const seen = requests(page, run.base_url);
-  await page.route(/\/widget\/assets\//, () => undefined); // never answered
+  await page.route(/\/widget\/assets\//, () => undefined); // requests without a response
   const patient = new Patient(page);
   await patient.open();
   await expect(page.frameLocator("svc-widget-element iframe").getByText("Alder Health App").first()).toBeVisible();
@@ -29,8 +29,8 @@ interface Traced {
 }
 
 /**
- * Measures CPU time, because on a busy machine a task's duration includes others' work. Shared processors distort even
- * CPU time, but the page's own work recurs in every round.
+ * Measures CPU time, because on a busy machine a task's duration includes the work of other processes. Shared
+ * processors distort even CPU time, but the page's own work recurs in every round.
  */
 test("no page task exceeds 100 ms", async ({ page, browser, run, host }) => {
   let longest = Infinity;
@@ -49,7 +49,7 @@ test("no page task exceeds 100 ms", async ({ page, browser, run, host }) => {
   expect(longest).toBeLessThanOrEqual(100);
 });
 
-/** The best of several runs counts, because a busy machine only makes a page slower. docs/develop/performance.md has the median. */
+/** Uses the best of several runs, because a busy machine only makes a page slower. docs/develop/performance.md states the median. */
 test("the frame is ready within 300 ms of the click", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const times = await page.evaluate(async (rounds) => {

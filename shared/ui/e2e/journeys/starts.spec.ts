@@ -1,7 +1,7 @@
 /**
- * Attempts created elsewhere, which a victim's click must not start (docs/develop/threat-model.md, "Start values"). An
- * organisation's URLs can't point to our host; here they do, as if one had been stored anyway. All else is real: the
- * browser decides what it sends.
+ * Tests that a victim's click can't start an attempt that an attacker created elsewhere (docs/develop/threat-model.md,
+ * "Start values"). An organisation's URLs can't point to the service's host; in these tests they do, as if such a URL
+ * had been stored anyway. Everything else is real: the browser decides which requests it sends.
  */
 import type { Locator, Page } from "@playwright/test";
 import { visit } from "../support/customer.ts";
@@ -11,7 +11,7 @@ import { customer } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-/** The attacker's own attempt, in either mode. */
+/** The attacker's own attempt, either at a portal or in TEFCA mode. */
 interface Made {
   attempt_id: string;
   attempt_token: string;
@@ -37,7 +37,10 @@ async function make(run: Run, kind: Kind): Promise<Made> {
   return { ...data, url: data.connect_url ?? data.identity_url ?? "" };
 }
 
-/** Returns the URL with everything the attacker has: in the form's field name, and as in earlier releases. */
+/**
+ * Returns the start URL with all values that the attacker has: under the form's field name, and under the name that
+ * earlier releases used.
+ */
 const linkTo = ({ url, start_value: value }: Made): string => `${url}?${new URLSearchParams({ attempt: value, start_value: value })}`;
 
 async function isRefused(page: Page): Promise<void> {
@@ -51,7 +54,7 @@ async function isUntouched(run: Run, kind: Kind, made: Made): Promise<void> {
   expect(((await response.json()) as { data: { status: string } }).data.status).toBe("created");
 }
 
-/** The organisation's link on our page, with the strongest URL and rel that it could have. */
+/** Changes an organisation's link on the widget's page to the most dangerous URL and rel that the link could have. */
 async function poison(link: Locator, made: Made): Promise<void> {
   await link.evaluate((a, href) => {
     a.setAttribute("href", href);
@@ -67,14 +70,14 @@ async function followsLink(page: Page, link: Locator): Promise<void> {
 
 const policy = (patient: Patient): Locator => patient.where.getByRole("link", { name: patient.lang.say("privacy") }).first();
 
-/** The hosted page in redirect mode with an institution chosen. */
+/** Opens the hosted page in redirect mode. */
 async function toHostedPage(page: Page, run: Run): Promise<Patient> {
   const { public_id, redirect_uri } = customer(run);
   await page.goto(`${run.base_url}/widget/connect?${new URLSearchParams({ public_id, redirect_uri })}`);
   return new Patient(page, page);
 }
 
-/** The older element's window. */
+/** Opens the older element's window. */
 async function toWindow(page: Page, run: Run, host: Host): Promise<{ window: Page; patient: Patient }> {
   await visit(page, run, host, { tag: "svc-widget", attributes: { "connect-mode": "popup" } });
   const opening = page.context().waitForEvent("page");
@@ -183,8 +186,8 @@ test("the start value is in no URL, and the portal gets no referrer", async ({ p
 });
 
 /**
- * Posts the hidden form from one of our pages, which an attacker can't do. Without this test, the tests above could
- * pass because every start fails.
+ * Posts the hidden form from one of the widget's own pages, which an attacker can't do. Without this test, the
+ * preceding tests could pass because every start fails.
  */
 test("the widget's own page starts the same attempt", async ({ page, run }) => {
   for (const kind of ["connect", "tefca"] as const) {

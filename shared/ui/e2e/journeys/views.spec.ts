@@ -1,6 +1,6 @@
 /**
- * Every view in English and Spanish, checked by support/looks.ts: no axe-core finding, nothing cut off, no horizontal
- * scrolling. Pictures are kept in build/ui-screens for review.
+ * Tests every view in English and Spanish with support/looks.ts. Views must have no axe-core finding, no clipped
+ * content and no horizontal scrolling. build/ui-screens keeps pictures for review.
  */
 import type { Page } from "@playwright/test";
 import { Canned, DOGWOOD_HOSTS } from "../support/canned.ts";
@@ -13,7 +13,7 @@ import { customer } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-/** A patient whose views are all checked. */
+/** A patient whose visit includes a check of every view. */
 class Looker extends Patient {
   readonly canned = new Canned();
 
@@ -21,7 +21,7 @@ class Looker extends Patient {
     await look(this.page, view, this.lang.lang);
   }
 
-  /** Polls the server's next state immediately, as when the patient returns to the page. */
+  /** Polls the server's next state immediately, as if the patient had returned to the page. */
   async progress(to: Progress): Promise<void> {
     this.canned.progress = to;
     await this.page.frames().at(-1)?.evaluate(() => dispatchEvent(new Event("focus")));
@@ -123,7 +123,7 @@ async function asked(patient: Looker): Promise<void> {
   await patient.button("back").click();
   await patient.button("help").click();
   await patient.sees("support_title");
-  await expect(patient.field("support_name")).toHaveValue(""); // the query is not a patient's name
+  await expect(patient.field("support_name")).toHaveValue(""); // the search query is not a patient's name
   await patient.shows("support");
   await patient.field("support_name").fill("Ada Maple");
   await patient.field("support_subject").fill("My clinic");

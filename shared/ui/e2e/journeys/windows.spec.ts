@@ -1,4 +1,4 @@
-/** Lost, severed and blocked windows. The attempt on the server is authoritative. */
+/** Tests lost, severed and blocked windows. The attempt on the server is authoritative. */
 import type { BrowserContext } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
 import { Patient, Portal } from "../support/patient.ts";
@@ -39,7 +39,7 @@ test("a customer's page that severs its popups still connects", async ({ page, r
 
 test("a blocked window can be opened by a button for the same attempt", async ({ page, context, run, host }) => {
   await page.addInitScript(() => {
-    HTMLFormElement.prototype.submit = () => undefined; // as an extension may do
+    HTMLFormElement.prototype.submit = () => undefined; // as a browser extension may do
   });
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);

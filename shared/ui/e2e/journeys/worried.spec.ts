@@ -1,6 +1,7 @@
 /**
- * A worried patient: fourteen interruptions between the first click and the connection. Each test states how many
- * presses on our pages the interruption costs. None is a dead end.
+ * Tests a worried patient's visit with fourteen interruptions between the first click and the connection. Each test
+ * states the number of additional presses on the widget's pages that the interruption costs. The patient must always
+ * have a next step.
  */
 import type { BrowserContext, Page } from "@playwright/test";
 import { visit } from "../support/customer.ts";
@@ -10,10 +11,10 @@ import { customer, INSTITUTIONS } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-/** Presses without an interruption: open, choose the institution, continue to sign in. */
+/** The number of presses without an interruption: open, choose the institution, continue to sign in. */
 const USUAL = 3;
 
-/** Counts the presses on buttons and links of our pages and the customer's, but not of the portal's. */
+/** Counts presses on the buttons and links of the widget's pages and the customer's page. Presses on the portal's pages do not count. */
 class Worried extends Patient {
   presses = 0;
 
@@ -36,7 +37,7 @@ class Worried extends Patient {
     return this.leave();
   }
 
-  /** Returns the presses beyond the usual ones once the patient is connected. */
+  /** Returns the number of presses beyond the usual number, after the patient is connected. */
   async cost(): Promise<number> {
     await this.sees("success_title");
     return this.presses - USUAL;
@@ -191,7 +192,7 @@ test("our own failure is called ours and costs one press", async ({ page, contex
 
 test("a blocked window costs one press", async ({ page, context, run, host }) => {
   await page.addInitScript(() => {
-    HTMLFormElement.prototype.submit = () => undefined; // as an extension may do
+    HTMLFormElement.prototype.submit = () => undefined; // as a browser extension may do
   });
   const patient = await arrives({ page, context, run, host });
   await patient.pick();

@@ -1,7 +1,7 @@
-/** Checks that the test browser behaves like a patient's: nothing that would hide a failure is switched off. */
+/** Checks that the test browser behaves like a patient's browser. No restriction may be disabled, because that could hide a failure. */
 import { expect, test } from "./test.ts";
 
-test.use({ trace: "off" }); // its page calls count as clicks
+test.use({ trace: "off" }); // a trace calls into the page, which counts as a click
 
 test("the test browser partitions storage by site", async ({ page, host }) => {
   const inner = host.publish({ site: "inner", body: "<p>inner</p>" });
@@ -15,12 +15,12 @@ test("the test browser partitions storage by site", async ({ page, host }) => {
 
 test("the test browser blocks popups without a click", async ({ page, context, host }) => {
   await page.goto(host.publish({ site: "pushy", body: `<script>setTimeout(() => { document.title = open("about:blank") === null ? "blocked" : "open"; }, 200)</script>` }));
-  await new Promise((resolve) => setTimeout(resolve, 1_000)); // so would a call into the page
+  await new Promise((resolve) => setTimeout(resolve, 1_000)); // a call into the page would also count as a click
   await expect(page).toHaveTitle("blocked");
   expect(context.pages()).toHaveLength(1);
 });
 
-test("a portal with COOP appears closed, and its messages do not arrive", async ({ page, context, host }) => {
+test("a portal popup with COOP is cut off from its opener", async ({ page, context, host }) => {
   const portal = host.publish({ site: "portal", body: "<p>portal</p>", headers: { "cross-origin-opener-policy": "same-origin" } });
   const opener = host.publish({ site: "opener", body: `<button onclick="window.other = open('${portal}', 'portal', 'popup')">Open</button>` });
   await page.goto(opener);

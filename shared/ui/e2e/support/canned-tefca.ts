@@ -1,4 +1,4 @@
-/** A stand-in service for TEFCA mode, with responses in the shapes of docs/openapi.yaml. It includes canned.ts. */
+/** A fake service for TEFCA mode. Its responses have the formats in docs/openapi.yaml. It extends canned.ts. */
 import type { Page, Route } from "@playwright/test";
 import type { Facility, IdentityProvider, Standing } from "../../embed/api/records.ts";
 import { Canned, LEFT } from "./canned.ts";
@@ -12,7 +12,7 @@ const PLACES: [string, string, string][] = [
   ["Fir Imaging Center", "Seattle", "WA"],
 ];
 
-/** Returns a facility of the network by its number from 0. */
+/** Returns the network's facility with the given number, starting at 0. */
 export function place(n: number, more: Partial<Facility> = {}): Facility {
   const [name = "", city = "", state = ""] = PLACES[n] ?? [];
   return { tefca_directory_id: `urn:oid:2.999.1.${n}`, name, city, state, match: "found", ...more };
@@ -25,7 +25,7 @@ export function connected(n: number): Facility {
 
 export const failed = (n: number, reason: NonNullable<Facility["reason"]>): Facility => place(n, { outcome: "failed", reason });
 
-/** Returns a status with a valid identity check. */
+/** Returns a status that includes a valid identity check. */
 export const standing = (status: Standing["status"], ...facilities: Facility[]): Standing => ({ status, identity_expires_at: "2099-01-01T00:00:00Z", facilities });
 
 export class CannedTefca extends Canned {
@@ -35,11 +35,11 @@ export class CannedTefca extends Canned {
   ];
   /** The attempt's status in responses. */
   standing: Standing = { status: "created", facilities: [] };
-  /** The response to a choice; undefined if the identity check has ended. */
+  /** The response to a choice. It is undefined if the identity check has expired. */
   authorized: Standing | undefined;
   /** The number of attempts created. */
   made = 0;
-  /** The choices sent, in order. */
+  /** The choices that the page has sent, in order. */
   readonly chosen: string[][] = [];
 
   override async serve(page: Page, base: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** A stand-in service, so that every view can be shown. Its responses have the shapes of docs/openapi.yaml. */
+/** A fake service, so that tests can show every view. Its responses have the formats in docs/openapi.yaml. */
 import type { Page, Route } from "@playwright/test";
 
 const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -30,7 +30,10 @@ function hit(n: number): object {
   return { _id: id(100 + n), _score: 1, sort: [1, id(n)], _source: { ...brand, portals, health: { state: n === 2 ? "degraded" : "ok" } } };
 }
 
-/** The message that the start page sends to the frame before it navigates to the portal (shared/adapters/window/sheets/leave.js). */
+/**
+ * The message that the start page sends to the frame before the start page navigates to the portal
+ * (shared/adapters/window/sheets/leave.js).
+ */
 export const LEFT = `<script>opener?.postMessage({ svc: "left", name }, location.origin)</script>`;
 
 /** The status of the visit's attempt. */

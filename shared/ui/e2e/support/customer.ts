@@ -1,4 +1,4 @@
-/** A customer's page with the widget, and the events it receives. */
+/** A customer's page with the widget, and the events that the page receives. */
 import type { Page } from "@playwright/test";
 import type { Payload } from "../../kit/protocol.ts";
 import type { Host, HostPage } from "./host.ts";
@@ -7,9 +7,9 @@ import type { Run } from "./run.ts";
 
 export interface Placed extends Omit<HostPage, "body" | "html"> {
   tag?: "svc-widget-element" | "svc-widget";
-  /** Attributes of the element, beside public-id; null removes public-id. */
+  /** Attributes of the element in addition to public-id. A null value removes public-id. */
   attributes?: Record<string, string | null>;
-  /** HTML in place of the element, for example several elements. */
+  /** HTML that replaces the element, for example several elements. */
   elements?: string;
 }
 
@@ -25,9 +25,9 @@ declare global {
   }
 }
 
-/** Records the element's events and the page's policy violations from the start. */
+/** Records the element's events and the page's policy violations from the start of the visit. */
 function listen(): void {
-  if (window.heard !== undefined) return; // a page that is visited twice
+  if (window.heard !== undefined) return; // the test visits the page twice
   window.heard = [];
   window.violations = [];
   for (const name of ["eventBus", "orgConnectionCallback"]) {
@@ -54,13 +54,13 @@ export async function visit(page: Page, run: Run, host: Host, placed: Placed = {
   await page.waitForFunction((tag) => customElements.get(tag) !== undefined, placed.tag ?? "svc-widget-element");
 }
 
-/** Returns the eventBus events so far. */
+/** Returns the eventBus events received so far. */
 export const heard = (page: Page): Promise<Payload[]> =>
   page.evaluate(() => window.heard.filter((one) => one.name === "eventBus").map((one) => one.detail)) as Promise<Payload[]>;
 
 export const heardTypes = async (page: Page): Promise<string[]> => (await heard(page)).map((one) => one.event_type);
 
-/** Returns the orgConnectionCallback events so far. */
+/** Returns the orgConnectionCallback events received so far. */
 export const callbacks = (page: Page): Promise<unknown[]> =>
   page.evaluate(() => window.heard.filter((one) => one.name === "orgConnectionCallback").map((one) => one.detail));
 

@@ -1,13 +1,13 @@
 /**
- * Customers' pages. A browser treats each host below localhost as a separate site, and none is the service's site
- * (127.0.0.1), so everything is as third-party as on a customer's page.
+ * Serves customers' pages. A browser treats each host below localhost as a separate site. The service's site
+ * (127.0.0.1) differs from all these sites, so the widget is third-party, as on a customer's page.
  */
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface HostPage {
-  /** The page's host is <site>.localhost, or localhost itself, the only one that may be registered without https. */
+  /** The page's host is <site>.localhost, or localhost itself, the only host that an organisation may register without https. */
   site?: string;
   path?: string;
   body?: string;
@@ -40,7 +40,7 @@ export class Host {
     return `http://${site === "localhost" ? site : `${site}.localhost`}:${port}`;
   }
 
-  /** Publishes a page and returns its address. */
+  /** Publishes a page and returns the page's URL. */
   publish(page: HostPage): string {
     const { site = "clinic", path = "/" } = page;
     const address = this.origin(site) + path;

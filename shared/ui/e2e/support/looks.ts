@@ -1,4 +1,4 @@
-/** Checks of a view's look: on phone, tablet and desktop; in light, dark and forced colours; at 400 % zoom and with text of 32 px. */
+/** Checks a view's appearance: on phone, tablet and desktop; in light, dark and forced colours; at 400 % zoom and with 32 px text. */
 import type { Frame, Page } from "@playwright/test";
 import { expect } from "@playwright/test";
 import { join } from "node:path";
@@ -7,7 +7,10 @@ import { repository } from "./run.ts";
 
 const screens = process.env["RECORDBRIDGE_UI_SCREENS"] ?? join(repository, "build/ui-screens");
 
-/** In brief mode each device and colour scheme is checked once and no picture is kept, which is enough for continuous integration. */
+/**
+ * In brief mode, each device and each colour scheme is checked once and no picture is kept. Brief mode is sufficient
+ * for continuous integration.
+ */
 const isBrief = process.env["RECORDBRIDGE_LOOKS"] === "brief";
 
 const DEVICES = { phone: { width: 360, height: 640 }, tablet: { width: 768, height: 1024 }, desktop: { width: 1280, height: 860 } } as const;
@@ -16,7 +19,7 @@ const DEVICES = { phone: { width: 360, height: 640 }, tablet: { width: 768, heig
 const ENLARGED = { width: 320, height: 256 };
 
 /**
- * Runs in a page: returns text that overflows its element, and pages that overflow their viewport. Input values may
+ * Runs in a page. Returns text that overflows its element, and pages that overflow their viewport. Input values may
  * overflow, and code may scroll.
  */
 function cutOff(): string[] {
@@ -27,19 +30,19 @@ function cutOff(): string[] {
   return [...page, ...cut.map((one) => one.outerHTML)];
 }
 
-/** Runs in a page: sets the size that its text and spaces derive from. */
+/** Runs in a page. Sets the size from which the page's text and spacing derive. */
 const resize = (size: string): void => void (document.documentElement.style.fontSize = size);
 
-/** Runs in a page with forced colours: returns elements without a border. */
+/** Runs in a page with forced colours. Returns elements that have no border. */
 function edgeless(): string[] {
   const all = [...document.querySelectorAll<HTMLElement>(".button, input:not([type=checkbox]), select, textarea, .notice")];
   return all.filter((one) => getComputedStyle(one).borderTopWidth === "0px").map((one) => one.outerHTML);
 }
 
-/** Runs in a page: counts running animations. */
+/** Runs in a page. Counts running animations. */
 const moving = (): number => document.getAnimations().filter((one) => Number(one.effect?.getComputedTiming().duration) > 1).length;
 
-/** Returns the widget's page, in a frame or alone. */
+/** Returns the widget's page, either in a frame or as the main page. */
 function ours(page: Page): Frame {
   return page.frames().find((one) => one.url().includes("/widget/embed")) ?? page.mainFrame();
 }
@@ -62,7 +65,7 @@ async function dress(page: Page, { size, media }: Form): Promise<void> {
   await Promise.all([page.evaluate(painted), ours(page).evaluate(painted)]);
 }
 
-/** Runs in a page: waits for two painted frames, because the first may still be outdated. */
+/** Runs in a page. Waits for two painted frames, because the first frame may still be outdated. */
 const painted = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
 
 async function keep(page: Page, name: string): Promise<void> {
@@ -73,7 +76,7 @@ async function keep(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled", fullPage });
 }
 
-/** Checks the current view in every form factor, and keeps pictures under name. */
+/** Checks the current view in every form factor, and keeps pictures under the given name. */
 export async function look(page: Page, name: string, lang: string): Promise<void> {
   for (const [device, size] of Object.entries(DEVICES)) {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -105,10 +108,10 @@ export async function look(page: Page, name: string, lang: string): Promise<void
   expect.soft(await ours(page).evaluate(edgeless), `${form} has edges`).toEqual([]);
   expect.soft(await ours(page).evaluate(moving), `${form} stands still`).toBe(0);
   await dress(page, { ...enlarged, media: { ...enlarged.media, forcedColors: "none" } });
-  await page.screenshot(); // waits for composition: until then, a click on a frame goes to the page around it
+  await page.screenshot(); // waits for composition: before that, the page around a frame receives clicks on the frame
 }
 
-/** Returns the number of animations without reduced motion. */
+/** Returns the number of animations that run if reduced motion is off. */
 export async function motion(page: Page): Promise<number> {
   await page.emulateMedia({ reducedMotion: "no-preference" });
   return ours(page).evaluate(moving);

@@ -1,4 +1,4 @@
-/** A patient who reads, clicks and types, on our pages and the hospital's. Elements are found by visible text and role. */
+/** A patient who reads, clicks and types, on the widget's and the hospital's pages. Elements are found by visible text and role. */
 import { randomUUID } from "node:crypto";
 import { expect } from "@playwright/test";
 import type { FrameLocator, Locator, Page } from "@playwright/test";
@@ -12,13 +12,13 @@ import type { Run } from "./run.ts";
 export const english = language("en", en);
 export const spanish = language("es", es);
 
-/** A sandbox patient, as its sign-in page names them. */
+/** A sandbox patient, with the name shown on the sandbox's sign-in page. */
 export const PERSONA = /Maple/;
 
-/** Returns a new email address: a mailbox gets only a few codes per hour. */
+/** Returns a new email address, because a mailbox receives only a few codes per hour. */
 export const newEmail = (): string => `ada.maple-${randomUUID()}@mail.example`;
 
-/** Returns a pattern for a text with any values. */
+/** Returns a pattern that matches a text with any placeholder values. */
 export function pattern<W extends string>(lang: Language<W>, word: W): RegExp {
   const escaped = lang.parts(word).map((part, i) => (i % 2 === 0 ? part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") : ".*"));
   return new RegExp(`^\\s*${escaped.join("")}\\s*$`);
@@ -75,7 +75,7 @@ export class Portal {
   }
 }
 
-/** A patient on our pages. where is the frame in a customer's page, or the hosted page itself. */
+/** A patient on the widget's pages. where is the frame in a customer's page, or the hosted page itself. */
 export class Patient<W extends string = Word> {
   readonly page: Page;
   readonly where: FrameLocator | Page;
@@ -109,13 +109,13 @@ export class Patient<W extends string = Word> {
   }
 
   /**
-   * Clicks a button as long as it is offered, until the goal is reached. A retry button next to a goal belongs to an
-   * earlier failure and leads nowhere.
+   * Clicks a button as long as the page offers it, until the goal is reached. A retry button next to a reached goal
+   * belongs to an earlier failure and has no effect.
    */
   async press(goal: () => Promise<boolean>, word: W | Word = "try_again"): Promise<void> {
     const button = this.button(word).first();
     await expect(async () => {
-      if (await button.isVisible()) await button.click({ timeout: 5_000 }); // it may disappear during the click
+      if (await button.isVisible()) await button.click({ timeout: 5_000 }); // the button may disappear during the click
       expect(await goal()).toBe(true);
       if (word === "try_again") expect(await button.isVisible()).toBe(false);
     }).toPass();
@@ -135,7 +135,7 @@ export class Patient<W extends string = Word> {
     await this.sees("search_title");
   }
 
-  /** Leads through the hosted page to the search. */
+  /** Leads from the hosted page's start to the search. */
   async arrive(run: Run): Promise<void> {
     await this.agree();
     await this.proveEmail(run);

@@ -1,7 +1,7 @@
-/** Makes the portal's redirects to the service interceptable. */
+/** Lets tests intercept the portal's redirects to the service. */
 import type { BrowserContext } from "@playwright/test";
 
-/** The portal returns by a page instead of a redirect, because tests can't intercept redirected requests. */
+/** Makes the portal return through a page instead of a redirect, because tests can't intercept redirected requests. */
 export async function withoutRedirects(context: BrowserContext): Promise<void> {
   await context.route("**/sandbox/oauth/**", async (route) => {
     const response = await route.fetch({ maxRedirects: 0 });

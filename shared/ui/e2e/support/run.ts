@@ -1,4 +1,7 @@
-/** The service under test, started by setup.ts, described by its run file (README.md, "What make run shows"). */
+/**
+ * Describes the service under test. setup.ts starts the service, and the service's run file describes it (README.md,
+ * "What make run shows").
+ */
 import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +28,7 @@ export interface Run {
   organisations: Organisation[];
 }
 
-/** The environment variable with the path of the run file. */
+/** The name of the environment variable that contains the run file's path. */
 export const VARIABLE = "RECORDBRIDGE_UI_RUN";
 
 export function readRun(file = process.env[VARIABLE]): Run {
@@ -37,25 +40,25 @@ const program = join(repository, "build/ctl");
 const worded = (words: string[]): string[] => ["-outputs", process.env[VARIABLE] ?? "", ...words];
 const parsed = (printed: string): unknown => (printed.trim() === "" ? null : JSON.parse(printed));
 
-/** Runs the operator's command line against the service and returns what it prints. */
+/** Runs the operator's command line against the service and returns the command's output. */
 export function operate(...words: string[]): unknown {
   return parsed(execFileSync(program, worded(words), { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }));
 }
 
-/** Does the same without blocking, for commands that call a server in this process. */
+/** Runs the operator's command line without blocking, for commands that call a server in this process. */
 export async function operateBeside(...words: string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)(program, worded(words));
   return parsed(stdout);
 }
 
-/** The organisation whose test credential is used. */
+/** Returns the organisation whose test credential the tests use. */
 export function customer(run: Run): Organisation {
   const found = run.organisations.find((one) => one.mode === "test");
   if (found === undefined) throw new Error("the run file has no credential in test mode");
   return found;
 }
 
-/** Institutions whose portals misbehave by sandbox switches. */
+/** An institution whose portal misbehaves as its sandbox switches specify. */
 export interface Institution {
   name: string;
   switches: string;

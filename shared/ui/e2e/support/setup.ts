@@ -1,4 +1,4 @@
-/** Starts the service once for all specs, on a free port, and adds misbehaving institutions. */
+/** Starts the service once for all specs, on a free port, and adds institutions whose portals misbehave. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { INSTITUTIONS, operate, readRun, repository, VARIABLE } from "./run.ts";
 
-/** The runner first builds missing functions. */
+/** The start timeout. The runner first builds missing functions. */
 const PATIENCE_MS = 240_000;
 
 async function started(runner: ChildProcess, file: string, log: string): Promise<void> {
@@ -22,10 +22,10 @@ async function stopped(runner: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** All journeys share one IP address, so limits per address are raised. */
+/** All journeys share one IP address, so the limits per address are raised. */
 const LIMITS = ["BrowserRequestsPerMinute", "SearchesPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute", "CodesPerClientAndHour", "InquiriesPerHour"];
 
-/** Adds institutions, each at its own sandbox URL. */
+/** Adds institutions. Each institution has its own sandbox URL. */
 function addInstitutions(): void {
   const { sandbox } = readRun();
   for (const { name, switches } of Object.values(INSTITUTIONS)) {

@@ -1,4 +1,4 @@
-/** Playwright's test with fixtures for every journey: the service, a server for customers' pages, and an institution's sign-in. */
+/** Playwright's test function with fixtures for every journey: the service, a server for customers' pages, and an institution's sign-in. */
 import { test as base } from "@playwright/test";
 import { Host } from "./host.ts";
 import { readRun } from "./run.ts";

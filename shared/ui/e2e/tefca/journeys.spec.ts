@@ -1,4 +1,4 @@
-/** TEFCA mode on a customer's page, with a stand-in service. real.spec.ts covers the real one. */
+/** Tests TEFCA mode on a customer's page with a fake service. real.spec.ts covers the real service. */
 import type { Page } from "@playwright/test";
 import schema from "../../sdk/events.schema.json" with { type: "json" };
 import { isValid } from "../../sdk/test/validate.ts";
@@ -13,7 +13,7 @@ import { english, spanish, TefcaPatient } from "./patient.ts";
 
 const attributes = { "tefca-mode": "true", "search-only": "", "external-id": "visit-9" };
 
-/** With one identity provider, so that there is no choice. */
+/** Provides only one identity provider, so that the patient has no choice. */
 async function arrive(page: Page, run: Run, host: Host, more: Record<string, string> = {}): Promise<TefcaPatient> {
   const patient = new TefcaPatient(page, english, new CannedTefca());
   patient.canned.providers = patient.canned.providers.slice(0, 1);
@@ -30,7 +30,7 @@ async function judge(page: Page): Promise<void> {
   expect(await heardTypes(page)).not.toContain("patient.connection_failed");
 }
 
-test("one identity check connects two places, each reported and both in widget.complete", async ({ page, context, run, host }) => {
+test("one identity check connects two facilities, and widget.complete lists both", async ({ page, context, run, host }) => {
   const asked: string[] = [];
   context.on("request", (request) => asked.push(request.url()));
   const patient = await arrive(page, run, host, { "brand-id": run.sandbox.brand_id });
@@ -71,9 +71,9 @@ for (const status of [403, 400] as const) {
   });
 }
 
-test("a blocked identity window can be opened by a button for the same attempt", async ({ page, context, run, host }) => {
+test("a blocked identity window can be opened with a button for the same attempt", async ({ page, context, run, host }) => {
   await page.addInitScript(() => {
-    HTMLFormElement.prototype.submit = () => undefined; // as an extension may do
+    HTMLFormElement.prototype.submit = () => undefined; // as a browser extension may do
   });
   const patient = await arrive(page, run, host);
   await patient.next();
@@ -86,7 +86,7 @@ test("a blocked identity window can be opened by a button for the same attempt",
   await patient.sees("tefca_found_one");
 });
 
-test("a closed identity window is reported once, reopens by one click and guards closing", async ({ page, run, host }) => {
+test("a closed identity window is reported once and can be reopened with one click", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.next();
   const window = await patient.toIdentity();
@@ -105,7 +105,7 @@ test("a closed identity window is reported once, reopens by one click and guards
   await judge(page);
 });
 
-test("TEFCA mode survives the loss of its chunk and of each request", async ({ page, run, host }) => {
+test("TEFCA mode recovers when its chunk or any request fails", async ({ page, run, host }) => {
   const patient = new TefcaPatient(page, english, new CannedTefca());
   patient.canned.providers = patient.canned.providers.slice(0, 1);
   await patient.canned.serve(page, run.base_url);
@@ -132,7 +132,7 @@ test("TEFCA mode survives the loss of its chunk and of each request", async ({ p
   await judge(page);
 });
 
-test("a reloaded frame starts over without earlier state", async ({ page, run, host }) => {
+test("a reloaded frame starts over without previous state", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.next();
   await patient.verify(standing("located", place(0)));
@@ -143,7 +143,7 @@ test("a reloaded frame starts over without earlier state", async ({ page, run, h
   await expect(patient.button("tefca_go")).toBeEnabled();
 });
 
-test("TEFCA mode works with the keyboard alone and focuses each heading", async ({ page, context, run, host }) => {
+test("TEFCA mode can be used with only the keyboard and focuses each heading", async ({ page, context, run, host }) => {
   const patient = await arrive(page, run, host);
   const ours = page.frames().find((one) => one.url().includes("/widget/embed"));
   const tabTo = async (name: RegExp): Promise<void> => {
@@ -190,7 +190,7 @@ test("TEFCA mode works with the keyboard alone and focuses each heading", async 
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success", "widget.complete", "widget.close"]);
 });
 
-test("switching the language loads TEFCA mode's words", async ({ page, run, host }) => {
+test("switching the language loads TEFCA mode's translations", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.button("language").click();
   const inSpanish = new TefcaPatient(page, spanish, patient.canned);
@@ -211,7 +211,7 @@ test("an element without tefca-mode loads no TEFCA chunk", async ({ page, run, h
   expect(asked.filter((address) => address.includes("tefca"))).toEqual([]);
 });
 
-test("a patient without matches can search and connect", async ({ page, run, host }) => {
+test("a patient without matches can search for a provider and connect", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.next();
   await patient.verify(standing("located"));
@@ -220,7 +220,7 @@ test("a patient without matches can search and connect", async ({ page, run, hos
   await expect(patient.where.getByRole("button", { name: "Back" })).toBeHidden();
 });
 
-test("failed places show their reason and can be retried", async ({ page, run, host }) => {
+test("failed facilities show a reason and can be retried", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.next();
   await patient.verify(standing("located", place(0)));

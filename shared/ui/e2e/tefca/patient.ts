@@ -1,4 +1,4 @@
-/** A patient in TEFCA mode, with its additional words. */
+/** A patient in TEFCA mode, with the mode's additional words. */
 import type { Locator, Page } from "@playwright/test";
 import type { Standing } from "../../embed/api/records.ts";
 import { language, type Language } from "../../kit/words/language.ts";
@@ -23,7 +23,7 @@ export class TefcaPatient extends Patient<Words> {
     this.canned = canned;
   }
 
-  /** Passes the introduction, with or without terms. */
+  /** Passes the introduction, with or without the terms. */
   async next(): Promise<void> {
     await this.button("agree").or(this.button("continue")).click();
   }
@@ -43,20 +43,20 @@ export class TefcaPatient extends Patient<Words> {
     return opening;
   }
 
-  /** Starts the canned identity check, and returns once its page has sent its message. */
+  /** Starts the fake identity check, and returns after the check's page has sent its message. */
   async toIdentity(): Promise<Page> {
     const window = await this.toWindow();
     await window.waitForURL(/\/identity\/start$/);
     return window;
   }
 
-  /** Polls the server's next state immediately, as when the patient returns to the page. */
+  /** Polls the server's next state immediately, as if the patient had returned to the page. */
   async stands(standing: Standing): Promise<void> {
     this.canned.standing = standing;
     await this.page.frames().at(-1)?.evaluate(() => dispatchEvent(new Event("focus")));
   }
 
-  /** Passes the identity check's window, up to its result. */
+  /** Completes the identity check in its window, up to the result. */
   async verify(standing: Standing): Promise<void> {
     this.canned.standing = { status: "created", facilities: [] };
     await expect(this.button("tefca_go")).toBeEnabled();

@@ -14,16 +14,16 @@ import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import { english, TefcaPatient } from "./patient.ts";
 
-/** Some facilities respond late or never, and the network waits for them. */
+/** The timeout for the network, because some facilities respond late or never. */
 const PATIENCE = { timeout: 120_000 };
 
 /** A person with records at several facilities (shared/tefca/people). */
 const PERSON = "Maple Aster";
 
-/** Leads to the simulated provider's sign-in page. */
+/** Leads to the sign-in page of the simulated identity provider. */
 async function toProvider(page: Page, run: Run, host: Host): Promise<{ patient: TefcaPatient; window: Page }> {
   await visit(page, run, host, { attributes: { "tefca-mode": "", "external-id": "visit-9", "external-state": "s-9" } });
-  const patient = new TefcaPatient(page, english, new CannedTefca()); // nothing is served there
+  const patient = new TefcaPatient(page, english, new CannedTefca()); // the fake serves nothing in this test
   await patient.open();
   await patient.next();
   await patient.confirm(run);
@@ -34,7 +34,7 @@ async function toProvider(page: Page, run: Run, host: Host): Promise<{ patient: 
   return { patient, window: await patient.toWindow() };
 }
 
-/** Chooses and connects everything that was found. */
+/** Chooses and connects all facilities found. */
 async function connect(page: Page, run: Run, host: Host): Promise<Connection[]> {
   const { patient, window } = await toProvider(page, run, host);
   await window.getByRole("link", { name: PERSON }).click();

@@ -1,4 +1,4 @@
-/** Every view of TEFCA mode in English and Spanish, as in journeys/views.spec.ts. */
+/** Tests every view of TEFCA mode in English and Spanish, in the same way as journeys/views.spec.ts. */
 import type { Page } from "@playwright/test";
 import type { Standing } from "../../embed/api/records.ts";
 import { look } from "../support/looks.ts";

@@ -4,7 +4,7 @@ import { api } from "./api.ts";
 
 const signal = new AbortController().signal;
 
-/** A stand-in service that returns the given responses in order. */
+/** A fake service that returns the given responses in order. */
 function service(...answers: [status: number, body: unknown, headers?: Record<string, string>][]) {
   const requests: { url: string; init: RequestInit }[] = [];
   const fake: typeof fetch = async (url, init = {}) => {

@@ -1,10 +1,10 @@
-/** Client of the service (docs/openapi.yaml). Every call resolves to an answer; none throws. */
+/** Client of the service (docs/openapi.yaml). Every call resolves to an answer, and no call throws. */
 import type { Connection } from "../../kit/protocol.ts";
 import { bestEndpoint, hits, institution } from "./catalog.ts";
 import type { Answer, AttemptError, Calls, PreparedAttempt, Standing } from "./records.ts";
 import { send, type Fetch, type Service } from "./request.ts";
 
-/** The calls of records.ts. signal aborts a call, whose answer is then ignored. */
+/** The calls declared in records.ts. Aborting a call's signal aborts the call, and the call's answer is then ignored. */
 export type Api = { [K in keyof Calls]: (ask: Calls[K]["ask"], signal: AbortSignal) => Promise<Answer<Calls[K]["data"]>> };
 
 export function api(service: Service): Api {

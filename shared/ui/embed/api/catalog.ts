@@ -2,7 +2,7 @@
 import type { Answer, Calls, Endpoint, Health, Hits, Institution, Location, Portal } from "./records.ts";
 import type { Fetch } from "./request.ts";
 
-/** The limit of requests: a patient is waiting. */
+/** The maximum number of requests, because a patient is waiting. */
 const maxRecords = 8;
 
 interface Source {
@@ -51,7 +51,7 @@ function record<T>(ask: Fetch, query: Record<string, string>): Promise<Answer<T>
   return ask<T>({ path: "/bridge/catalog", query });
 }
 
-/** Loads what the page names: a brand with its portals, one portal, or one endpoint. */
+/** Loads the institution that the page names: a brand with its portals, one portal, or one endpoint. */
 export async function institution(ask: Fetch, ids: Calls["institution"]["ask"]): Promise<Answer<Institution>> {
   const { brandId, portalId, endpointId } = ids;
   if (brandId) {
@@ -83,7 +83,7 @@ function plain(name: string): Institution {
 
 const order: Health[] = ["ok", "unknown", "degraded", "down"];
 
-/** Returns the healthiest endpoint. Suspended ones come last, because connecting to them is rejected. */
+/** Returns the healthiest endpoint. Suspended endpoints come last, because the service rejects connections to them. */
 export async function bestEndpoint(ask: Fetch, ids: string[]): Promise<Answer<Endpoint>> {
   const answers = await Promise.all(ids.slice(0, maxRecords).map((id) => record<EndpointRecord>(ask, { endpoint_id: id })));
   const found = answers.flatMap((answer) => (answer.ok ? [answer.data] : []));

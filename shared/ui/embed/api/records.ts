@@ -1,4 +1,4 @@
-/** Shapes of the service's responses (docs/openapi.yaml), as far as the application reads them. Types only. */
+/** Types of the service's responses (docs/openapi.yaml), limited to the fields that the application reads. The file contains only types. */
 import type { Connection } from "../../kit/protocol.ts";
 
 export type Health = "ok" | "degraded" | "down" | "unknown";
@@ -20,7 +20,7 @@ export interface Portal {
 
 /** An institution from a search result, or from a brand, portal or endpoint ID. */
 export interface Institution {
-  id: string; // empty if only a portal or endpoint is known
+  id: string; // empty if only a portal or an endpoint is known
   name: string;
   logo: string;
   website: string;
@@ -85,31 +85,32 @@ export interface PreparedIdentity {
   start_value: string;
 }
 
-/** An organisation of the network, with its match and its connection. */
+/** An organisation in the network, with its match and its connection. */
 export interface Facility {
   tefca_directory_id: string;
   name: string;
   city: string;
   state: string; // two letters
-  match: "found" | "ambiguous" | "unanswered"; // only found places can be connected
+  match: "found" | "ambiguous" | "unanswered"; // only found facilities can be connected
   outcome?: "connecting" | "connected" | "failed";
   reason?: "refused" | "unavailable" | "too_large" | "invalid_content" | "other_person" | "identity_expired" | "internal"; // if failed
   connection?: Connection; // if connected
 }
 
-/** The status of a TEFCA attempt. */
+/** A TEFCA attempt's status. */
 export interface Standing {
   status: "created" | "open" | "locating" | "located" | "authorizing" | "failed" | "expired";
-  identity_expires_at?: string; // absent once the network can't be queried any more
+  identity_expires_at?: string; // absent after the network can no longer be queried
   facilities: Facility[];
   error?: AttemptError;
 }
 
-/** Why a call failed. */
+/** Describes why a call failed. */
 export interface Failure {
   /**
-   * network: nothing came back; limited: too often; refused: the request is wrong; foreign: the public id is not known;
-   * lost: what was asked for does not exist; taken: it exists already; unavailable: try later.
+   * network: no response arrived; limited: too many requests; refused: the request is invalid; foreign: the public ID
+   * is unknown; lost: the requested object does not exist; taken: the object already exists; unavailable: try again
+   * later.
    */
   kind: "network" | "limited" | "refused" | "taken" | "foreign" | "lost" | "unavailable";
   error: string;
@@ -120,13 +121,13 @@ export interface Failure {
 
 export type Answer<T> = { ok: true; data: T } | { ok: false; failure: Failure };
 
-/** The patient's details on a form, with the proof of their email address. */
+/** The patient's details in a form, with the proof of the patient's email address. */
 interface Asker {
   email: string;
   email_token?: string | undefined;
 }
 
-/** Every call of the application, with its parameters and its result. */
+/** Every call of the application, with the call's parameters and result. */
 export interface Calls {
   search: {
     ask: { query: string; state: string; zip: string; after?: (string | number)[] | undefined };
@@ -149,7 +150,7 @@ export interface Calls {
     data: PreparedAttempt;
   };
   progress: { ask: { id: string; token: string }; data: Progress };
-  /** Ends an attempt. The data is its status, which may be a result that came first. */
+  /** Ends an attempt. The response's data is the attempt's status, which may contain a result that arrived first. */
   cancel: { ask: { id: string; token: string }; data: Progress };
   providers: { ask: object; data: { providers: IdentityProvider[]; simulated: boolean } };
   identity: {
@@ -166,6 +167,6 @@ export interface Calls {
 
 export type CallName = keyof Calls;
 
-/** A call, and a call with its answer. */
+/** A call without an answer, and a call together with its answer. */
 export type Ask = { [K in CallName]: { call: K; ask: Calls[K]["ask"] } }[CallName];
 export type Answered = { [K in CallName]: { call: K; ask: Calls[K]["ask"]; answer: Answer<Calls[K]["data"]> } }[CallName];

@@ -1,15 +1,15 @@
-/** Sends one request to the service and reads the envelope of its response (docs/openapi.yaml). */
+/** Sends one request to the service and reads the response's envelope (docs/openapi.yaml). */
 import type { Answer, Failure } from "./records.ts";
 
-/** Longer than the service waits for a portal, in milliseconds. */
+/** The request timeout in milliseconds. It is longer than the service waits for a portal. */
 const patience = 25_000;
 
-/** The connection to the service. fetch is the browser's. */
+/** The connection to the service. fetch is the browser's function. */
 export interface Service {
   baseUrl: string;
   publicId: string;
   lang(): string;
-  /** Identifies the visit: a form that arrives twice with the same content counts as one request. */
+  /** Identifies the visit. If a form arrives twice with the same content, the service counts one request. */
   requestKey: string;
   fetch: typeof fetch;
 }
@@ -20,11 +20,11 @@ export interface Request {
   query?: Record<string, string>;
   body?: unknown;
   token?: string;
-  /** Without it, a request with a body is a POST, and any other a GET. */
+  /** The HTTP method. By default, a request with a body is a POST and any other request is a GET. */
   method?: "DELETE";
 }
 
-/** Sends a request. The caller states the shape of the envelope's data, which docs/openapi.yaml declares. */
+/** Sends a request. The caller specifies the type of the envelope's data, which docs/openapi.yaml declares. */
 export type Fetch = <T>(request: Request) => Promise<Answer<T>>;
 
 interface Envelope<T> {
@@ -35,7 +35,7 @@ interface Envelope<T> {
   request_id?: string;
 }
 
-/** Resolves to an answer or a failure, and never rejects. */
+/** Sends a request. The promise resolves to an answer or a failure, and never rejects. */
 export async function send<T>(service: Service, { path, query, body, token, method }: Request, signal: AbortSignal): Promise<Answer<T>> {
   const search = new URLSearchParams({ public_id: service.publicId, ...query });
   const headers: Record<string, string> = {};
@@ -51,7 +51,7 @@ export async function send<T>(service: Service, { path, query, body, token, meth
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       signal: limit.signal,
-      credentials: "omit", // scripts use no cookies, and none may link a patient's visits
+      credentials: "omit", // scripts use no cookies, and no cookie may link a patient's visits
       cache: "no-store",
       referrerPolicy: "no-referrer",
     });

@@ -208,7 +208,7 @@ for (const [what, change, isTold] of [
   ["was opened behind this window", (bench: Bench) => (bench.progress = { status: "open" }), false],
   ["cannot be judged without a network", (bench: Bench) => (bench.fault = () => failure("network")), false],
 ] as const) {
-  // A sandbox without allow-forms uses up the click and opens nothing.
+  // A sandbox without allow-forms consumes the click and opens no window.
   for (const how of ["blocked", "unseen"] as const) test(`a window (${how}) whose button ${what}`, async () => {
     const bench = new Bench();
     bench.how = how;

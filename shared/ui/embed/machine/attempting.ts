@@ -1,4 +1,4 @@
-/** Creates attempts, opens the portal and follows the result. Only the server's response ends an attempt. */
+/** Creates attempts, opens the portal and handles the result. Only the server's response ends an attempt. */
 import type { Answer, AttemptError, Failure, PreparedAttempt, Progress } from "../api/records.ts";
 import type { Connection } from "../../kit/protocol.ts";
 import * as events from "./events.ts";
@@ -10,17 +10,20 @@ export function currentAttempt(s: State): Attempt | undefined {
   return s.attempts.find((a) => a.id === s.current);
 }
 
-/** Reports whether the patient is looking at a sign-in in progress. */
+/** Reports whether the patient is viewing a sign-in in progress. */
 export function underWay(s: State): boolean {
   return s.view === "waiting" && currentAttempt(s) !== undefined;
 }
 
-/** Forgets an unused attempt; opened ones are followed whichever view is shown. */
+/** Removes an unused attempt. Opened attempts are still polled in every view. */
 export function forgetUnused(s: State): State {
   return { ...s, attempts: s.attempts.filter((a) => a.leftAt !== undefined), current: undefined };
 }
 
-/** Redirect mode and standalone windows create the attempt on leaving, because this window navigates. */
+/**
+ * Prepares an attempt. Redirect mode and standalone windows create the attempt only when the patient leaves, because
+ * this window navigates.
+ */
 export function prepare(s: State): Next {
   const next: State = { ...forgetUnused(s), reopening: false, trouble: undefined, ending: undefined };
   if (!s.target || s.shell === "page" || s.shell === "window") return [{ ...next, busy: false }];
@@ -67,13 +70,13 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
   return [next, { do: "wait", key: "stale", ms: freshness, then: { type: "stale", id: attempt.id } }, ...name];
 }
 
-/** Shows the failure only to a patient who waits for the window. */
+/** Shows the failure only if the patient is waiting for the window. */
 function unspared(s: State, target: Target, failure: Failure): Next {
   const next: State = { ...s, busy: false, reopening: false };
   return s.reopening ? refused({ ...forgetUnused(next), view: "institution" }, target, failure) : [next];
 }
 
-/** Temporary failures can be retried in place; all others have a view of their own. */
+/** Handles a failed request. A temporary failure can be retried in the current view; every other failure has a view of its own. */
 function refused(s: State, target: Target, failure: Failure): Next {
   if (failure.kind === "network" || failure.kind === "limited") {
     return [{ ...s, trouble: { failure, retry: { type: s.shell === "window" ? "leave" : "prepare" } } }];
@@ -88,7 +91,7 @@ export function stale(s: State, id: string): Next {
   return s.view === "institution" && s.current === id ? prepare(s) : [s];
 }
 
-/** Handles the click. The window must open synchronously, or the browser blocks it. */
+/** Handles the click. The window must be opened synchronously; otherwise, the browser blocks the window. */
 export function leave(s: State, now: number): Next {
   if (s.view !== "institution" || s.busy || !s.target) return [s];
   if (s.shell === "page") return [s, ...asPending(s, s.target), { do: "go", url: departure(s, s.target) }];
@@ -106,12 +109,12 @@ function open(s: State, { id, start }: Attempt, now: number): Next {
   return [next, { do: "unwait", key: "stale" }, { do: "open", id, start }, poll(id, pause(0))];
 }
 
-/** A web view on the hosted page receives the same events as a frame's page. */
+/** Returns the pending event. A web view on the hosted page receives the same events as a frame's parent page. */
 function asPending(s: State, target: Target): Effect[] {
   return [events.pending(s, { target })];
 }
 
-/** Returns the URL that redirect mode navigates to: connect or reconnect, which validate everything again. */
+/** Returns the URL to which redirect mode navigates: connect or reconnect. Both endpoints validate all parameters again. */
 function departure(s: State, target: Target): string {
   const query = new URLSearchParams();
   const members = {
@@ -135,7 +138,7 @@ export function poll(id: string, ms: number): Effect {
   return { do: "wait", key: `poll:${id}`, ms, then: { type: "poll", id } };
 }
 
-/** Polls an attempt; during a poll in flight it schedules another. */
+/** Polls an attempt. If a poll is in flight, schedules another poll. */
 export function inquire(s: State, id: string): Next {
   const a = s.attempts.find((one) => one.id === id);
   if (!a || a.leftAt === undefined) return [s];
@@ -158,8 +161,8 @@ export function inquireAll(s: State): Next {
 }
 
 /**
- * Ends the open sign-ins on the server and closes their windows. If the patient finished first, the response has the
- * result, which is handled like any other.
+ * Ends the open sign-ins on the server and closes their windows. If the patient finished first, the response contains
+ * the result, which is handled like any other result.
  */
 export function cancel(s: State): Next {
   const effects: Effect[] = [];
@@ -173,21 +176,25 @@ export function cancel(s: State): Next {
   return [state, ...effects];
 }
 
-/** Cancels and returns to the institution, where the patient can start again. */
+/** Cancels the sign-in and returns to the institution, where the patient can start again. */
 export function abandon(s: State): Next {
   const [cancelled, ...effects] = cancel(s);
   const [next, ...more] = prepare({ ...cancelled, view: "institution", leaving: false });
   return [next, ...effects, ...more];
 }
 
-/** Reports whether the patient is back and there is no window to show: it reported that it closed, or the browser returned no handle. */
+/**
+ * Reports whether the patient is back and no window can be shown. In that case, the window has reported that it closed,
+ * or the browser returned no handle.
+ */
 export function isGone(s: State, a: Attempt | undefined): boolean {
   return a !== undefined && s.focused && (a.how === "seen" ? a.closed : a.status === "open");
 }
 
 /**
  * Brings the portal's window to the front. A closed window's start value may be used up, so another window needs
- * another attempt, prepared already or soon enough for this click; otherwise a link is shown.
+ * another attempt. The attempt may already be prepared or be ready in time for this click; otherwise, the view shows a
+ * link.
  */
 export function raise(s: State, now: number): Next {
   const a = currentAttempt(s);
@@ -198,7 +205,10 @@ export function raise(s: State, now: number): Next {
   return s.target && !s.busy ? [{ ...s, busy: true, reopening: true }, ask(s, s.target)] : [{ ...s, reopening: true }];
 }
 
-/** Handles a window that reports that it closed. That ends nothing, but together with the patient's return it means that the sign-in has begun. */
+/**
+ * Handles a window's report that it closed. The report ends nothing, but together with the patient's return it means
+ * that the sign-in has begun.
+ */
 export function windows(s: State, closed: string[], focused: boolean): Next {
   const effects: Effect[] = [];
   let state: State = { ...s, focused };
@@ -217,13 +227,13 @@ export function windows(s: State, closed: string[], focused: boolean): Next {
   return [{ ...state, busy: true }, ...effects, ask(s, s.target)];
 }
 
-/** Handles the button next to a window that did not open. If this click opens nothing either, the patient stays here. */
+/** Handles the button next to a window that did not open. If this click also opens no window, the patient stays in this view. */
 export function followed(s: State): Next {
   const a = currentAttempt(s);
   return a && a.how !== "seen" ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }] : [s];
 }
 
-/** Reports whether the page can't open windows at all: the focus has not moved, and the server has seen no window. */
+/** Reports whether the page can't open windows. In that case, the focus has not moved and the server has seen no window. */
 export function isUnopened(s: State, id: string): boolean {
   const a = currentAttempt(s);
   return s.view === "waiting" && s.focused && a?.id === id && a.how !== "seen" && a.status === "created" && a.misses === 0;
@@ -249,10 +259,10 @@ export function progressed(s: State, id: string, answer: Answer<Progress>, now: 
   return a.again ? inquire(next, id) : [next, poll(id, pause(elapsed))];
 }
 
-/** A failed poll says nothing about the attempt, so polling continues until the attempt expires. */
+/** Handles a failed poll. The failure says nothing about the attempt, so polling continues until the attempt expires. */
 function unanswered(s: State, a: Attempt, failure: Failure, elapsed: number): Next {
   const lost = failure.kind === "lost" || failure.kind === "refused" || failure.kind === "foreign";
-  const early = s.shell === "watch" && failure.kind === "lost"; // the window has not created it yet
+  const early = s.shell === "watch" && failure.kind === "lost"; // the window has not yet created the attempt
   if (lost && !early) return ended(s, a, { cause: "lost", target: a.target, requestId: failure.requestId });
   if (elapsed >= patience) return ended(s, a, { cause: "expired", target: a.target });
   const next = withAttempt(s, a.id, { asking: false, again: false, misses: early ? 0 : a.misses + 1 });
@@ -282,14 +292,14 @@ function failed(s: State, id: string, error: AttemptError): Next {
   return [next, ...dropped, ...effects, ...events.failed(s, target, error)];
 }
 
-/** Only the attempt that the patient waits for changes the view. */
+/** Ends an attempt. The view changes only if the patient is waiting for this attempt. */
 export function ended(s: State, a: Pick<Attempt, "id">, ending: State["ending"]): Next {
   const next = without(s, a.id);
   if (s.current !== a.id) return [next];
   return [{ ...arrive(next, "failed"), current: undefined, ending, copied: false, leaving: false }, { do: "drop", key: "prepare" }];
 }
 
-/** An outcome does not replace a form that the patient is filling in; it is shown afterwards. */
+/** Shows a view after an outcome. While the patient is filling in a form, the form stays and the outcome is shown afterwards. */
 export function arrive(s: State, view: View): State {
   if (s.view === "support" || s.view === "missing") return { ...s, from: view };
   return { ...s, view, busy: false, reopening: false, trouble: undefined };

@@ -1,4 +1,4 @@
-/** The chosen institution: its portal and endpoint, and the attempt. */
+/** The chosen institution, with its portal, endpoint and attempt. */
 import type { Answer, Endpoint, Institution } from "../api/records.ts";
 import { forgetUnused, prepare } from "./attempting.ts";
 import type { Effect } from "./message.ts";
@@ -48,7 +48,7 @@ export function load(s: State): Next {
   return [next, { do: "ask", key: "institution", ask: { call: "institution", ask: { brandId, portalId, endpointId } } }];
 }
 
-/** Looks up a reconnect's institution only for its name; the attempt doesn't wait for it. */
+/** Looks up a reconnect's institution only for the institution's name. The attempt doesn't wait for the name. */
 export function loaded(s: State, answer: Answer<Institution>): Next {
   const target = s.target;
   if (target?.reconnect) {
@@ -61,7 +61,7 @@ export function loaded(s: State, answer: Answer<Institution>): Next {
   return [{ ...s, busy: false, trouble: { failure: answer.failure, retry: { type: "load" } } }];
 }
 
-/** A reconnect authorises the same connection again, so it has no search. */
+/** Starts a reconnect. A reconnect authorises the same connection again and therefore has no search. */
 export function reconnect(s: State, reconnects: string): Next {
   const { brandId, portalId, endpointId } = s.config;
   const target = { name: "", reconnect: reconnects, brandId, portalId, endpointId };

@@ -1,4 +1,4 @@
-/** The events of the customer's page, built from the server's responses in the shapes of shared/ui/sdk/events.schema.json. */
+/** Events for the customer's page. The events are built from the server's responses, in the formats of shared/ui/sdk/events.schema.json. */
 import type { Connection, EventData, Payload, Refusal } from "../../kit/protocol.ts";
 import type { AttemptError, Failure } from "../api/records.ts";
 import type { Effect } from "./message.ts";
@@ -10,18 +10,21 @@ function emit(payload: Payload): Effect & { do: "emit" } {
   return { do: "emit", payload };
 }
 
-/** Omits empty members, because absent optional ones must be missing. */
+/** Omits empty members, because the schema requires absent optional members to be missing. */
 function given<T extends Record<string, string | undefined>>(members: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value)) as { [K in keyof T]?: string };
 }
 
-/** error_description is ASCII; accented letters lose their accents. */
+/** Converts a text to ASCII, because error_description is ASCII. Accented letters lose their accents. */
 export function ascii(text: string): string {
   const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/[–—]/g, "-");
   return plain.replace(/[^\x20-\x7e]+/g, " ").replace(/ {2,}/g, " ").trim().slice(0, maxDescription);
 }
 
-/** In a browser the service has four additional codes (docs/reference/deviations.md, Connecting). */
+/**
+ * Maps svc_unavailable and svc_rate_limited to svc_server_error. In a browser, the service has four additional codes
+ * (docs/reference/deviations.md, Connecting).
+ */
 function told(error: string): string {
   return error === "svc_unavailable" || error === "svc_rate_limited" ? "svc_server_error" : error;
 }
@@ -46,12 +49,12 @@ export function success(s: State, data: Connection): Effect {
   return emit({ api_mode: s.mode, event_type: "patient.connection_success", data });
 }
 
-/** Returns a failure in the older element's shape. */
+/** Returns a failure in the older element's format. */
 export function refusal(error: Pick<AttemptError, "error" | "error_description" | "request_id">, externalState: string | undefined): Refusal {
   return { error: told(error.error), error_description: ascii(error.error_description), request_id: error.request_id, ...given({ external_state: externalState }) };
 }
 
-/** Returns undefined if the institution is unknown, because the event must name it. */
+/** Returns a failure as an event. Returns no event if the institution is unknown, because the event must name the institution. */
 export function failed(s: State, target: Target, error: Failure | AttemptError): Effect[] {
   const { endpointId = "", portalId = "", brandId = "" } = target;
   const requestId = "request_id" in error ? error.request_id : error.requestId;
@@ -59,7 +62,7 @@ export function failed(s: State, target: Target, error: Failure | AttemptError):
   if (!requestId) return [];
   const said = refusal({ error: error.error, error_description: description, request_id: requestId }, s.config.externalState);
   if (s.shell === "watch") return [{ do: "result", callback: said }];
-  if (!(endpointId && portalId && brandId) || s.config.tefcaMode) return []; // not used in TEFCA mode
+  if (!(endpointId && portalId && brandId) || s.config.tefcaMode) return []; // TEFCA mode does not use this event
   const data: EventData["patient.connection_failed"] = {
     endpoint_id: endpointId,
     portal_id: portalId,
@@ -71,21 +74,21 @@ export function failed(s: State, target: Target, error: Failure | AttemptError):
   return [emit({ api_mode: s.mode, event_type: "patient.connection_failed", data })];
 }
 
-/** The event has no data; the reason is for developers. */
+/** Returns an event without data. The reason is meant for developers. */
 export function configError(s: State, reason: string): Effect {
   return { ...emit({ api_mode: s.mode, event_type: "widget.config_error" }), reason };
 }
 
-/** Lists each connection once: a patient may have connected the same one twice, by a reconnect. */
+/** Lists each connection once, because a patient may have connected it twice through a reconnect. */
 export function complete(s: State): Effect {
   const byId = new Map(s.connected.map(({ connection }) => [connection.org_connection_id, connection]));
   return emit({ api_mode: s.mode, event_type: "widget.complete", data: [...byId.values()] });
 }
 
-/** Views whose change widget.view doesn't report: nothing is shown yet, or any more. */
+/** Views that widget.view doesn't report, because these views show no content. */
 const unseen = ["loading", "closed"];
 
-/** Emitted on opt-in, by event-types. */
+/** Returns the event if the element's event-types attribute requests it. */
 export function viewed(before: State, s: State): Effect[] {
   const { view, config, target, institution } = s;
   if (view === before.view || unseen.includes(view) || !config.eventTypes.includes("widget.view")) return [];
@@ -94,7 +97,7 @@ export function viewed(before: State, s: State): Effect[] {
   return [emit({ api_mode: s.mode, event_type: "widget.view", data })];
 }
 
-/** Emitted on opt-in, by event-types. */
+/** Returns the event if the element's event-types attribute requests it. */
 export function exited(s: State, view: View): Effect[] {
   if (!s.config.eventTypes.includes("widget.exit")) return [];
   const reason = s.connected.length > 0 ? "completed" : view === "failed" ? "failed" : view === "stopping" || view === "waiting" ? "cancelled" : "closed";
@@ -102,7 +105,7 @@ export function exited(s: State, view: View): Effect[] {
   return [emit({ api_mode: s.mode, event_type: "widget.exit", data: { reason, view, ...ended } })];
 }
 
-/** Emitted on opt-in, by event-types. */
+/** Returns the event if the element's event-types attribute requests it. */
 export function searched(s: State, now: number): Effect[] {
   const { query, filter, total } = s.search;
   if (!s.config.eventTypes.includes("search.query") || query.trim() === "" || total === undefined) return [];

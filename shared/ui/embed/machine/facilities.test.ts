@@ -38,7 +38,7 @@ test("no place is preselected, and connecting none shows an error", async () => 
   assert.deepEqual(bench.state.tefca?.ticked, ["urn:oid:2.999.1.2"], "a look at the server takes nothing away");
 });
 
-/** A choice whose response is delayed until released. */
+/** A choice whose response is delayed until the test releases it. */
 function choosing(bench: Bench): () => Promise<void> {
   let answer: () => void = () => undefined;
   const authorizing: Standing = { status: "authorizing", ...alive, facilities: [one(1, { outcome: "connecting" })] };

@@ -6,29 +6,29 @@ import type { Effect } from "./message.ts";
 import { patience, pause } from "./schedule.ts";
 import type { Connected, Next, State, Tefca, View } from "./state.ts";
 
-/** Returns the TEFCA state while TEFCA mode is shown. */
+/** Returns the TEFCA state. TEFCA mode must be shown. */
 export function of({ tefca }: State): Tefca {
   if (!tefca) throw new Error("not in TEFCA mode");
   return tefca;
 }
 
-/** Reports whether the identity check is still valid. The server's clock decides: the patient's may be wrong. */
+/** Reports whether the identity check is still valid. The server's clock decides, because the patient's clock may be wrong. */
 export function isAlive(s: State): boolean {
   const standing = s.tefca?.standing;
   return currentAttempt(s) !== undefined && standing?.identity_expires_at !== undefined && standing.status !== "expired";
 }
 
-/** Reports whether closing now would lose something or leave it unreported. */
+/** Reports whether closing now would lose a result or leave a result unreported. */
 export function underWay(s: State): boolean {
   return s.view === "locating" || s.view === "connecting" || ((s.view === "facilities" || s.view === "summary") && s.busy);
 }
 
-/** Returns the facilities with readable records of this patient. */
+/** Returns the facilities that have readable records of this patient. */
 export function found(s: State): Facility[] {
   return s.tefca?.standing?.facilities.filter((one) => one.match === "found") ?? [];
 }
 
-/** Returns the facilities that can be chosen: neither connected nor being connected. */
+/** Returns the facilities that the patient can choose: neither connected nor being connected. */
 export function open(s: State): Facility[] {
   return found(s).filter(({ outcome }) => outcome !== "connected" && outcome !== "connecting");
 }
@@ -43,10 +43,13 @@ export function choose(s: State): Next {
   return [{ ...s, view: "facilities", trouble: undefined, judged: 0 }];
 }
 
-/** Maximum number of facilities that the server connects at once. Others can be chosen afterwards. */
+/** The maximum number of facilities that the server connects at once. The patient can choose further facilities afterwards. */
 const atOnce = 50;
 
-/** Sends the choice. Sending it twice is harmless. Until its response arrives, polling pauses, because a response could be outdated. */
+/**
+ * Sends the choice. Sending a choice twice is harmless. Polling pauses until the choice's response arrives, because a
+ * poll's response could be outdated.
+ */
 export function authorize(s: State, ids: string[]): Next {
   const a = currentAttempt(s);
   if (!a || s.busy) return [s];
@@ -71,7 +74,7 @@ function over(s: State, id: string, cause: string, requestId: string | undefined
   return ended(s, { id }, { cause, target, requestId });
 }
 
-/** Until the identity check is done, an attempt behaves like one at a portal. */
+/** Handles a poll's response. Until the identity check is done, an attempt behaves like an attempt at a portal. */
 export function answered(s: State, id: string, answer: Answer<Standing>, now: number): Next {
   if (!answer.ok) return progressed(s, id, answer, now);
   const { status, error, facilities } = answer.data;
@@ -80,17 +83,17 @@ export function answered(s: State, id: string, answer: Answer<Standing>, now: nu
   return progressed(s, id, { ok: true, data: progress }, now);
 }
 
-/** Reports whether the server is still working, so that polling is worthwhile. */
+/** Reports whether the server is still working and polling is therefore worthwhile. */
 const isBusy = (status: Standing["status"]): status is "locating" | "authorizing" => status === "locating" || status === "authorizing";
 
 const isProven = (status: Standing["status"]): status is "locating" | "authorizing" | "located" => isBusy(status) || status === "located";
 
-/** Handles a response about the network. asked tells whether it answers the patient's own choice. */
+/** Handles a response about the network. asked reports whether the response answers the patient's own choice. */
 function stands(s: State, id: string, standing: Standing, now: number, asked: boolean): Next {
   const a = s.attempts.find((one) => one.id === id);
   if (!a || a.leftAt === undefined) return [s];
   const isCurrent = s.current === id;
-  if (!isCurrent && of(s).standing && currentAttempt(s)) return [without(s, id)]; // checked in another window as well: one is enough
+  if (!isCurrent && of(s).standing && currentAttempt(s)) return [without(s, id)]; // another window's check is sufficient
   const [pending, ...effects] = tellPending(isCurrent ? s : adopt(s, id), id);
   const { tefca, connected, told } = connections(pending, standing);
   const since = tefca.standing?.status === standing.status ? tefca.since : now;
@@ -101,18 +104,18 @@ function stands(s: State, id: string, standing: Standing, now: number, asked: bo
   return [last, ...effects, ...told, ...further];
 }
 
-/** The identity check may have happened in an older window that the patient had left. */
+/** Makes an attempt current, because the identity check may have happened in an older window that the patient had left. */
 function adopt(s: State, id: string): State {
   return { ...forgetUnused(forget(s)), current: id, target: s.attempts.find((a) => a.id === id)?.target };
 }
 
-/** Clears the identity check, so that another one can begin. */
+/** Clears the identity check, so that another identity check can begin. */
 export function forget(s: State): State {
   const { standing } = of(s);
   return { ...(standing && s.current ? without(s, s.current) : s), ending: undefined, tefca: { ...of(s), standing: undefined, ticked: [], told: [] } };
 }
 
-/** Returns new connections with their events, each once per attempt. */
+/** Returns new connections with their events. Each connection is reported once per attempt. */
 function connections(s: State, { facilities }: Standing): { tefca: Tefca; connected: Connected[]; told: Effect[] } {
   const tefca = of(s);
   const fresh = facilities.flatMap(({ tefca_directory_id: id, name, connection }) => (connection && !tefca.told.includes(id) ? [{ id, name, connection }] : []));

@@ -115,7 +115,7 @@ test("a rejected form keeps its input", async () => {
   assert.equal(bench.state.busy, false);
 });
 
-/** Passes the email step by a code. */
+/** Passes the email step with a code. */
 async function proven(config: Partial<Config> = {}): Promise<Bench> {
   const bench = new Bench({ searchOnly: false, email, ...config });
   bench.send({ type: "email" });
@@ -127,7 +127,7 @@ async function proven(config: Partial<Config> = {}): Promise<Bench> {
   return bench;
 }
 
-/** Returns the proof that a missing-institution request contains. */
+/** Returns the email proof that a missing-institution request contains. */
 async function sentProof(bench: Bench, address = email): Promise<unknown> {
   bench.send({ type: "show", view: "missing" });
   bench.send({ type: "draft", draft: { hospital: "Zebra", email: address } });

@@ -3,15 +3,15 @@ import type { Answer, Calls, Failure } from "../api/records.ts";
 import type { Draft, Effect } from "./message.ts";
 import type { Next, State } from "./state.ts";
 
-/** How long the server waits before another code. The patient's clock may be wrong. Milliseconds. */
+/** The time in milliseconds until the server sends another code. The patient's clock may be wrong. */
 const resendPause = 30_000;
 
-/** How long the server accepts an email proof, whatever the patient's clock says. Milliseconds. */
+/** The time in milliseconds for which the server accepts an email proof, regardless of the patient's clock. */
 const proofLife = 60 * 60_000;
 
 /**
- * Normalises an email address for the server: a dot-atom and a host name, in Punycode if it is international, which not
- * every browser does. Returns "" if the text is not an address.
+ * Normalises an email address for the server: a dot-atom and a host name. An international host name is converted to
+ * Punycode, which some browsers don't do. Returns "" if the text is not an address.
  */
 export function addressOf(text: string): string {
   const [, local = "", domain = ""] = /^([\w!#$%&'*+/=?^`{|}~.-]+)@([^\s@/\\:?#%]+)$/.exec(text.trim()) ?? [];
@@ -20,7 +20,7 @@ export function addressOf(text: string): string {
   return isRight ? `${local}@${host}` : "";
 }
 
-/** Reports whether a form field is valid. Website and address are optional. */
+/** Reports whether a form field is valid. The website and address fields are optional. */
 export function isRight({ draft }: State, field: keyof Draft): boolean {
   if (field === "email") return addressOf(draft.email) !== "";
   if (field === "code") return /^\d{6}$/.test(draft.code);
@@ -29,7 +29,7 @@ export function isRight({ draft }: State, field: keyof Draft): boolean {
 
 const fields = { email: ["email"], code: ["code"], missing: ["hospital", "email"], support: ["name", "email", "subject", "body"] } as const;
 
-/** Sends a valid form; otherwise the view shows the errors. */
+/** Sends a form if it is valid. Otherwise, the view shows the errors. */
 function judge(s: State, form: keyof typeof fields, send: () => Next): Next {
   if (s.busy) return [s];
   return fields[form].every((field) => isRight(s, field)) ? send() : [{ ...s, judged: s.judged + 1 }];
@@ -49,7 +49,7 @@ export function sendCode(s: State, email: string): Next {
   return [{ ...s, email, proof: undefined, busy: true, trouble: undefined }, question];
 }
 
-/** A code was sent; another can be requested later. */
+/** Handles the response after a code was sent. The patient can request another code later. */
 export function codeSent(s: State, answer: Answer<Calls["codes"]["data"]>, now: number): Next {
   if (!answer.ok) return failed(s, answer.failure, { type: "resend" });
   const resendAt = Date.parse(answer.data.resend_after);
@@ -67,13 +67,13 @@ export function checkCode(s: State): Next {
   });
 }
 
-/** The address is confirmed for a while. */
+/** Stores the proof that the address is confirmed. The proof expires. */
 export function proven(s: State, { email_token: token, expires_at }: Calls["verify"]["data"], now: number): State {
   const ms = Date.parse(expires_at) - now;
   return { ...s, busy: false, proof: { token, until: now + (ms > 0 ? Math.min(ms, proofLife) : proofLife) } };
 }
 
-/** Returns a proof that the server would accept, or undefined. */
+/** Returns an email proof that the server would accept, or undefined. */
 export function proofOf(s: Pick<State, "proof">, now: number): string | undefined {
   return s.proof && now < s.proof.until ? s.proof.token : undefined;
 }

@@ -4,7 +4,7 @@ import type { CallName, Failure } from "../api/records.ts";
 import type { Message } from "../machine/message.ts";
 import { Bench, connection, failure, hit, ids, portal } from "../testing/bench.ts";
 
-/** The next step of a patient in a view; undefined if there is only waiting. */
+/** Returns a patient's next step in a view, or undefined if the patient can only wait. */
 function nextStep({ state: s }: Bench): Message | undefined {
   if (s.trouble?.retry) return { type: "retry" };
   if (s.busy) return undefined;
@@ -28,7 +28,7 @@ function nextStep({ state: s }: Bench): Message | undefined {
   }
 }
 
-/** A patient who always takes the next step. A limit on the steps detects dead ends. */
+/** Simulates a patient who always takes the next step. A limit on the number of steps detects dead ends. */
 async function travel(bench: Bench): Promise<void> {
   for (let i = 0; i < 60 && bench.closed === 0; i++) {
     const message = nextStep(bench);

@@ -10,7 +10,7 @@ const owner = "https://app.example";
 /** Returns the text that a visit leaves in the storage. */
 const leaves = (bench: Bench): string => JSON.stringify({ ...kept(bench.state, owner, "es"), at: bench.now() });
 
-/** Begins again with what an earlier visit left, some time later. */
+/** Starts again some time later with the text that an earlier visit left. */
 function again(earlier: Bench, config: Partial<Config> = {}, after = minute): Bench {
   return new Bench(config, "frame", { kept: { owner, text: leaves(earlier) }, after });
 }

@@ -1,7 +1,7 @@
 /**
  * The part of the state that survives a reload, a discarded tab and a reopened modal for 30 minutes
- * (docs/adr/0035-the-widget.md). It belongs to one page and its configuration: for another patient or another page's
- * frame in the same tab, nothing is restored.
+ * (docs/adr/0035-the-widget.md). The kept state belongs to one page and its configuration. For another patient, or for
+ * another page's frame in the same tab, nothing is restored.
  */
 import type { Config } from "../../kit/protocol.ts";
 import * as attempting from "./attempting.ts";
@@ -15,20 +15,20 @@ type Member = (typeof members)[number];
 
 export interface Kept {
   v: 1;
-  owner: string; // ownerOf
+  owner: string; // the return value of ownerOf
   lang?: string | undefined; // if the patient switched
   state: Pick<State, Member> & { query: string; filter: State["search"]["filter"]; reported: string[] };
 }
 
-/** Identifies the page and its patient. origin is the embedding page's. */
+/** Returns a text that identifies the page and its patient. origin is the embedding page's origin. */
 export function ownerOf(origin: string, { lang: _, searchQuery: _query, eventTypes: _types, ...config }: Config): string {
   return JSON.stringify([origin, Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }
 
-/** A visit with the time of its last change, in milliseconds since 1970. */
+/** A visit and the time of the visit's last change, in milliseconds since 1970. */
 export type Stamped = Kept & { at: number };
 
-/** Returns what to keep of a state, or undefined if the patient has not begun. A code is never kept. */
+/** Returns the part of a state to keep, or undefined if the patient has not begun. Codes are never kept. */
 export function kept(s: State, owner: string, lang: string | undefined): Kept | undefined {
   const view = s.view === "closed" ? (s.rest ?? "loading") : s.view;
   if (s.view === "loading" || view === "splash" || view === "config_error" || s.shell === "watch") return undefined;
@@ -38,7 +38,7 @@ export function kept(s: State, owner: string, lang: string | undefined): Kept | 
   return { v: 1, owner, lang, state: { ...state, view, draft: { ...s.draft, code: "" }, query, filter, reported: s.tefca?.told ?? [] } };
 }
 
-/** Reads what an earlier visit kept. Text that is old, damaged or another owner's counts as none. */
+/** Reads the state that an earlier visit kept. Returns undefined if the text is old, damaged or from a different owner. */
 export function keptIn({ owner, text }: NonNullable<State["kept"]>, now: number): Kept | undefined {
   try {
     const found = JSON.parse(text ?? "null") as Stamped | null;
@@ -49,12 +49,12 @@ export function keptIn({ owner, text }: NonNullable<State["kept"]>, now: number)
   }
 }
 
-/** Views of TEFCA mode that the server's response to the next poll restores. */
+/** TEFCA mode's views that the response to the next poll restores. */
 const polled: View[] = ["locating", "facilities", "connecting", "summary"];
 
 /**
- * Continues an earlier visit: returns its state and, if it has a view to return to, that view's effects. Windows are
- * out of reach after a reload, so open sign-ins are followed by polling.
+ * Continues an earlier visit. Returns the visit's state and, if the visit has a view to return to, the view's effects.
+ * After a reload, the application can't reach its windows, so it follows open sign-ins by polling.
  */
 export function restore(s: State, { state: { query, filter, reported, view, ...rest } }: Kept, now: number): { next: State; effects: Effect[]; view: View } {
   const attempts = rest.attempts
@@ -68,7 +68,7 @@ export function restore(s: State, { state: { query, filter, reported, view, ...r
   return { next: polling, effects, view: waits ? (current ? "waiting" : "institution") : view === "stopping" || view === "failed" ? "institution" : view };
 }
 
-/** Returns the restored view, with the effects it needs. toEmail and the others are step.ts's. */
+/** Returns the restored view and the effects that the view needs. ways contains functions of step.ts, such as toEmail. */
 export function resumed(s: State, view: View, effects: Effect[], ways: Record<"start" | "email" | "search" | "institution", (s: State) => Next>): Next {
   const go = (way: keyof typeof ways): Next => {
     const [next, ...more] = ways[way](s);

@@ -1,17 +1,20 @@
-/** Declares the messages that the application receives, the effects that it requests, and the values that both carry. Types only. */
+/**
+ * Declares the messages that the application receives, the effects that it requests, and the values that both contain.
+ * The file contains only types.
+ */
 import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Answered, Ask } from "../api/records.ts";
 
-/** The state of a window: open with a handle, without one (yet), or certainly missing. */
+/** A window's state: open with a handle, possibly open without a handle, or certainly not open. */
 export type Opened = "seen" | "unseen" | "blocked";
 
-/** How an attempt starts: by a form that posts the value to the URL. No link or redirect can do that (docs/adr/0035-the-widget.md). */
+/** Describes how an attempt starts: a form posts the value to the URL. A link or redirect can't do that (docs/adr/0035-the-widget.md). */
 export interface Start {
   url: string;
   value: string;
 }
 
-/** The attempt that the older element created for its window. The server receives only a hash of its token. */
+/** The attempt that the older element created for its window. The server receives only a hash of the attempt's token. */
 export interface Own {
   id: string;
   hash: string; // SHA-256 of the token, in hexadecimal digits
@@ -23,12 +26,12 @@ export interface Filter {
   zip: string; // five digits, or empty
 }
 
-/** Form input that the patient has not sent yet. It is kept while another view is open. */
+/** Form input that the patient has not yet sent. The input is kept while another view is open. */
 export interface Draft {
   email: string;
   code: string;
-  hospital: string; // the missing institution's
-  name: string; // the patient's
+  hospital: string; // the missing institution's name
+  name: string; // the patient's name
   website: string;
   address: string;
   subject: string;
@@ -37,7 +40,7 @@ export interface Draft {
 
 export type Message =
   | { type: "begin"; config: Config; own?: Own | undefined; watch?: Watch | undefined; kept?: { owner: string; text: string | null } | undefined }
-  | { type: "misconfigured"; reason: string; requestId?: string | undefined } // the page is misconfigured, or framed where it must not be
+  | { type: "misconfigured"; reason: string; requestId?: string | undefined } // the page is misconfigured, or framed by a page that must not frame it
   | { type: "loaded" } // TEFCA mode's chunk has loaded
   | { type: "unloaded" } // the chunk failed to load
   | { type: "reload" }
@@ -58,14 +61,14 @@ export type Message =
   | { type: "provider"; id: string | undefined }
   | { type: "tick"; ids: string[]; on: boolean }
   | { type: "authorize"; ids: string[] }
-  | { type: "choose" } // of the found places
+  | { type: "choose" } // choose among the found facilities
   | { type: "instead" } // switch to the ordinary search
   | { type: "prepare" } // create an attempt for the view's institution
   | { type: "stale"; id: string } // an unused attempt is about to expire
   | { type: "leave" } // the click that opens the window
   | { type: "opened"; id: string; how: Opened }
   | { type: "followed" } // the button that starts the attempt in another window
-  | { type: "unopened"; id: string } // a while after that
+  | { type: "unopened"; id: string } // sent some time after followed
   | { type: "here"; attemptId: string; made: boolean } // from the older element's window to its hidden frame
   | { type: "raise" } // bring the window to the front, or open another
   | { type: "poll"; id: string }
@@ -88,7 +91,7 @@ export type Message =
   | { type: "answered"; answered: Answered };
 
 export type Effect =
-  | { do: "ask"; key: string; ask: Ask } // a request with the same key replaces it
+  | { do: "ask"; key: string; ask: Ask } // a request with the same key replaces this request
   | { do: "drop"; key: string }
   | { do: "wait"; key: string; ms: number; then: Message }
   | { do: "unwait"; key: string }
@@ -102,5 +105,5 @@ export type Effect =
   | { do: "go"; url: string } // this window navigates, in redirect mode
   | { do: "leave"; start: Start } // this window navigates, with an attempt
   | { do: "emit"; payload: Payload; reason?: string }
-  | { do: "result"; callback: Callback } // of the attempt that a hidden frame watches
+  | { do: "result"; callback: Callback } // the result of the attempt that a hidden frame watches
   | { do: "closed" };

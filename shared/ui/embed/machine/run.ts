@@ -1,4 +1,4 @@
-/** Performs the effects that step requests. It is the only module with timers and requests. */
+/** Performs the effects that step requests. Only this module uses timers and sends requests. */
 import type { Callback, Payload } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answered, Ask } from "../api/records.ts";
@@ -7,10 +7,10 @@ import type { Effect, Message, Opened, Start } from "./message.ts";
 import type { Next, State } from "./state.ts";
 import { step } from "./step.ts";
 
-/** A mode's extension of step; returns undefined for messages it doesn't handle. */
+/** A mode's extension of step. Returns undefined for messages that the extension doesn't handle. */
 export type More = (s: State, m: Message, now: number) => Next | undefined;
 
-/** The environment of the application. */
+/** The application's environment. */
 export interface World {
   api: Api;
   now(): number; // milliseconds since 1970
@@ -112,7 +112,7 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         send(effect.message);
         break;
       case "copy":
-        // If the parent page denies the clipboard, the text can still be selected.
+        // If the parent page denies access to the clipboard, the patient can still select the text.
         world.copy(effect.text).then(() => send({ type: "copied" }), () => undefined);
         break;
       case "go":
@@ -137,7 +137,7 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
   return { state: () => state, send };
 }
 
-/** The call determines the answer's type, which TypeScript can't infer from a lookup by name. */
+/** Returns a call with its answer. The call determines the answer's type, which TypeScript can't infer from a lookup by name. */
 async function answer(api: Api, question: Ask, signal: AbortSignal): Promise<Answered> {
   const call = api[question.call] as (ask: Ask["ask"], signal: AbortSignal) => Promise<Answered["answer"]>;
   return { ...question, answer: await call(question.ask, signal) } as Answered;

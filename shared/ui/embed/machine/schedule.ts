@@ -1,4 +1,4 @@
-/** When an attempt is polled (docs/adr/0035-the-widget.md). Milliseconds. */
+/** The times at which an attempt is polled (docs/adr/0035-the-widget.md), in milliseconds. */
 
 const second = 1000;
 const minute = 60 * second;
@@ -6,22 +6,22 @@ const minute = 60 * second;
 /** An attempt's lifetime, which the server also enforces (popup-timeout). */
 export const patience = 30 * minute;
 
-/** Maximum age of an attempt when its window opens; its 30 minutes run from its creation. */
+/** The maximum age of an attempt when its window opens. The attempt's 30 minutes begin at its creation. */
 export const freshness = patience - minute;
 
-/** How long the older element's window may take to report, since its page has to load. */
+/** The time that the older element's window may take to report, since the window's page has to load. */
 export const hearing = 5 * second;
 
-/** How long a patient who closes waits for the server to confirm the cancellation. */
+/** The time that a patient who closes the widget waits for the server to confirm the cancellation. */
 export const stopping = 4 * second;
 
-/** When a response counts as late. */
+/** The time after which a response counts as late. */
 export const late = 6 * second;
 
-/** How long to wait after a link was followed before concluding that it opens nothing. */
+/** The time to wait after the patient has followed a link before concluding that the link opened no window. */
 export const doubt = 6 * second;
 
-/** Returns the time until the next poll, by the time since the window opened. */
+/** Returns the time until the next poll, given the time since the window opened. */
 export function pause(elapsed: number): number {
   if (elapsed < 30 * second) return 1.5 * second;
   return elapsed < 2 * minute ? 3 * second : 5 * second;

@@ -1,15 +1,15 @@
-/** Searching and choosing an institution. */
+/** Searches for institutions and handles the patient's choice. */
 import type { Answer, Hits } from "../api/records.ts";
 import { searched } from "./events.ts";
 import type { Effect, Filter } from "./message.ts";
 import type { Next, Search, State } from "./state.ts";
 
-/** The debounce: long enough to type a word, short enough to feel immediate. */
+/** The debounce time: long enough to type a word, and short enough to feel immediate. */
 const debounce = 200;
 
 /**
- * Reports whether there is something to search for. An empty query would list thousands of institutions; in test mode
- * the few sandbox ones are useful.
+ * Reports whether the input is worth a search. An empty query would list thousands of institutions. In test mode, an
+ * empty query usefully lists the few sandbox institutions.
  */
 export function asks(s: State): boolean {
   return s.mode === "test" || s.search.query.trim() !== "" || s.search.filter.state !== "" || s.search.filter.zip.length === 5;
@@ -19,7 +19,7 @@ function withSearch(s: State, search: Partial<Search>): State {
   return { ...s, search: { ...s.search, ...search } };
 }
 
-/** The last result stays while the patient types. */
+/** Searches for institutions. The last result stays visible while the patient types. */
 export function type(s: State, query: string): Next {
   return narrowed(withSearch(s, { query }), debounce);
 }
@@ -40,7 +40,7 @@ export function search(s: State): Next {
   return [withSearch({ ...s, trouble: undefined }, { loading: true, more: false }), question(s)];
 }
 
-/** Loads the next page by the server's cursor. */
+/** Loads the next page with the server's cursor. */
 export function more(s: State): Next {
   const last = s.search.hits.at(-1);
   if (!last || s.search.more || s.search.loading) return [s];

@@ -1,19 +1,19 @@
 /**
- * The application's state as one value (docs/adr/0035-the-widget.md). It alone determines the view, only step.ts
- * changes it, and it uses no browser APIs.
+ * The application's state as one value (docs/adr/0035-the-widget.md). The state alone determines the view. Only step.ts
+ * changes the state, and the state uses no browser APIs.
  */
 import type { Config, Connection, Mode } from "../../kit/protocol.ts";
 import type { AttemptError, Failure, Hit, IdentityProvider, Institution, Standing } from "../api/records.ts";
 import type { Draft, Effect, Filter, Message, Opened, Own, Start } from "./message.ts";
 
 /**
- * How the page is held: in an element's frame, in another client's frame (direct), as a hosted page in redirect mode,
- * or in the older element's popup window. watch is the older element's hidden frame, which shows nothing and polls that
- * window's attempt.
+ * The page's container: an element's frame, another client's frame (direct), a hosted page in redirect mode, or the
+ * older element's popup window. watch is the older element's hidden frame, which shows nothing and polls that window's
+ * attempt.
  */
 export type Shell = "frame" | "direct" | "page" | "window" | "watch";
 
-/** In TEFCA mode splash, institution and waiting belong to the identity check and have their own words. */
+/** The views. In TEFCA mode, splash, institution and waiting belong to the identity check and have their own words. */
 export type View =
   | "loading"
   | "splash"
@@ -35,7 +35,7 @@ export type View =
   | "config_error"
   | "closed";
 
-/** The organisation, as far as the page names it. */
+/** The organisation, limited to the details that the page names. */
 export interface Org {
   name: string;
   logo_uri: string;
@@ -54,7 +54,7 @@ export interface Search {
   more: boolean; // loading the next page
 }
 
-/** Where an attempt leads. For a reconnect only the connection may be known, in TEFCA mode only the identity provider. */
+/** The target of an attempt. For a reconnect, only the connection may be known; in TEFCA mode, only the identity provider is known. */
 export interface Target {
   name: string;
   reconnect?: string | undefined;
@@ -62,7 +62,7 @@ export interface Target {
   portalId?: string | undefined;
   brandId?: string | undefined;
   platformType?: string | undefined;
-  identityProvider?: string | undefined; // the provider's ID; its name is the target's
+  identityProvider?: string | undefined; // the provider's ID; the target's name is the provider's name
 }
 
 /** One attempt. Times are in milliseconds since 1970. */
@@ -71,19 +71,19 @@ export interface Attempt {
   token: string;
   start: Start;
   target: Target;
-  madeAt: number; // by the browser's clock, which may be wrong
-  leftAt: number | undefined; // when its window was opened
+  madeAt: number; // time by the browser's clock, which may be wrong
+  leftAt: number | undefined; // when the attempt's window was opened
   status: "created" | "open";
-  how: Opened | undefined; // the browser's reaction to the click; undefined before it
-  closed: boolean; // reported by the window; a portal can falsify it
+  how: Opened | undefined; // the browser's reaction to the click; undefined before the click
+  closed: boolean; // the window reported that it closed; a portal can falsify the report
   pending: boolean; // patient.connection_pending was emitted
   asking: boolean;
-  again: boolean; // poll again after the current one
+  again: boolean; // poll again after the current poll
   misses: number; // failed polls in a row
-  cancelling: boolean; // the patient cancelled it, and the server hasn't confirmed that yet
+  cancelling: boolean; // the patient cancelled the attempt, and the server hasn't yet confirmed the cancellation
 }
 
-/** Why the last sign-in failed. */
+/** Describes why the last sign-in failed. */
 export interface Ending {
   cause: string; // a cause of docs/openapi.yaml, or expired, lost, refused, unavailable
   target: Target;
@@ -105,13 +105,13 @@ export interface Verification {
 export interface Tefca {
   providers: IdentityProvider[] | undefined; // undefined until the server responded
   simulated: boolean;
-  standing: Standing | undefined; // of the current attempt, after the identity check
-  since: number; // start of its status, milliseconds since 1970
+  standing: Standing | undefined; // status of the current attempt, after the identity check
+  since: number; // start of that status, in milliseconds since 1970
   ticked: string[]; // directory IDs of the chosen facilities
   told: string[]; // directory IDs of reported connections
 }
 
-/** The error of the current view, and the message that retries it. */
+/** The current view's error, and the message that retries the failed action. */
 export interface Trouble {
   failure: Failure;
   retry: Message | undefined; // undefined if the patient must change the input first
@@ -123,12 +123,12 @@ export interface State {
   publicId: string;
   baseUrl: string;
   org: Org | undefined;
-  redirectUri: string | undefined; // in redirect mode
+  redirectUri: string | undefined; // only in redirect mode
   own: Own | undefined;
   config: Config;
   configError: { reason: string; requestId: string | undefined } | undefined; // the page's misconfiguration
   view: View;
-  from: View; // where support and missing return
+  from: View; // the view to which support and missing return
   email: string; // the address of the last code or form
   proof: { token: string; until: number } | undefined; // the email proof and its expiry, by this browser's clock
   verification: Verification | undefined;
@@ -138,13 +138,13 @@ export interface State {
   portalId: string | undefined; // the chosen portal
   target: Target | undefined;
   attempts: Attempt[];
-  current: string | undefined; // the view's attempt
+  current: string | undefined; // the current view's attempt
   busy: boolean; // waiting for a response
   tefca: Tefca | undefined; // undefined outside TEFCA mode
-  reopening: boolean; // a window was requested while its attempt is being created
+  reopening: boolean; // a window was requested while the attempt is being created
   ending: Ending | undefined;
   connected: Connected[];
-  earlier: Connected[]; // reported by an earlier visit in this tab
+  earlier: Connected[]; // connections that an earlier visit in this tab reported
   latest: Connected | undefined;
   draft: Draft;
   judged: number; // the number of submissions with errors
@@ -153,14 +153,14 @@ export interface State {
   copied: boolean; // the reference was copied
   online: boolean;
   focused: boolean;
-  leaving: boolean; // asking whether to close
+  leaving: boolean; // asking the patient whether to close
   told: boolean; // widget.complete was emitted
   slow: boolean; // the response to the current request is late
-  kept: { owner: string; text: string | null } | undefined; // what this tab's storage held at the start (keeping.ts); undefined if the browser keeps nothing
+  kept: { owner: string; text: string | null } | undefined; // content of this tab's storage at the start (keeping.ts); undefined if the browser provides no storage
   rest: View | undefined; // the view that was closed
 }
 
-/** The next state, followed by the effects to perform. */
+/** The next state, and the effects to perform. */
 export type Next = [State, ...Effect[]];
 
 export function start(given: Pick<State, "shell" | "mode" | "publicId" | "baseUrl" | "org" | "redirectUri" | "own">, config: Config): State {

@@ -1,4 +1,4 @@
-/** The application as one pure function: it maps the state and a message to the next state and effects. */
+/** The application as one pure function. The function maps the state and a message to the next state and effects. */
 import type { Config } from "../../kit/protocol.ts";
 import type { Answered, Failure } from "../api/records.ts";
 import * as attempting from "./attempting.ts";
@@ -12,7 +12,7 @@ import * as searching from "./searching.ts";
 import type { Next, State, View } from "./state.ts";
 import * as watching from "./watching.ts";
 
-/** now is in milliseconds since 1970. */
+/** Returns the next state and effects. now is in milliseconds since 1970. */
 export function step(s: State, m: Message, now: number): Next {
   switch (m.type) {
     case "answered":
@@ -62,7 +62,7 @@ export function step(s: State, m: Message, now: number): Next {
   }
 }
 
-/** The remaining messages: attempts, windows and navigation. */
+/** Handles the remaining messages: attempts, windows and navigation. */
 function steer(s: State, m: Message, now: number): Next {
   switch (m.type) {
     case "prepare":
@@ -155,7 +155,7 @@ function begin(s: State, { config, own, watch, kept }: Message & { type: "begin"
   return config.showSplash ? [{ ...next, view: "splash" }] : afterSplash(next, now);
 }
 
-/** Continues an earlier visit of this tab. */
+/** Continues an earlier visit in this tab. */
 function resume(s: State, kept: Kept, now: number): Next {
   const { next, effects, view } = restore(s, kept, now);
   const proven = (then: (s: State) => Next) => (state: State) => (isUnproven(state, now) ? toEmail(state) : then(state));
@@ -163,7 +163,7 @@ function resume(s: State, kept: Kept, now: number): Next {
   return resumed(next, view, effects, { start: (state) => afterSplash(state, now), email: toEmail, search: proven(toSearch), institution: proven(institution) });
 }
 
-/** search-sort-by-opts is base64url of JSON; an unreadable value is ignored. */
+/** Decodes search-sort-by-opts, which is JSON in base64url. An unreadable value is ignored. */
 function zipOf(config: Config): string {
   if (config.searchSortBy !== "location" || !config.searchSortByOpts) return "";
   try {
@@ -182,7 +182,7 @@ function afterSplash(s: State, now: number): Next {
   return isUnproven(s, now) ? toEmail(s) : afterEmail(s);
 }
 
-/** Reports whether the email step is due (again): an hour later someone else may be using the device. */
+/** Reports whether the email step is due. The step repeats after an hour, because someone else may then be using the device. */
 export function isUnproven({ config, ...s }: State, now: number): boolean {
   return !config.searchOnly && (config.tefcaMode || !config.reconnectOrgConnectionId) && forms.proofOf(s, now) === undefined;
 }
@@ -203,7 +203,7 @@ function toSearch(s: State): Next {
   return [state, { do: "drop", key: "prepare" }, { do: "drop", key: "institution" }, { do: "drop", key: "endpoint" }, ...effects];
 }
 
-/** After a connection, the next search is for another institution. */
+/** Clears the query after a connection, because the next search is for another institution. */
 function forgetQuery(s: State): State {
   if (s.view !== "connected" && s.view !== "finish") return s;
   return { ...s, search: { ...s.search, query: "", hits: [], total: undefined, loading: false, more: false } };
@@ -214,7 +214,7 @@ export function misconfigured(s: State, reason: string, requestId: string | unde
   return s.view === "config_error" ? [next] : [next, events.configError(s, reason)];
 }
 
-/** Support and missing return to the view that opened them. */
+/** Shows a view. Support and missing return to the view that opened them. */
 function show(s: State, view: "support" | "missing" | "search" | "finish", now: number): Next {
   if (view === "search") return isUnproven(s, now) ? toEmail(s) : toSearch(s);
   if (view === s.view) return [s];
@@ -252,12 +252,12 @@ function back(s: State): Next {
   return to === "institution" ? prepareAgain(next) : [next, { do: "drop", key: "form" }];
 }
 
-/** An attempt that was being created when the patient left the view may be ready by now, or stale. */
+/** Prepares an attempt again. An attempt that was being created when the patient left the view may now be ready or stale. */
 function prepareAgain(s: State): Next {
   return s.current || !s.target ? [s] : attempting.prepare(s);
 }
 
-/** Retries what failed without the network. */
+/** Handles a change of the network. When the network returns, retries the action that failed. */
 function network(s: State, online: boolean): Next {
   const next: State = { ...s, online };
   if (!online) return [next];
@@ -269,14 +269,17 @@ function retry({ trouble }: State): Effect[] {
   return trouble?.retry ? [{ do: "send", message: trouble.retry }] : [];
 }
 
-/** Reports whether closing would lose what the patient typed, because the browser keeps nothing. */
+/** Reports whether closing would lose the patient's input, because the browser provides no storage. */
 export function wouldLose(s: State): boolean {
   const { email, proof, draft, verification, kept } = s;
   if (kept || s.told || ["connected", "finish", "failed", "config_error"].includes(s.view)) return false;
   return proof !== undefined || (verification !== undefined && email !== "") || [draft.body, draft.hospital, draft.subject].some((text) => text.trim() !== "");
 }
 
-/** Closes once the server has confirmed that the open sign-in is cancelled. If the patient finished first, the outcome is shown. */
+/**
+ * Closes the widget after the server has confirmed that the open sign-in is cancelled. If the patient finished first,
+ * the outcome is shown.
+ */
 function stop(s: State): Next {
   const [cancelled, ...effects] = attempting.cancel(s);
   return [{ ...cancelled, view: "stopping", leaving: false }, ...effects, { do: "wait", key: "stop", ms: stopping, then: { type: "stopped" } }];
@@ -288,7 +291,7 @@ function stopped([s, ...effects]: Next): Next {
   return [closed, ...effects, ...more];
 }
 
-/** Views that a reopened page doesn't return to. */
+/** Views to which a reopened page doesn't return. */
 const over: View[] = ["connected", "finish", "summary", "failed", "stopping", "closed"];
 
 function closeNow(s: State): Next {

@@ -7,7 +7,7 @@ import { alive, assertEvents, connected, located, minute, one, second, tefca } f
 import type { Message } from "./message.ts";
 import { behind } from "./tefca.ts";
 
-/** The next step of a patient in a view; undefined if there is only waiting. */
+/** Returns a patient's next step in a view, or undefined if the patient can only wait. */
 function nextStep({ state: s }: Bench): Message | undefined {
   if (s.trouble?.retry) return { type: "retry" };
   if (s.busy) return undefined;
@@ -32,7 +32,10 @@ function nextStep({ state: s }: Bench): Message | undefined {
   }
 }
 
-/** A patient who always takes the next step. A limit on the steps detects dead ends. Views are listed without repetitions. */
+/**
+ * Simulates a patient who always takes the next step. A limit on the number of steps detects dead ends. The list of
+ * views has no repetitions.
+ */
 async function travel(bench: Bench): Promise<string[]> {
   const views: string[] = [];
   for (let i = 0; i < 80 && bench.closed === 0; i++) {
@@ -44,7 +47,7 @@ async function travel(bench: Bench): Promise<string[]> {
   return views;
 }
 
-/** A slow network: each poll gets the next response, and the last one repeats. */
+/** Simulates a slow network. Each poll gets the next response, and the last response repeats. */
 function serving(bench: Bench, ...standings: Standing[]): void {
   bench.answers.records = () => ({ ok: true, data: (standings.length > 1 ? standings.shift() : standings[0]) ?? located() });
 }
@@ -57,7 +60,7 @@ const usual: Standing[] = [
   located(one(1), one(2), one(3, { match: "ambiguous" }), one(4, { match: "unanswered" })),
 ];
 
-/** The service until the patient's choice, then its result. */
+/** Simulates the service until the patient's choice, and then the choice's result. */
 function journey(config: Partial<Config> = {}, before: Standing[] = usual, after: Standing[] = [located(connected(1), one(2))]): Bench {
   const bench = tefca(config);
   serving(bench, ...before);

@@ -1,7 +1,7 @@
 /**
- * TEFCA mode as an extension of step: one identity check in place of a sign-in at each hospital. Its window, attempt
- * and polling are a sign-in's (attempting.ts); facilities.ts has the steps after the identity check. Only elements with
- * tefca-mode load it.
+ * TEFCA mode as an extension of step. One identity check replaces the sign-in at each hospital. The identity check uses
+ * the same window, attempt and polling as a sign-in (attempting.ts). facilities.ts handles the steps after the identity
+ * check. Only elements with tefca-mode load this module.
  */
 import type { Answer, Answered, Calls } from "../api/records.ts";
 import * as attempting from "./attempting.ts";
@@ -12,7 +12,7 @@ import type { Effect, Message } from "./message.ts";
 import type { Next, State, View } from "./state.ts";
 import * as usual from "./step.ts";
 
-/** undefined if the ordinary handling applies */
+/** Returns undefined if the ordinary handling applies */
 export function step(s: State, m: Message, now: number): Next | undefined {
   if (m.type === "loaded") return begin(s, now);
   if (!s.tefca) return undefined;
@@ -47,7 +47,10 @@ export function step(s: State, m: Message, now: number): Next | undefined {
 
 const question: Effect = { do: "ask", key: "providers", ask: { call: "providers", ask: {} } };
 
-/** The providers decide whether TEFCA mode is available, so they are loaded while the patient reads. Options for a single institution are ignored. */
+/**
+ * Starts TEFCA mode. The list of providers determines whether TEFCA mode is available, so the application loads the
+ * list while the patient reads. Options for a single institution are ignored.
+ */
 function begin(s: State, now: number): Next {
   const { brandId: _, portalId: _portal, endpointId: _endpoint, ...config } = s.config;
   const tefca = { providers: undefined, simulated: false, standing: undefined, since: now, ticked: [], told: [] };
@@ -56,7 +59,7 @@ function begin(s: State, now: number): Next {
   return earlier ? resume(next, earlier, now) : [next, question];
 }
 
-/** Continues an earlier visit of this tab. The next poll restores the views after the identity check. */
+/** Continues an earlier visit in this tab. The next poll restores the views that follow the identity check. */
 function resume(s: State, kept: Kept, now: number): Next {
   const { next, effects, view } = restore(s, kept, now);
   const providers = (state: State): Next => toProviders(state, now);
@@ -81,7 +84,7 @@ function answered(s: State, a: Answered, now: number): Next | undefined {
   }
 }
 
-/** An organisation without the plan or configuration gets a configuration error. */
+/** Handles the list of providers. An organisation that lacks the plan or the configuration gets a configuration error. */
 function told(s: State, answer: Answer<Calls["providers"]["data"]>, now: number): Next | undefined {
   const waits = s.view === "institution" && s.busy;
   if (!answer.ok) {
@@ -96,7 +99,7 @@ function told(s: State, answer: Answer<Calls["providers"]["data"]>, now: number)
   return waits ? toProviders(next, now) : [next];
 }
 
-/** Leads to the identity check. An hour after the code, the email step repeats. */
+/** Leads to the identity check. An hour after the email code, the email step repeats. */
 export function toProviders(s: State, now: number): Next {
   if (usual.isUnproven(s, now)) return usual.toEmail(s);
   const next: State = { ...attempting.forgetUnused(facilities.forget(s)), view: "institution", target: undefined, trouble: undefined, busy: false };
@@ -118,7 +121,7 @@ function prepared(s: State, answer: Answer<Calls["identity"]["data"]>, now: numb
   return error === "svc_plan_required" ? usual.misconfigured(s, description, requestId) : attempting.prepared(s, answer, now);
 }
 
-/** Switches to the ordinary search if nothing was found. There is no way back: the network query is over. */
+/** Switches to the ordinary search if the network found nothing. The patient can't return, because the network query has ended. */
 function toSearch(s: State, now: number): Next {
   const attempts = s.attempts.filter((a) => !a.target.identityProvider);
   return usual.step({ ...s, tefca: undefined, target: undefined, current: undefined, attempts }, { type: "show", view: "search" }, now);

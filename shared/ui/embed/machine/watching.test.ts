@@ -5,7 +5,7 @@ import { Bench, connection, declined, failure } from "../testing/bench.ts";
 const second = 1000;
 const minute = 60 * second;
 
-/** The hidden frame of an attempt that nobody has created yet. */
+/** Simulates the hidden frame of an attempt that does not yet exist on the server. */
 function watching(): Bench {
   const bench = new Bench({ externalId: "visit-9", externalState: "s-9" }, "frame", { watch: { attemptId: "w-1", attemptToken: "t" } });
   bench.fault = (_, call) => (call === "progress" ? failure("lost") : undefined);

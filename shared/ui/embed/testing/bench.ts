@@ -1,4 +1,4 @@
-/** The application without a browser, with a clock that tests control. */
+/** Runs the application without a browser, with a clock that tests control. */
 import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answer, CallName, Calls, Facility, Failure, Hit, IdentityProvider, Portal, Progress, Standing } from "../api/records.ts";
@@ -69,7 +69,7 @@ export class Bench {
   readonly results: Callback[] = [];
   /** The browser's reaction to a click. */
   how: Opened = "seen";
-  /** Overrides the answer to a call, by its number from 0. */
+  /** Overrides a call's answer, given the call's number, starting at 0. */
   fault: (n: number, call: CallName) => Failure | undefined = () => undefined;
   progress: Progress = { status: "created" };
   /** The answer to a cancellation. */
@@ -85,7 +85,7 @@ export class Bench {
   #timers = new Map<number, { at: number; then: () => void }>();
   #nextTimer = 1;
 
-  /** given.after is the time since another bench began, in milliseconds. */
+  /** Creates a bench. given.after is the time in milliseconds since another bench began. */
   constructor(config: Partial<Config> = {}, shell: Shell = "frame", { after = 0, ...given }: { own?: Own; watch?: Watch; kept?: State["kept"]; after?: number } = {}) {
     this.#now = after;
     this.answers = this.#usual();
@@ -107,7 +107,7 @@ export class Bench {
     this.runner.send(message);
   }
 
-  /** Returns how often and when a call was made. */
+  /** Returns the times at which a call was made. */
   times(call: CallName): number[] {
     return this.asked.filter((one) => one.call === call).map((one) => one.at);
   }
@@ -116,7 +116,7 @@ export class Bench {
     return this.events.filter((event) => event.event_type === type);
   }
 
-  /** Advances time; answers arrive immediately. */
+  /** Advances the time. Answers arrive immediately. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
@@ -131,7 +131,7 @@ export class Bench {
     this.#now = end;
   }
 
-  /** Advances time without running timers, as when a laptop is closed. */
+  /** Advances the time without running timers, as when a laptop is closed. */
   sleep(ms: number): void {
     this.#now += ms;
   }
@@ -225,7 +225,7 @@ export class Bench {
       raise: (id: string) => void this.raised.push(id),
       shut: (id: string) => void this.shut.push(id),
       load: async () => {
-        await Promise.resolve(); // so that a test can still make it fail
+        await Promise.resolve(); // so that a test can still make the request fail
         if (!this.loads) throw new TypeError("no network");
         return tefcaStep;
       },
@@ -243,7 +243,7 @@ export class Bench {
   }
 }
 
-/** Runs everything that is due now. */
+/** Runs all effects that are now due. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }

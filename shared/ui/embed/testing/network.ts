@@ -1,4 +1,4 @@
-/** TEFCA mode without a browser: facilities in the server's shape. */
+/** Fake facilities for TEFCA mode, in the server's format. */
 import assert from "node:assert/strict";
 import schema from "../../sdk/events.schema.json";
 import { isValid } from "../../sdk/test/validate.ts";
@@ -11,7 +11,7 @@ export const minute = 60 * second;
 
 export const one = (n: number, more: Partial<Facility> = {}): Facility => ({ tefca_directory_id: `urn:oid:2.999.1.${n}`, name: `Place ${n}`, city: "Madison", state: "WI", match: "found", ...more });
 
-/** A connected facility in the server's shape. */
+/** Returns a connected facility in the server's format. */
 export function connected(n: number, more: Partial<Facility> = {}): Facility {
   const connection = {
     ...{ org_connection_id: `6f1c2a52-0f6e-4d2b-9c0c-6a4a8a0f2a1${n}`, connection_status: "authorized" as const, platform_type: "tefca", scope: "patient/*.read" },
@@ -25,7 +25,7 @@ export const located = (...facilities: Facility[]): Standing => ({ status: "loca
 
 export const tefca = (config: Partial<Config> = {}): Bench => new Bench({ tefcaMode: true, externalId: "visit-9", externalState: "s-1", ...config });
 
-/** Asserts that every event matches its schema and none reports a failure. */
+/** Asserts that every event matches its schema and that no event reports a failure. */
 export function assertEvents(bench: Bench): void {
   for (const event of bench.events) assert(isValid(JSON.parse(JSON.stringify(event)), schema), JSON.stringify(event));
   assert.deepEqual(bench.told("patient.connection_failed"), []);

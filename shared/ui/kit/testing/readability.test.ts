@@ -26,13 +26,13 @@ test("spanishSyllables counts the syllables of known words", () => {
   assert.deepEqual(spanish.flatMap(([n, words]) => words.split(" ").filter((word) => spanishSyllables(word) !== n).map((word) => `${word} ${spanishSyllables(word)}`)), []);
 });
 
-test("wordsOf and sentencesOf split a text at spaces and full stops", () => {
+test("wordsOf and sentencesOf split text at spaces and full stops", () => {
   assert.deepEqual(wordsOf("Don’t wait: write to ada@mail.example, {n}."), ["Don’t", "wait", "write", "to", "ada@mail.example", "n"]);
   assert.equal(sentencesOf("Nothing was shared. Try again"), 2);
   assert.equal(sentencesOf("You’re connected"), 1);
 });
 
-test("grade and inflesz follow their published formulas", () => {
+test("grade and inflesz match their published formulas", () => {
   assert.ok(Math.abs(grade("The cat sat on the mat.") - (0.39 * 6 + 11.8 - 15.59)) < 1e-9);
   assert.ok(Math.abs(inflesz("El sol es azul.") - (206.835 - (62.3 * 5) / 4 - 4)) < 1e-9);
 });

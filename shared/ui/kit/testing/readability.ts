@@ -1,4 +1,4 @@
-/** Readability formulas for texts in English and Spanish, with the syllable counters that they need. */
+/** Readability formulas for texts in English and Spanish, and syllable counters for the formulas. */
 
 const vowels = { en: /[aeiouy]+/g, es: /[aeiouáéíóúü]/g };
 
@@ -11,17 +11,17 @@ export const sentencesOf = (text: string): number => Math.max(1, text.split(/[.!
 /** Counts the syllables of an English word by its groups of vowels. */
 export function englishSyllables(word: string): number {
   const lower = word.toLowerCase().replace(/[’'](s|m|re|ve|ll|d)$/, "");
-  const isSilent = /[^aeiouy]e$/.test(lower) && !/[^aeiouy]le$/.test(lower); // make, but not table
-  const isSilentEd = /[^aeioutd]ed$/.test(lower); // shared, but not started
-  const isSilentEs = /[^aeiouscgxzh]es$|[^aeiou][^aeioucgszx]les$/.test(lower); // files, but not places
+  const isSilent = /[^aeiouy]e$/.test(lower) && !/[^aeiouy]le$/.test(lower); // matches "make", but not "table"
+  const isSilentEd = /[^aeioutd]ed$/.test(lower); // matches "shared", but not "started"
+  const isSilentEs = /[^aeiouscgxzh]es$|[^aeiou][^aeioucgszx]les$/.test(lower); // matches "files", but not "places"
   const split = (lower.match(/i[ao](?!us)|eo|ua(?!r)|uing|ying|[aeio]ing$/g) ?? []).filter((pair) => !/^i[ao]$/.test(pair) || !/[tsc]i[ao]/.test(lower)).length;
   const isSilentAl = /ically$/.test(lower);
-  const contraction = /[sd]n[’']t$/.test(lower) ? 1 : 0; // didn't, isn't
+  const contraction = /[sd]n[’']t$/.test(lower) ? 1 : 0; // matches "didn't" and "isn't"
   const groups = lower.match(vowels.en)?.length ?? 0;
   return Math.max(1, groups - (isSilent || isSilentEd || isSilentEs || isSilentAl ? 1 : 0) + split + contraction);
 }
 
-/** Counts the syllables of a Spanish word: its vowels, less one for each diphthong. */
+/** Counts the syllables of a Spanish word: the number of its vowels, minus one for each diphthong. */
 export function spanishSyllables(word: string): number {
   const lower = word
     .toLowerCase()
@@ -33,13 +33,13 @@ export function spanishSyllables(word: string): number {
 
 const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0);
 
-/** Returns the Flesch-Kincaid grade of English texts: the years of school that a reader needs. */
+/** Returns the Flesch-Kincaid grade of an English text: the years of school that a reader needs. */
 export function grade(...texts: string[]): number {
   const words = texts.flatMap(wordsOf);
   return (0.39 * words.length) / sum(texts.map(sentencesOf)) + (11.8 * sum(words.map(englishSyllables))) / words.length - 15.59;
 }
 
-/** Returns the Flesch-Szigriszt perspicuity of Spanish texts on the INFLESZ scale, where 65 to 80 is "quite easy". */
+/** Returns the Flesch-Szigriszt perspicuity of a Spanish text. On the INFLESZ scale, 65 to 80 means "quite easy". */
 export function inflesz(...texts: string[]): number {
   const words = texts.flatMap(wordsOf);
   return 206.835 - (62.3 * sum(words.map(spanishSyllables))) / words.length - words.length / sum(texts.map(sentencesOf));

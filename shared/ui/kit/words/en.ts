@@ -1,4 +1,7 @@
-/** Patient texts in English. {braces} are placeholders; a key ending in _one has its plural in _other (Intl.PluralRules). */
+/**
+ * Patient texts in English. {braces} are placeholders. A key that ends in _one has its plural under a key that ends in
+ * _other (Intl.PluralRules).
+ */
 export const lang = "en";
 export const words = {
   back: "Back",

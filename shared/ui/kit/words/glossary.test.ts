@@ -14,7 +14,7 @@ import { words as tefcaEs } from "./tefca-es.ts";
 const english: Record<string, string> = { ...en, ...tefcaEn, ...wordsIn("en") };
 const spanish: Record<string, string> = { ...es, ...tefcaEs, ...wordsIn("es") };
 
-/** Matches a form as a whole word. \b knows no accents. */
+/** Matches a term's form as a whole word. \b does not support accented letters. */
 const whole = (form: string): RegExp => new RegExp(`(?<![\\p{L}\\p{N}_])(?:${form})(?![\\p{L}\\p{N}_])`, "iu");
 
 const findings = (texts: Iterable<readonly [string, string]>, forms: string[]): string[] =>
@@ -22,7 +22,10 @@ const findings = (texts: Iterable<readonly [string, string]>, forms: string[]): 
 
 const forbidden = (scope: "patients" | "dashboard", lang: "en" | "es"): string[] => glossary.filter((term) => (term.scope ?? scope) === scope).flatMap(({ not }) => not?.[lang] ?? []);
 
-/** Returns the string literals of JavaScript code. A template's expressions become x, and their own literals are returned as well. */
+/**
+ * Returns the string literals in JavaScript code. Expressions in a template are replaced with x, and the literals in
+ * such expressions are also returned.
+ */
 function literals(code: string): string[] {
   const found: string[] = [];
   let at = 0;
@@ -63,26 +66,26 @@ function dashboardTexts(): [string, string][] {
   });
 }
 
-test("English patient texts have no word that the glossary forbids", () => {
+test("English patient texts contain no forbidden words", () => {
   assert.deepEqual(findings(Object.entries(english), forbidden("patients", "en")), []);
 });
 
-test("Spanish patient texts have no word that the glossary forbids", () => {
+test("Spanish patient texts contain no forbidden words", () => {
   assert.deepEqual(findings(Object.entries(spanish), forbidden("patients", "es")), []);
 });
 
-test("dashboard texts have no word that the glossary forbids", () => {
+test("dashboard texts contain no forbidden words", () => {
   const texts = dashboardTexts();
   assert.ok(texts.length > 300, `${texts.length} texts found`);
   assert.deepEqual(findings(texts, forbidden("dashboard", "en")), []);
 });
 
-test("no sentence of the dashboard has more than 18 words", () => {
+test("dashboard sentences contain at most 18 words", () => {
   const sentences = dashboardTexts().flatMap(([file, text]) => text.split(/(?<=[.!?])\s+/).map((sentence) => [file, sentence] as const));
   assert.deepEqual(sentences.filter(([, sentence]) => wordsOf(sentence).length > 18), []);
 });
 
-test("a Spanish patient text has the Spanish term if its English text has the term", () => {
+test("Spanish patient texts use the Spanish equivalent of each English glossary term", () => {
   const wrong = glossary.filter(({ scope }) => scope !== "dashboard").flatMap(({ en: term, es: termEs, forms }) => {
     const [own, other] = [whole(forms?.en ?? `${term}s?`), whole(forms?.es ?? `${termEs}s?`)];
     return Object.entries(english).filter(([word, text]) => own.test(text) && !other.test(spanish[word] ?? "")).map(([word, text]) => `${term}: ${text} → ${spanish[word]}`);
@@ -90,13 +93,13 @@ test("a Spanish patient text has the Spanish term if its English text has the te
   assert.deepEqual(wrong, []);
 });
 
-test("each glossary term is in use, and none is forbidden by another", () => {
+test("each glossary term is used, and no entry forbids another entry's term", () => {
   const texts = [...Object.values(english), ...dashboardTexts().map(([, text]) => text)];
   assert.deepEqual(glossary.filter(({ en: term, forms }) => !texts.some((text) => whole(forms?.en ?? `${term}s?`).test(text))).map(({ en: term }) => term), []);
   assert.deepEqual(findings(glossary.map(({ en: term }) => [term, term] as const), [...forbidden("patients", "en"), ...forbidden("dashboard", "en")]), []);
 });
 
-/** Forms of tú and vosotros, as far as a list can tell them from those of usted. */
+/** Verb forms of tú and vosotros that a list can distinguish from the forms of usted. */
 const familiar = [
   "tú|tu|tus|te|ti|contigo|tuy[oa]s?|vos|vosotr[oa]s|os|vuestr[oa]s?",
   "eres|estás|has|vas|haces|puedes|tienes|quieres|debes|sabes|ves|usas|inicias|recibes|necesitas|vuelves|podrás|tendrás|verás|recibirás|volverás|puedas|tengas|quieras|uses",
@@ -105,14 +108,14 @@ const familiar = [
 ];
 
 test("Spanish patient texts address the patient as usted", () => {
-  // "Comparte" and the like are also third-person forms, so only a command at the start of a sentence counts.
+  // "Comparte" and similar words are also third-person forms, so only a command at the start of a sentence counts.
   const sentences = Object.entries(spanish).flatMap(([word, text]) => text.split(/(?<=[.!?])\s+/).map((sentence) => [word, sentence] as const));
   const [pronouns = "", verbs = "", commands = "", past = ""] = familiar;
   assert.deepEqual(findings(sentences, [pronouns, verbs, past]), []);
   assert.deepEqual(sentences.filter(([, sentence]) => new RegExp(`^[¡¿]?(?:${commands})(?![\\p{L}])`, "iu").test(sentence)), []);
 });
 
-test("the list of familiar forms finds tú and leaves usted alone", () => {
+test("the list of familiar forms matches tú but not usted", () => {
   const found = (text: string): boolean => findings([["", text]], familiar).length > 0;
   for (const text of ["Escribe tu código", "¿Ya terminaste?", "Puedes cerrar", "Inténtalo"]) assert.ok(found(text), text);
   for (const text of ["Escriba su código", "¿Ya terminó?", "Puede cerrar", "Inténtelo de nuevo", "Esto ya no existe"]) assert.ok(!found(text), text);

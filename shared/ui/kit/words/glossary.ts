@@ -1,21 +1,25 @@
 /**
- * The glossary of both interfaces in both languages: one word for one thing. glossary.test.ts applies it to all patient
- * texts and to the dashboard's English ones. A form may be a regular expression; it matches whole words in any case.
+ * The glossary of both interfaces in both languages. Each concept has exactly one term. glossary.test.ts applies the
+ * glossary to all patient texts and to the dashboard's English texts. A form may be a regular expression; it matches
+ * whole words in any case.
  */
 
 export interface Term {
   en: string;
   es: string;
-  /** Forms of the term, if more than the term and its plural. A Spanish text needs one if its English text has one. */
+  /**
+   * Forms of the term, if the term has forms other than itself and its plural. If an English text contains a form, its
+   * Spanish text must also contain a form.
+   */
   forms?: { en?: string; es: string };
   /** Words to avoid. */
   not?: { en?: string[]; es?: string[] };
-  /** The interface that the term is for, if not for both. */
+  /** The interface to which the term applies. By default, the term applies to both interfaces. */
   scope?: "patients" | "dashboard";
 }
 
 export const glossary: Term[] = [
-  // What patients share.
+  // Records that patients share.
   { en: "record", es: "registro", not: { es: ["expedientes?", "historial(es)?", "récords?"] } },
   { en: "hospital", es: "hospital", forms: { es: "hospital(es)?" } },
   { en: "clinic", es: "clínica" },
@@ -25,7 +29,7 @@ export const glossary: Term[] = [
   { en: "medicine", es: "medicamento", scope: "patients", not: { en: ["medications?", "drugs?"], es: ["medicinas?", "fármacos?"] } },
   { en: "place", es: "lugar", scope: "patients", forms: { es: "lugar(es)?" }, not: { en: ["facilit(y|ies)"], es: ["centros?", "sitios?(?! web)"] } },
   { en: "network", es: "red", forms: { es: "red(es)?" } },
-  // What they do.
+  // Actions of patients.
   { en: "sign in", es: "iniciar sesión", forms: { en: "sign(ing)?[ -]in|your sign-in", es: "(iniciar|inicie|inicia|inició|inicio de) sesión" }, not: { en: ["log[ -]?in", "logged", "log on"], es: ["ingrese", "ingresar", "acceder", "loguear(se)?"] } },
   { en: "password", es: "contraseña", not: { en: ["passcode"], es: ["clave"] } },
   { en: "email", es: "correo electrónico", forms: { en: "emails?", es: "correo( electrónico)?|código de seis dígitos|responderá" }, not: { en: ["e-mails?", "mails?"], es: ["e-mails?", "mails?"] } },
@@ -56,7 +60,7 @@ export const glossary: Term[] = [
   { en: "no longer available", es: "ya no está disponible", not: { en: ["not there any ?more"], es: ["ya no existe"] } },
   { en: "too many attempts", es: "demasiados intentos", not: { en: ["too often"] } },
   { en: "in a few minutes", es: "en unos minutos", not: { en: ["(in )?some minutes", "at the moment"], es: ["algunos minutos", "en breve"] } },
-  // The dashboard.
+  // Terms of the dashboard.
   { en: "organisation", es: "organización", scope: "dashboard", not: { en: ["organi[sz]ation of ours", "compan(y|ies) of ours", "organizations?"] } },
   { en: "authenticator app", es: "aplicación de autenticación", scope: "dashboard", not: { en: ["generators?", "one-time password app"] } },
   { en: "passkey", es: "llave de acceso", scope: "dashboard", not: { en: ["security keys?", "webauthn"] } },

@@ -1,6 +1,6 @@
 /**
- * The supported languages, and the placeholders of their texts. Each language has its own bundle with its words
- * (build.mjs), so that some words are always available.
+ * The supported languages, and the placeholders in their texts. Each language has its own bundle that contains its
+ * words (build.mjs), so that the words of one language are always available.
  */
 import * as own from "#words/own";
 import type { Words } from "./en.ts";
@@ -8,23 +8,23 @@ import type { Words } from "./en.ts";
 export type Lang = "en" | "es";
 export type Word = keyof Words;
 
-/** A text with a singular and a plural. */
+/** A text in singular and plural. */
 type Counted<W extends string> = W extends `${infer Stem}_one` ? Stem : never;
 
-/** Values of placeholders. */
+/** The values of placeholders. */
 export type Values = Record<string, string>;
 
-/** A language with its texts and formats. A mode may have additional words. */
+/** A language with its texts and formats. A mode may add words. */
 export interface Language<W extends string = Word> {
   lang: Lang;
   say(word: W, values?: Values): string;
-  /** The text split at its placeholders: strings at even indexes, placeholder names at odd ones. */
+  /** Returns the text split at its placeholders, with strings at even indexes and placeholder names at odd indexes. */
   parts(word: W): string[];
   count(word: Counted<W>, n: number): string;
   date(rfc3339: string): string;
 }
 
-/** Returns the first supported language of the wanted ones. */
+/** Returns the first supported language in a list of preferred languages. */
 export function choose(...wanted: (string | undefined | null)[]): Lang {
   for (const tag of wanted) {
     const lang = tag?.toLowerCase().split("-")[0];
@@ -33,7 +33,7 @@ export function choose(...wanted: (string | undefined | null)[]): Lang {
   return "en";
 }
 
-/** Loads a language, or returns the native one if that fails. */
+/** Loads a language. If loading fails, returns the bundle's own language. */
 export async function load(lang: Lang): Promise<Language> {
   if (lang === native.lang) return native;
   try {
@@ -52,7 +52,7 @@ export function language<W extends string>(lang: Lang, words: Record<W, string>)
     lang,
     say,
     parts: (word) => words[word].split(/\{(\w+)\}/),
-    // Spanish also has a plural form for millions, which no count here needs.
+    // Spanish also has a plural form for millions, which the texts' counts never reach.
     count: (word, n) => say((plural.select(n) === "one" ? `${word}_one` : `${word}_other`) as W, { n: number.format(n) }),
     date: (rfc3339) => {
       const time = Date.parse(rfc3339);
@@ -61,5 +61,5 @@ export function language<W extends string>(lang: Lang, words: Record<W, string>)
   };
 }
 
-/** The language of the bundle. */
+/** The bundle's own language. */
 export const native = language(own.lang, own.words);

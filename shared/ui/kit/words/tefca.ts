@@ -1,4 +1,7 @@
-/** The languages with TEFCA mode's words, which are in its chunk (build.mjs); the other language's are in a separate one. */
+/**
+ * The words of TEFCA mode by language. One language's words are in the mode's chunk (build.mjs), and the other
+ * language's words are in a separate chunk.
+ */
 import * as own from "#words/own";
 import { words as tefca } from "#words/tefca-own";
 import type { TefcaWord } from "./tefca-en.ts";
@@ -8,7 +11,7 @@ export type Words = Word | TefcaWord;
 
 const native = language(own.lang, { ...own.words, ...tefca });
 
-/** Like load of language.ts. */
+/** Loads a language with TEFCA mode's words, like load in language.ts. */
 export async function load(lang: Lang): Promise<Language<Words>> {
   if (lang === plain.lang) return native;
   try {

@@ -9,7 +9,7 @@ import { words as tefcaEs } from "./tefca-es.ts";
 /** Every text with its translation. */
 const pairs = Object.entries({ ...en, ...tefcaEn }).map(([word, text]) => [word, text, ({ ...es, ...tefcaEs } as Record<string, string>)[word] ?? ""] as const);
 
-test("each translation has the same placeholders", () => {
+test("translations use the same placeholders", () => {
   const names = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
   for (const [word, english, spanish] of pairs) assert.deepEqual(names(spanish), names(english), word);
 });
@@ -19,7 +19,7 @@ test("each text is translated", () => {
   assert.equal(pairs.length, Object.keys(en).length + Object.keys(tefcaEn).length, "the mode's words are its own");
 });
 
-test("count and date format numbers and dates for the language", () => {
+test("count and date format numbers and dates for the selected language", () => {
   const [english, spanish] = [language("en", en), language("es", es)];
   assert.equal(english.count("found", 1), "1 result");
   assert.equal(english.count("found", 1234), "1,234 results");

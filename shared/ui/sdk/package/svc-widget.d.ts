@@ -1,16 +1,16 @@
-/** Types of both elements. protocol.d.ts has the types of their events. */
+/** Types of both elements. protocol.d.ts contains the types of the elements' events. */
 import type { Connection, EventData, Mode, Payload } from "../../kit/protocol.ts";
 
 export type { Connection, EventData, Mode, Payload };
 
 type Failure = EventData["patient.connection_failed"];
 
-/** The detail of orgConnectionCallback: a connection or an error. */
+/** The detail of an orgConnectionCallback event: a connection or an error. */
 export type Callback =
   | Omit<Connection, "tefca_directory_id">
   | Pick<Failure, "error" | "error_description" | "request_id" | "external_state" | "error_uri">;
 
-/** Members of both elements, with their events. Each property reflects the attribute with the hyphenated name. */
+/** Members of both elements, and the elements' events. Each property reflects the attribute with the hyphenated name. */
 interface Widget<Events extends HTMLElementEventMap> extends HTMLElement {
   publicId: string;
   reconnectOrgConnectionId: string;
@@ -41,7 +41,7 @@ export interface SvcWidgetElement extends Widget<SvcWidgetElementEventMap> {
   showSplash: boolean;
   staticBackdrop: boolean;
   tefcaMode: boolean;
-  /** Optional events, separated by commas. */
+  /** Optional event types, separated by commas. */
   eventTypes: string;
   /** "hover" or "none". */
   preload: string;
@@ -59,12 +59,12 @@ export interface SvcWidgetEventMap extends HTMLElementEventMap {
 export interface SvcWidget extends Widget<SvcWidgetEventMap> {
   /** "redirect" or "popup". */
   connectMode: string;
-  /** In minutes. */
+  /** The time limit in minutes. */
   popupTimeout: string;
   redirectUri: string;
   /** Redirects the patient or opens the window. */
   show(): void;
-  /** Stops waiting for the window, and closes it while it shows one of our pages. */
+  /** Stops waiting for the window. Also closes the window if it shows one of the service's pages. */
   hide(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Valid base URLs, and the random values of the older element. */
+/** Tests valid base URLs, and the older element's random values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { baseOf, parameters } from "../address.ts";

@@ -1,4 +1,4 @@
-/** The build's output, its size budgets, and the npm package. */
+/** Tests the build's output, its size budgets, and the npm package. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,14 +9,17 @@ import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-/** Budgets in bytes, compressed. Every visitor of a customer's page loads the first; a patient on a phone the second. */
+/**
+ * Compressed size budgets in bytes. Every visitor of a customer's page loads the elements' script; a patient on a phone
+ * loads the application.
+ */
 const ELEMENTS = 5_000;
 const APPLICATION = 30_000;
-/** What loads after the first view. */
+/** The budget of the files that load after the first view. */
 const REST = 6_000;
-/** The TEFCA chunk, which only elements with tefca-mode load. */
+/** The budget of the TEFCA chunk, which only elements with tefca-mode load. */
 const TEFCA = 9_000;
-/** The dashboard's script and sheet. Its users return daily, on desktop computers. */
+/** The budgets of the dashboard's script and style sheet. The dashboard's users return daily, on desktop computers. */
 const DASHBOARD = 60_000;
 
 const scratch = mkdtempSync(join(tmpdir(), "ui-package-"));
@@ -86,7 +89,7 @@ test("the build is reproducible", () => {
   }
 });
 
-/** Returns what a write would change: the link, and each file with its times. */
+/** Returns the state that a write would change: the link, and each file with its times. */
 function stamps(of: string): string[] {
   return [of, ...readdirSync(of, { recursive: true }).map((name) => join(of, String(name)))].map((path) => {
     const { ino, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
@@ -97,7 +100,7 @@ function stamps(of: string): string[] {
 test("a rebuild writes nothing if unchanged and repairs damaged output", () => {
   const again = join(scratch, "again");
   mkdirSync(again);
-  writeFileSync(join(again, "left over"), ""); // as from a build without links
+  writeFileSync(join(again, "left over"), ""); // as a build without links would leave
   build("again");
   const before = stamps(again);
   assert(!existsSync(join(again, "left over")));
@@ -108,7 +111,7 @@ test("a rebuild writes nothing if unchanged and repairs damaged output", () => {
   assert.deepEqual(readFileSync(join(again, "pages/embed.en.html")), readFileSync(join(folder, "pages/embed.en.html")));
 });
 
-/** Replaces a folder many times, in a separate process. */
+/** Replaces a folder many times in a separate process. */
 const REPLACING = `import { replace } from "./whole.mjs";
 for (let times = 1; times <= 300; times++) replace(process.argv[1], new Map([["manifest.json", String(times)], ["deep/page.html", String(times).repeat(50_000)]]));`;
 

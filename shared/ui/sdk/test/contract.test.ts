@@ -6,14 +6,17 @@ import type { Callback as DeclaredCallback, SvcWidget as DeclaredOlder, SvcWidge
 import { SvcWidget, SvcWidgetElement } from "../svc-widget.ts";
 import type { Callback } from "../../kit/protocol.ts";
 
-/** The compiler checks that declarations match. */
+/** An element's own members. The compiler checks that the declared members match. */
 type Own<E> = Omit<E, keyof HTMLElement | "connectedCallback" | "disconnectedCallback" | "attributeChangedCallback">;
 type Same<A, B> = [A, B] extends [B, A] ? true : never;
 true satisfies Same<Own<Declared>, Own<SvcWidgetElement>>;
 true satisfies Same<Own<DeclaredOlder>, Own<SvcWidget>>;
 true satisfies Same<DeclaredCallback, Callback>;
 
-/** The tables of docs/guide/widget-reference.md: attribute, type, default. First those that no version may remove or change. */
+/**
+ * The tables of docs/guide/widget-reference.md: attribute, type, default. The first table lists the attributes that no
+ * version may remove or change.
+ */
 const LASTING = {
   "svc-widget-element": `
     public-id string
@@ -35,7 +38,7 @@ const LASTING = {
     external-state string`,
 };
 
-/** Then our additions (docs/reference/deviations.md, Elements). */
+/** The attributes that the service adds (docs/reference/deviations.md, Elements). */
 const ADDED = {
   "svc-widget-element": `
     tefca-mode boolean

@@ -1,4 +1,4 @@
-/** Tests events.schema.json against the types of protocol.ts: both accept each example, and the schema rejects near misses. */
+/** Tests events.schema.json against the types of protocol.ts. Both accept each example, and the schema rejects near misses. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Connection, Payload } from "../../kit/protocol.ts";
@@ -16,7 +16,7 @@ const tefca: Connection = { org_connection_id: id, connection_status: "authorize
 const failed = { endpoint_id: id, portal_id: id, brand_id: id, request_id: "r-1", error: "invalid_grant", error_description: "The patient declined." };
 const searched = { query: "", timestamp: 1_795_000_000, filter: { locations: ["CA"] }, results: { total: 0 } };
 
-/** The smallest and largest examples of each type. */
+/** The smallest and the largest example of each type. */
 const VALID: { [T in Type]: Of<T>[] } = {
   "patient.connection_pending": [
     { api_mode: "test", event_type: "patient.connection_pending", data: { public_id: id } },
@@ -61,7 +61,7 @@ const VALID: { [T in Type]: Of<T>[] } = {
   "widget.load_error": [{ api_mode: "test", event_type: "widget.load_error", data: { reason: "offline" } }],
 };
 
-/** Changes that make a valid payload's data invalid. undefined removes a field. */
+/** Changes that make the data of a valid payload invalid. undefined removes a field. */
 const WRONG: { [T in Type]: Record<string, unknown>[] } = {
   "patient.connection_pending": [{ public_id: undefined }, { org_connection_id: "" }, { external_id: null }, { email: "ada@example.org" }],
   "patient.connection_success": [{ org_connection_id: undefined }, { connection_status: "pending" }, { platform_type: undefined }, { consent_expires_at: "soon" }, { token: "x" }],

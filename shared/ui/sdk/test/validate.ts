@@ -1,4 +1,4 @@
-/** Validates the part of JSON Schema that events.schema.json uses; an unknown keyword is an error. */
+/** Validates the subset of JSON Schema that events.schema.json uses. An unknown keyword is an error. */
 interface Schema {
   $ref?: string;
   [keyword: string]: unknown;

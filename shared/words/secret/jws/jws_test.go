@@ -60,7 +60,7 @@ func TestVerifierAcceptsSignedToken(t *testing.T) {
 	}
 }
 
-func TestParseReturnsFlawOfInvalidToken(t *testing.T) {
+func TestParseReturnsReasonForInvalidToken(t *testing.T) {
 	t.Parallel()
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	for name, test := range map[string]struct {
@@ -88,7 +88,7 @@ func TestParseReturnsFlawOfInvalidToken(t *testing.T) {
 	}
 }
 
-func TestVerifierAcceptsOnlyStrongPublicKeysForItsAlgorithms(t *testing.T) {
+func TestVerifierRejectsWeakOrUnsuitableKeys(t *testing.T) {
 	t.Parallel()
 	whole, short, p256, p521 := rsaKey(t, 2048), rsaKey(t, 1024), curveKey(t, elliptic.P256()),
 		curveKey(t, elliptic.P521())

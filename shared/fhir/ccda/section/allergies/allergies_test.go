@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestAllergies(t *testing.T) {
+func TestConvertMapsAllergiesToAllergyIntolerance(t *testing.T) {
 	t.Parallel()
 	part := func(kind, root, code, value string) string {
 		return `<entryRelationship typeCode="` + kind +

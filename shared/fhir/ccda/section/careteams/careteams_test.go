@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestCareTeams(t *testing.T) {
+func TestConvertMapsCareTeams(t *testing.T) {
 	t.Parallel()
 	const member = `<component><act classCode="PCPR" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.500.1"/>
 <code code="85847-2" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="active"/>

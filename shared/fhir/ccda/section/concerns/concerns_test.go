@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestHealthConcerns(t *testing.T) {
+func TestConvertMapsHealthConcernsToConditions(t *testing.T) {
 	t.Parallel()
 	problem := func(kind, code string) string {
 		return `<entryRelationship typeCode="` + kind +

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestAdvanceDirectives(t *testing.T) {
+func TestConvertMapsAdvanceDirectivesToConsents(t *testing.T) {
 	t.Parallel()
 	directive := func(root, inside string) string {
 		return `<observation classCode="OBS" moodCode="EVN">` + root +

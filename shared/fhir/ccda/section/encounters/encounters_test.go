@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestEncounters(t *testing.T) {
+func TestConvertMapsEncounters(t *testing.T) {
 	t.Parallel()
 	encounter := func(rest string) string {
 		return `<entry><encounter classCode="ENC" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.49" ` +

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestEquipment(t *testing.T) {
+func TestConvertMapsMedicalEquipment(t *testing.T) {
 	t.Parallel()
 	const cane = `<participant typeCode="PRD">
 <participantRole classCode="MANU"><templateId root="2.16.840.1.113883.10.20.22.4.37"/>
@@ -60,7 +60,7 @@ func TestEquipment(t *testing.T) {
 	})
 }
 
-func TestSuppliesFromTwoDocumentsAreMergedWhenDeviceIsSame(t *testing.T) {
+func TestConvertMergesSuppliesOfSameDeviceAcrossDocuments(t *testing.T) {
 	t.Parallel()
 	supplied := func(device string) string {
 		return ccdatest.Document(ccdatest.SomePatient,

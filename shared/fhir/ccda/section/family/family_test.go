@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestFamilyHistory(t *testing.T) {
+func TestConvertMapsFamilyHistory(t *testing.T) {
 	t.Parallel()
 	const father = `<subject><relatedSubject classCode="PRS"><code code="FTH" ` +
 		`codeSystem="2.16.840.1.113883.5.111"/><subject><administrativeGenderCode code="M"/>` +

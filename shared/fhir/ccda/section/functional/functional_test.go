@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestFunctionalAndMentalStatus(t *testing.T) {
+func TestConvertMapsFunctionalAndMentalStatus(t *testing.T) {
 	t.Parallel()
 	ccdatest.Run(t, []ccdatest.Case{
 		{

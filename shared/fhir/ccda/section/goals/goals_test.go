@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestGoals(t *testing.T) {
+func TestConvertMapsGoals(t *testing.T) {
 	t.Parallel()
 	const oximetry = `<code code="44616-1" codeSystem="2.16.840.1.113883.6.1" displayName="Oximetry"/>` +
 		`<statusCode code="active"/>`

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestImagingReports(t *testing.T) {
+func TestConvertMapsImagingReports(t *testing.T) {
 	t.Parallel()
 	const dicom = `codeSystem="1.2.840.10008.2.16.4"/>`
 	const image = `<observation classCode="DGIMG" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.6.2.8"/>

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestImmunizations(t *testing.T) {
+func TestConvertMapsImmunizations(t *testing.T) {
 	t.Parallel()
 	shot := func(attributes, rest string) string {
 		return `<entry><substanceAdministration classCode="SBADM" ` + attributes +

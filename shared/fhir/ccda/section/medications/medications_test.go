@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestMedications(t *testing.T) {
+func TestConvertMapsMedications(t *testing.T) {
 	t.Parallel()
 	const bounds = `<effectiveTime xsi:type="IVL_TS"><low value="20120318"/></effectiveTime>`
 	periodic := func(attributes, period string) string {

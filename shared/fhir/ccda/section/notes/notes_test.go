@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestNotes(t *testing.T) {
+func TestConvertMapsNotesToDocumentReferences(t *testing.T) {
 	t.Parallel()
 	note := func(text, rest string) string {
 		return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/>
@@ -60,7 +60,7 @@ func TestNotes(t *testing.T) {
 	})
 }
 
-func TestNarrativeSections(t *testing.T) {
+func TestConvertMapsNarrativeSectionsToDocumentReferences(t *testing.T) {
 	t.Parallel()
 	ccdatest.Run(t, []ccdatest.Case{
 		{

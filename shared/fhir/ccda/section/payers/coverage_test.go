@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestCoverage(t *testing.T) {
+func TestConvertMapsPoliciesToCoverage(t *testing.T) {
 	t.Parallel()
 	policy := func(template, inside string) string {
 		return `<entry><act classCode="ACT" moodCode="EVN">` + template +

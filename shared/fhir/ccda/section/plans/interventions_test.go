@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestInterventions(t *testing.T) {
+func TestConvertMapsPlannedInterventionsToServiceRequests(t *testing.T) {
 	t.Parallel()
 	const goalReference = `<entryRelationship typeCode="RSON">
 <act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.122"/>

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestPlannedStatements(t *testing.T) {
+func TestConvertMapsPlannedStatementsToRequests(t *testing.T) {
 	t.Parallel()
 	const colonoscopy = `<code code="73761001" displayName="Colonoscopy" ` + ccdatest.InSnomed +
 		`<statusCode code="active"/><effectiveTime value="20200613"/>`
@@ -104,7 +104,7 @@ func TestPlannedStatements(t *testing.T) {
 	})
 }
 
-func TestPlannedEncountersSuppliesAndVaccines(t *testing.T) {
+func TestConvertMapsPlannedEncountersSuppliesAndVaccines(t *testing.T) {
 	t.Parallel()
 	const checkup = `<code code="185349003" ` + ccdatest.InSnomed +
 		`<statusCode code="active"/><effectiveTime><low value="20200615"/><high value="20200616"/></effectiveTime>`
@@ -159,7 +159,7 @@ func TestPlannedEncountersSuppliesAndVaccines(t *testing.T) {
 	})
 }
 
-func TestReferralsInstructionsAndHandoffs(t *testing.T) {
+func TestConvertMapsReferralsInstructionsAndHandoffs(t *testing.T) {
 	t.Parallel()
 	ccdatest.Run(t, []ccdatest.Case{
 		{

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestProblems(t *testing.T) {
+func TestConvertMapsProblemsToConditions(t *testing.T) {
 	t.Parallel()
 	const low = `<effectiveTime><low value="20190101"/></effectiveTime>`
 	status := func(code string) string {
@@ -140,9 +140,9 @@ func TestProblems(t *testing.T) {
 	})
 }
 
-// TestDischargeDiagnosisBelongsToDocumentEncounter also covers a problem that is both an admission and a discharge
+// TestDischargeDiagnosisReferencesDocumentEncounter also covers a problem that is both an admission and a discharge
 // diagnosis.
-func TestDischargeDiagnosisBelongsToDocumentEncounter(t *testing.T) {
+func TestDischargeDiagnosisReferencesDocumentEncounter(t *testing.T) {
 	t.Parallel()
 	const stay = `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="stay"/>` +
 		`<effectiveTime><low value="20190101"/><high value="20190105"/></effectiveTime></encompassingEncounter>` +
@@ -165,8 +165,8 @@ func TestDischargeDiagnosisBelongsToDocumentEncounter(t *testing.T) {
 	}
 }
 
-// TestConcernAuthorBecomesProvenance covers a concern's start and second author, for which Condition has no members.
-func TestConcernAuthorBecomesProvenance(t *testing.T) {
+// TestConcernAuthorIsConvertedToProvenance covers a concern's start and second author, for which Condition has no members.
+func TestConcernAuthorIsConvertedToProvenance(t *testing.T) {
 	t.Parallel()
 	author := func(id, when string) string {
 		return `<author><time value="` + when + `"/><assignedAuthor><id root="2.16.840.1.113883.4.6" extension="` + id +

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestProcedures(t *testing.T) {
+func TestConvertMapsProcedures(t *testing.T) {
 	t.Parallel()
 	procedure := func(attributes, rest string) string {
 		return `<entry><procedure classCode="PROC" ` + attributes +

@@ -22,7 +22,7 @@ const (
 	hemoglobin = `<code code="718-7" codeSystem="2.16.840.1.113883.6.1" displayName="Hemoglobin"/>`
 )
 
-func TestResults(t *testing.T) {
+func TestConvertMapsResults(t *testing.T) {
 	t.Parallel()
 	ccdatest.Run(t, []ccdatest.Case{
 		{

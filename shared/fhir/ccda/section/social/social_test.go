@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-func TestSocialHistory(t *testing.T) {
+func TestConvertMapsSocialHistoryToObservations(t *testing.T) {
 	t.Parallel()
 	observation := func(root, code, rest string) string {
 		return `<entry><observation classCode="OBS" moodCode="EVN"><templateId root="` + root + `"/><code code="` + code +

@@ -20,7 +20,7 @@ func vitals(members string) string {
 <statusCode code="completed"/>` + members + `</organizer></entry>`
 }
 
-func TestVitalSigns(t *testing.T) {
+func TestConvertMapsVitalSignsToObservations(t *testing.T) {
 	t.Parallel()
 	const day, pq = `<effectiveTime value="20190304"/>`, `<value xsi:type="PQ" value="`
 	ccdatest.Run(t, []ccdatest.Case{

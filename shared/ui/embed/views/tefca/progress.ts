@@ -1,11 +1,11 @@
-/** The network's progress. */
+/** Shows the progress of the network query. */
 import type { Words } from "../../../kit/words/tefca.ts";
 import type { Facility } from "../../api/records.ts";
 import { found } from "../../machine/facilities.ts";
 import type { State } from "../../machine/state.ts";
 import type { Ui } from "../ui.ts";
 
-/** Returns how many facilities have responded, including ambiguous matches. */
+/** Returns the number of facilities that have responded, including ambiguous matches. */
 export function answers({ s, t }: Ui<Words>): string {
   const n = s.tefca?.standing?.facilities.filter(({ match }) => match !== "unanswered").length ?? 0;
   return n > 0 ? t.count("tefca_answered", n) : t.say("tefca_answered_none");
