@@ -31,7 +31,9 @@ export function watchWorld(runner: Runner, windows: Windows): void {
   });
   addEventListener("message", (event) => {
     const id = windows.heard(event);
-    if (id !== undefined) runner.send({ type: "opened", id, how: "seen" });
+    if (id === undefined) return;
+    runner.send({ type: "opened", id, how: "seen" });
+    if (event.data.cookies === false) runner.send({ type: "cookieless", id });
   });
   // A page from the back-forward cache keeps its state.
   addEventListener("pageshow", ({ persisted }) => persisted && runner.state().view === "institution" && runner.send({ type: "prepare" }));

@@ -170,6 +170,8 @@ export interface Here {
 export interface Left {
   svc: "left";
   name: string;
+  /** Set if the browser blocks cookies. The window then stays open. */
+  cookies?: false;
 }
 
 /** Messages over the port from the frame to the page. */

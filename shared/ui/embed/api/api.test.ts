@@ -45,7 +45,7 @@ test("each failed response has a kind and a request ID", async () => {
   for (const [status, kind] of Object.entries(kinds)) {
     const { api } = service([Number(status), { success: false, error: "svc_x", error_description: "It.", request_id: "r" }, { "Retry-After": "7" }]);
     const answer = await api.missing({ email: "e", name: "n" }, signal);
-    assert.deepEqual(answer, { ok: false, failure: { kind, error: "svc_x", description: "It.", requestId: "r", retryAfter: 7000 } });
+    assert.deepEqual(answer, { ok: false, failure: { kind, error: "svc_x", description: "It.", cause: undefined, requestId: "r", retryAfter: 7000 } });
   }
 });
 
@@ -72,9 +72,28 @@ test("the healthiest of several endpoints is used", async () => {
   assert.equal(answer.ok && answer.data.id, "fine");
 });
 
+test("FHIR R4 is preferred to an unstated or older version", async () => {
+  const endpoint = (id: string, version: string, state = "ok") => [200, { success: true, data: { id, name: id, status: "active", fhir_version: version, platform_type: "sandbox", health: { state } } }] as [number, unknown];
+  const { api } = service(endpoint("dstu2", "1.0.2"), endpoint("unstated", ""), endpoint("r4", "4.0.1", "degraded"));
+  const answer = await api.endpoint({ ids: ["1", "2", "3"] }, signal);
+  assert.equal(answer.ok && answer.data.id, "r4");
+});
+
+test("portals with the same choice are one row that keeps each endpoint's portal", async () => {
+  const portal = (id: string, choice?: string) => ({ id, name: "MyChart", portal_website: "", logo_uri: "", description: "", endpoint_ids: [`${id}-e`], choice });
+  const source = { id: "b", name: "Elm", brand_website: "", logo_uri: "", description: "", locations: [], platform_type: "sandbox", portals: [portal("p1", "c"), portal("p2", "c"), portal("p3")], portal_ids: [], distance_km: 25, most_used: true };
+  const { api } = service([200, { success: true, data: { hits: { total: { value: 1 }, hits: [{ sort: [1], _source: source }] } } }]);
+  const answer = await api.search({ query: "elm", state: "", zip: "" }, signal);
+  assert.ok(answer.ok);
+  const [hit] = answer.data.hits;
+  assert.deepEqual(hit?.portals.map((one) => one.endpoint_ids), [["p1-e", "p2-e"], ["p3-e"]]);
+  assert.deepEqual(hit?.portals[0]?.owners, { "p1-e": "p1", "p2-e": "p2" });
+  assert.deepEqual([hit?.away, hit?.mostUsed], [25, true]);
+});
+
 test("searchAfter is sent unchanged", async () => {
   const { requests, api } = service([200, { success: true, data: { hits: { total: { value: 0 }, hits: [] } } }]);
   await api.search({ query: "alder", state: "NY", zip: "12203", after: [7.25, "alder", 3, "id"] }, signal);
-  const sent = { query: "alder", searchAfter: [7.25, "alder", 3, "id"], locations: ["NY"], sortBy: "location", sortByOpts: { locationZipcodes: ["12203"] } };
+  const sent = { query: "alder", suggest: true, searchAfter: [7.25, "alder", 3, "id"], locations: ["NY"], sortBy: "location", sortByOpts: { locationZipcodes: ["12203"] } };
   assert.deepEqual(JSON.parse(String(requests[0]?.init.body)), sent);
 });

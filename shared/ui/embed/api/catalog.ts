@@ -17,33 +17,48 @@ interface Source {
   portal_ids: string[];
   health?: { state: Health };
   distance_km?: number;
+  most_used?: true;
 }
 
 interface EndpointRecord {
   id: string;
   name: string;
   status: "active" | "suspended";
+  fhir_version: string;
   platform_type: string;
   health: { state: Health };
+}
+
+/** Merges portals that patients can't tell apart. The merged portal has the endpoints of all of them. */
+function distinct(portals: Portal[]): Portal[] {
+  const rows = new Map<string, Portal>();
+  for (const portal of portals) {
+    const key = portal.choice ?? portal.id;
+    const owners = Object.fromEntries(portal.endpoint_ids.map((id) => [id, portal.id]));
+    const row = rows.get(key);
+    rows.set(key, row ? { ...row, endpoint_ids: [...row.endpoint_ids, ...portal.endpoint_ids], owners: { ...row.owners, ...owners } } : { ...portal, owners });
+  }
+  return [...rows.values()];
 }
 
 function fromSource(source: Source, portals: Portal[]): Institution {
   return {
     ...{ id: source.id, name: source.name, logo: source.logo_uri, website: source.brand_website, description: source.description },
-    ...{ locations: source.locations, health: source.health?.state ?? "unknown", platformType: source.platform_type, portals, endpointId: undefined },
+    ...{ locations: source.locations, health: source.health?.state ?? "unknown", platformType: source.platform_type, portals: distinct(portals), endpointId: undefined },
   };
 }
 
 export async function hits(ask: Fetch, { query, state, zip, after }: Calls["search"]["ask"]): Promise<Answer<Hits>> {
   const body = {
     query,
+    suggest: true,
     ...(after ? { searchAfter: after } : {}),
     ...(state ? { locations: [state] } : {}),
     ...(zip ? { sortBy: "location", sortByOpts: { locationZipcodes: [zip] } } : {}),
   };
   const answer = await ask<{ hits: { total: { value: number }; hits: { sort: (string | number)[]; _source: Source }[] } }>({ path: "/bridge/catalog/search", body });
   if (!answer.ok) return answer;
-  const found = answer.data.hits.hits.map((hit) => ({ ...fromSource(hit._source, hit._source.portals ?? []), away: hit._source.distance_km, sort: hit.sort }));
+  const found = answer.data.hits.hits.map((hit) => ({ ...fromSource(hit._source, hit._source.portals ?? []), away: hit._source.distance_km, mostUsed: hit._source.most_used ?? false, sort: hit.sort }));
   return { ok: true, data: { total: answer.data.hits.total.value, hits: found } };
 }
 
@@ -83,13 +98,16 @@ function plain(name: string): Institution {
 
 const order: Health[] = ["ok", "unknown", "degraded", "down"];
 
-/** Returns the healthiest endpoint. Suspended endpoints come last, because the service rejects connections to them. */
+/** Ranks FHIR versions: R4 first, then an unstated version, then older ones. */
+const versionRank = (version = ""): number => (version.startsWith("4") ? 0 : version === "" ? 1 : 2);
+
+/** Returns the best endpoint by status, FHIR version and health. The service rejects connections to suspended endpoints. */
 export async function bestEndpoint(ask: Fetch, ids: string[]): Promise<Answer<Endpoint>> {
   const answers = await Promise.all(ids.slice(0, maxRecords).map((id) => record<EndpointRecord>(ask, { endpoint_id: id })));
   const found = answers.flatMap((answer) => (answer.ok ? [answer.data] : []));
-  const rank = (e: EndpointRecord) => (e.status === "active" ? 0 : order.length) + order.indexOf(e.health.state);
+  const rank = (e: EndpointRecord) => 100 * Number(e.status !== "active") + 10 * versionRank(e.fhir_version) + order.indexOf(e.health.state);
   const [best] = found.sort((a, b) => rank(a) - rank(b));
   const [first] = answers;
   if (best) return { ok: true, data: { id: best.id, health: best.health.state, platformType: best.platform_type } };
-  return first && !first.ok ? first : { ok: false, failure: { kind: "lost", error: "svc_not_found", description: "", requestId: undefined, retryAfter: undefined } };
+  return first && !first.ok ? first : { ok: false, failure: { kind: "lost", error: "svc_not_found", description: "", cause: undefined, requestId: undefined, retryAfter: undefined } };
 }

@@ -15,7 +15,9 @@ export interface Portal {
   logo_uri: string;
   description: string;
   endpoint_ids: string[];
-  hosts?: string[]; // server hosts, if the institution has several portals
+  hosts?: string[]; // server hosts, if they distinguish portals or institutions
+  choice?: string; // shared by portals that patients can't tell apart
+  owners?: Record<string, string>; // portal IDs by endpoint ID, if the portal stands for several (catalog.ts)
 }
 
 /** An institution from a search result, or from a brand, portal or endpoint ID. */
@@ -33,6 +35,7 @@ export interface Institution {
 }
 
 export interface Hit extends Institution {
+  mostUsed: boolean; // one of the institutions that the organisation's patients use most
   away: number | undefined; // kilometres from the ZIP code, if both are known
   sort: (string | number)[];
 }
@@ -64,6 +67,7 @@ export interface AttemptError {
   request_id: string;
   cause: string;
   suggested_action: string;
+  platform_type?: string; // if the endpoint is known
 }
 
 export interface Progress {
@@ -115,6 +119,7 @@ export interface Failure {
   kind: "network" | "limited" | "refused" | "taken" | "foreign" | "lost" | "unavailable";
   error: string;
   description: string;
+  cause: string | undefined; // a cause of docs/openapi.yaml, which names whose failure it is
   requestId: string | undefined;
   retryAfter: number | undefined; // milliseconds
 }

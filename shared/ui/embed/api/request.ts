@@ -33,6 +33,7 @@ interface Envelope<T> {
   error?: string;
   error_description?: string;
   request_id?: string;
+  cause?: string;
 }
 
 /** Sends a request. The promise resolves to an answer or a failure, and never rejects. */
@@ -73,6 +74,7 @@ async function read<T>(response: Response): Promise<Answer<T>> {
       kind: kindOf(response.status, envelope.error),
       error: envelope.error ?? "svc_server_error",
       description: envelope.error_description ?? "",
+      cause: envelope.cause,
       requestId: envelope.request_id ?? response.headers.get("x-request-id") ?? undefined,
       retryAfter: seconds > 0 ? seconds * 1000 : undefined,
     },
@@ -88,5 +90,5 @@ function kindOf(status: number, error: string | undefined): Failure["kind"] {
 }
 
 function failure(kind: Failure["kind"]): Failure {
-  return { kind, error: "svc_server_error", description: "", requestId: undefined, retryAfter: undefined };
+  return { kind, error: "svc_server_error", description: "", cause: undefined, requestId: undefined, retryAfter: undefined };
 }

@@ -82,7 +82,7 @@ function refused(s: State, target: Target, failure: Failure): Next {
     return [{ ...s, trouble: { failure, retry: { type: s.shell === "window" ? "leave" : "prepare" } } }];
   }
   const unknown = target.reconnect !== undefined && (failure.kind === "refused" || failure.kind === "lost");
-  const ending = { cause: unknown ? "connection_unknown" : failure.kind, target, requestId: failure.requestId };
+  const ending = { cause: failure.cause ?? (unknown ? "connection_unknown" : failure.kind), target, requestId: failure.requestId };
   const next: State = { ...arrive(s, "failed"), ending, copied: false };
   return [next, ...(unknown ? [events.configError(s, failure.description)] : events.failed(s, target, failure))];
 }

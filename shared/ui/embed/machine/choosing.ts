@@ -37,7 +37,8 @@ export function endpointFound(s: State, answer: Answer<Endpoint>): Next {
 function aim(s: State, endpointId: string, platformType: string | undefined): Next {
   const { institution, portalId } = s;
   const [portal] = institution?.portals ?? [];
-  const target = { name: institution?.name ?? "", endpointId, platformType, portalId: portalId ?? portal?.id, brandId: institution?.id || undefined };
+  const chosen = institution?.portals.find((one) => one.id === portalId) ?? portal;
+  const target = { name: institution?.name ?? "", endpointId, platformType, portalId: chosen?.owners?.[endpointId] ?? chosen?.id, brandId: institution?.id || undefined };
   return prepare({ ...s, target });
 }
 

@@ -67,7 +67,7 @@ export function failed(s: State, target: Target, error: Failure | AttemptError):
     endpoint_id: endpointId,
     portal_id: portalId,
     brand_id: brandId,
-    ...given({ platform_type: target.platformType }),
+    ...given({ platform_type: target.platformType ?? ("platform_type" in error ? error.platform_type : undefined) }),
     ...said,
     ...given({ external_id: s.config.externalId }),
   };

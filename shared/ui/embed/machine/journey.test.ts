@@ -48,7 +48,7 @@ function journey(fault: (n: number, call: CallName) => Failure | undefined): Ben
 test("the widget leads from the splash to the end", async () => {
   const bench = journey(() => undefined);
   await travel(bench);
-  assert.deepEqual(bench.asked.map((one) => one.call), ["codes", "verify", "search", "endpoint", "prepare", "progress"]);
+  assert.deepEqual(bench.asked.map((one) => one.call), ["codes", "verify", "search", "search", "endpoint", "prepare", "progress"]);
   assert.equal(bench.told("widget.complete").length, 1);
   assert.equal(bench.closed, 1);
 });

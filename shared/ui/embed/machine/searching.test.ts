@@ -9,7 +9,7 @@ test("typing sends one query 200 ms after the last key", async () => {
     await bench.pass(150);
   }
   await bench.pass(1000);
-  assert.deepEqual(bench.times("search"), [500]);
+  assert.deepEqual(bench.times("search"), [0, 500], "the suggestions, then the query");
 });
 
 test("a response to an outdated query is ignored", async () => {
@@ -20,9 +20,9 @@ test("a response to an outdated query is ignored", async () => {
   await bench.pass(200);
   bench.send({ type: "type", query: "alder h" });
   await bench.pass(200);
-  answers[1]?.(1);
+  answers[2]?.(1);
   await bench.pass(0);
-  answers[0]?.(99);
+  answers[1]?.(99);
   await bench.pass(0);
   assert.equal(bench.state.search.total, 1);
 });
@@ -36,8 +36,8 @@ test("the next page uses the server's cursor and is appended", async () => {
   bench.send({ type: "more" });
   await bench.pass(0);
   const asked = bench.asked.filter((one) => one.call === "search");
-  assert.equal(asked.length, 2);
-  assert.deepEqual((asked[1]?.ask as { after: unknown }).after, last?.sort);
+  assert.equal(asked.length, 3);
+  assert.deepEqual((asked[2]?.ask as { after: unknown }).after, last?.sort);
   assert.equal(bench.state.search.hits.length, 4);
 });
 
@@ -54,15 +54,29 @@ test("a failed next page is retried instead of the first page", async () => {
   assert.equal(bench.state.search.hits.length, 4);
 });
 
-test("live mode sends no empty query; a state or a complete ZIP code is enough", async () => {
+test("an empty query in live mode shows only the most used institutions", async () => {
   const bench = new Bench();
-  await bench.pass(1000);
+  bench.answers.search = () => ({ ok: true, data: { total: 38_000, hits: [{ ...hit("used"), mostUsed: true }, hit("first of the alphabet")] } });
+  await bench.pass(0);
+  assert.deepEqual(bench.state.search.hits.map(({ id }) => id), ["used"]);
+  assert.equal(bench.state.search.total, 1);
   bench.send({ type: "narrow", filter: { state: "", zip: "122" } });
   await bench.pass(1000);
-  assert.equal(bench.asked.length, 0);
+  assert.equal(bench.state.search.hits.length, 1);
   bench.send({ type: "narrow", filter: { state: "NY", zip: "12203" } });
   await bench.pass(1000);
-  assert.deepEqual(bench.asked[0]?.ask, { query: "", state: "NY", zip: "12203", after: undefined });
+  assert.equal(bench.state.search.hits.length, 2, "a state or a complete ZIP code is enough");
+});
+
+test("an empty query without used institutions, or one that fails, shows only the hint", async () => {
+  for (const fault of [undefined, failure("unavailable")]) {
+    const bench = new Bench();
+    bench.fault = () => fault;
+    await bench.pass(0);
+    assert.deepEqual(bench.state.search.hits, []);
+    assert.equal(bench.state.search.total, undefined);
+    assert.equal(bench.state.trouble, undefined);
+  }
 });
 
 test("search-query runs immediately, and search-sort-by-opts filters by ZIP code", async () => {

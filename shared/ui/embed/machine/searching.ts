@@ -8,11 +8,11 @@ import type { Next, Search, State } from "./state.ts";
 const debounce = 200;
 
 /**
- * Reports whether the input is worth a search. An empty query would list thousands of institutions. In test mode, an
- * empty query usefully lists the few sandbox institutions.
+ * Reports whether the patient hasn't narrowed the search. An unnarrowed search has thousands of results, so the view
+ * shows only the most used institutions. In test mode, the view shows the few sandbox institutions.
  */
-export function asks(s: State): boolean {
-  return s.mode === "test" || s.search.query.trim() !== "" || s.search.filter.state !== "" || s.search.filter.zip.length === 5;
+export function isIdle({ mode, search: { query, filter } }: State): boolean {
+  return mode === "live" && query.trim() === "" && filter.state === "" && filter.zip.length < 5;
 }
 
 function withSearch(s: State, search: Partial<Search>): State {
@@ -29,14 +29,12 @@ export function narrow(s: State, filter: Filter): Next {
 }
 
 function narrowed(s: State, ms: number): Next {
-  const next: State = { ...s, trouble: undefined };
-  const drop: Effect = { do: "drop", key: "search" };
-  if (asks(next)) return [withSearch(next, { loading: true, more: false }), drop, { do: "wait", key: "search", ms, then: { type: "search" } }];
-  return [withSearch(next, { hits: [], total: undefined, loading: false, more: false }), drop, { do: "unwait", key: "search" }];
+  const next = withSearch({ ...s, trouble: undefined }, { loading: true, more: false });
+  const cleared = isIdle(next) ? withSearch(next, { hits: [], total: undefined }) : next; // earlier results would look like suggestions
+  return [cleared, { do: "drop", key: "search" }, { do: "wait", key: "search", ms, then: { type: "search" } }];
 }
 
 export function search(s: State): Next {
-  if (!asks(s)) return [s];
   return [withSearch({ ...s, trouble: undefined }, { loading: true, more: false }), question(s)];
 }
 
@@ -57,9 +55,10 @@ export function found(s: State, answer: Answer<Hits>, further: boolean, now: num
   if (!answer.ok) {
     const next = withSearch(s, { loading: false, more: false });
     const trouble = { failure: answer.failure, retry: { type: further ? "more" : "search" } } as const;
-    return [s.view === "search" ? { ...next, trouble } : next];
+    return [s.view === "search" && !isIdle(s) ? { ...next, trouble } : next]; // nobody asked for suggestions
   }
-  const { hits, total } = answer.data;
+  const used = answer.data.hits.filter((hit) => hit.mostUsed);
+  const { hits, total } = isIdle(s) ? { hits: used, total: used.length || undefined } : answer.data;
   const next = withSearch(s, { hits: further ? [...s.search.hits, ...hits] : hits, total, loading: false, more: false });
   return further ? [next] : [next, ...searched(next, now)];
 }

@@ -80,6 +80,7 @@ export interface Attempt {
   asking: boolean;
   again: boolean; // poll again after the current poll
   misses: number; // failed polls in a row
+  cookieless?: true; // the browser blocks cookies in the attempt's window
   cancelling: boolean; // the patient cancelled the attempt, and the server hasn't yet confirmed the cancellation
 }
 

@@ -73,6 +73,8 @@ function steer(s: State, m: Message, now: number): Next {
       return attempting.leave(s, now);
     case "opened":
       return [attempting.withAttempt(s, m.id, { how: m.how, closed: false })];
+    case "cookieless":
+      return [attempting.withAttempt(s, m.id, { cookieless: true })];
     case "followed":
       return attempting.followed(s);
     case "unopened":
@@ -114,7 +116,7 @@ function steer(s: State, m: Message, now: number): Next {
   }
 }
 
-const unreached: Failure = { kind: "network", error: "", description: "", requestId: undefined, retryAfter: undefined };
+const unreached: Failure = { kind: "network", error: "", description: "", cause: undefined, requestId: undefined, retryAfter: undefined };
 
 function answered(s: State, a: Answered, now: number): Next {
   if (!a.answer.ok && a.answer.failure.kind === "foreign" && a.call !== "progress") return misconfigured(s, a.answer.failure.description, a.answer.failure.requestId);
@@ -198,8 +200,7 @@ function afterEmail(s: State): Next {
 
 function toSearch(s: State): Next {
   const next: State = { ...attempting.forgetUnused(s), view: "search", target: undefined, institution: undefined, ending: undefined, trouble: undefined, busy: false };
-  const found = s.search.total === undefined && searching.asks(next);
-  const [state, ...effects] = found ? searching.search(next) : ([next] as Next);
+  const [state, ...effects] = s.search.total === undefined ? searching.search(next) : ([next] as Next);
   return [state, { do: "drop", key: "prepare" }, { do: "drop", key: "institution" }, { do: "drop", key: "endpoint" }, ...effects];
 }
 

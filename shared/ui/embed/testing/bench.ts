@@ -35,7 +35,7 @@ export const cancelled: Progress = {
 };
 
 export function failure(kind: Failure["kind"], more: Partial<Failure> = {}): Failure {
-  return { kind, error: "svc_server_error", description: "It failed.", requestId: kind === "network" ? undefined : "r-9", retryAfter: undefined, ...more };
+  return { kind, error: "svc_server_error", description: "It failed.", cause: undefined, requestId: kind === "network" ? undefined : "r-9", retryAfter: undefined, ...more };
 }
 
 export function portal(id: string = ids.portal, endpoints: string[] = [ids.endpoint]): Portal {
@@ -44,7 +44,7 @@ export function portal(id: string = ids.portal, endpoints: string[] = [ids.endpo
 
 export function hit(id: string = ids.brand, portals: Portal[] = [portal()]): Hit {
   const record = { id, name: `Alder ${id}`, logo: "", website: "", description: "", locations: [], health: "ok" as const };
-  return { ...record, platformType: "sandbox", portals, endpointId: undefined, away: undefined, sort: [7.5, "alder", 3, id] };
+  return { ...record, platformType: "sandbox", portals, endpointId: undefined, away: undefined, mostUsed: false, sort: [7.5, "alder", 3, id] };
 }
 
 type Answers = { [K in CallName]: (ask: Calls[K]["ask"]) => Answer<Calls[K]["data"]> | Promise<Answer<Calls[K]["data"]>> };

@@ -69,6 +69,9 @@ const kinds: Record<string, Kind> = {
   server_error: "unanswered",
   temporarily_unavailable: "unanswered",
   no_answer: "unanswered",
+  portal_unavailable: "unanswered",
+  portal_moved: "unready",
+  cancelled: "declined",
   unavailable: "ours", // our own endpoint failed; a portal that fails has a cause of its own
   invalid_client: "unready",
   unauthorized_client: "unready",

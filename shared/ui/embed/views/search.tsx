@@ -2,7 +2,8 @@
 import type { Hit } from "../api/records.ts";
 import { Icon } from "./icons.tsx";
 import { Button, Logo, Quiet, Title, Trouble } from "./parts.tsx";
-import type { Ui } from "./ui.ts";
+import { isIdle } from "../machine/searching.ts";
+import { orgName, type Ui } from "./ui.ts";
 
 export function Search({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
@@ -32,7 +33,7 @@ export function Search({ ui }: { ui: Ui }) {
         <Narrow ui={ui} />
       </div>
       <Trouble ui={ui} />
-      {known ? <Found ui={ui} /> : <p class="soft">{t.say(loading ? "search_busy" : "search_hint")}</p>}
+      {known ? <Found ui={ui} /> : <p class="soft">{t.say(loading && !isIdle(s) ? "search_busy" : "search_hint")}</p>}
       {hits.length > 0 && (
         <ul class="list" aria-busy={loading}>
           {hits.map((hit) => (
@@ -68,8 +69,10 @@ function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void 
   to.focus();
 }
 
-function Found({ ui: { s, t } }: { ui: Ui }) {
+function Found({ ui }: { ui: Ui }) {
+  const { s, t } = ui;
   const { query, total = 0 } = s.search;
+  if (isIdle(s)) return <p class="small soft">{t.say("search_used", { org: orgName(ui) })}</p>;
   if (total > 0) return <p class="small soft">{t.count("found", total)}</p>;
   return (
     <div class="stack">
@@ -95,9 +98,11 @@ const placeOf = ({ locations: [first] }: Hit): string => [first?.city, first?.st
 /** Reports whether patients can't tell two institutions apart by name and place. */
 const looksLike = (a: Hit, b: Hit): boolean => a.name === b.name && placeOf(a) === placeOf(b);
 
+const hostOf = ({ portals, website }: Hit): string => portals[0]?.hosts?.join(", ") ?? (URL.canParse(website) ? new URL(website).host : "");
+
 const milesIn = (km: number): number => Math.max(1, Math.round(km / 1.609));
 
-/** twin: another result looks the same, so the website's host distinguishes this one. */
+/** A result. If another result looks the same (twin), the host of the server or website distinguishes this one. */
 function Result({ ui: { s, t, send }, hit, twin }: { ui: Ui; hit: Hit; twin: boolean }) {
   const others = hit.locations.length - 1;
   const place = placeOf(hit);
@@ -116,7 +121,7 @@ function Result({ ui: { s, t, send }, hit, twin }: { ui: Ui; hit: Hit; twin: boo
               {away !== undefined && ` · ${t.count("away", milesIn(away))}`}
             </span>
           )}
-          {twin && URL.canParse(hit.website) && <span class="small soft host">{new URL(hit.website).host}</span>}
+          {twin && <span class="small soft host">{hostOf(hit)}</span>}
           {connected && <span class="state connected">{t.say("is_connected")}</span>}
           {(health === "down" || health === "degraded") && <span class={`state ${health}`}>{t.say(`health_${health}`)}</span>}
         </span>

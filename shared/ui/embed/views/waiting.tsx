@@ -20,7 +20,12 @@ export function Waiting({ ui }: { ui: Ui }) {
           <p>{t.say("waiting_unreachable")}</p>
         </div>
       )}
-      {gone && (
+      {a?.cookieless && (
+        <div class="notice warn">
+          <p>{t.say("waiting_cookies")}</p>
+        </div>
+      )}
+      {gone && !a?.cookieless && (
         <div class="notice">
           <p>{t.say("waiting_closed")}</p>
         </div>
