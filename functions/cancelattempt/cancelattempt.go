@@ -1,8 +1,8 @@
 // Package cancelattempt serves DELETE /bridge/attempts/{attemptId}?public_id= and DELETE
-// /bridge/tefca/records/{attemptId}?public_id=, which end an attempt that the patient no longer wants to complete. The
-// page that created the attempt calls it with the attempt's token. The response is the same as from GET of the same
-// path. A request is idempotent and leaves an attempt that has already ended unchanged. For a wrong token or another
-// organisation's attempt, the response is the same as for a nonexistent attempt.
+// /bridge/tefca/records/{attemptId}?public_id=. Both endpoints end an attempt that the patient no longer wants to
+// complete. The page that created the attempt calls the endpoint with the attempt's token. The response is the same as
+// from GET of the same path. A request is idempotent and leaves an attempt that has already ended unchanged. For a
+// wrong token or another organisation's attempt, the response is the same as for a nonexistent attempt.
 package cancelattempt
 
 import (

@@ -14,7 +14,7 @@ const (
 	EndpointSuspended EndpointStatus = "suspended"
 )
 
-// Endpoint is a FHIR server of an institution.
+// Endpoint is an institution's FHIR server.
 type Endpoint struct {
 	ID           string // UUID
 	BrandID      string
@@ -23,17 +23,18 @@ type Endpoint struct {
 	FHIRBase     string // absolute URL without a trailing slash
 	PlatformType string
 	FHIRVersion  string
-	Mode         string // "test" or "live": sandboxes are never available to live credentials
+	Mode         string // "test" or "live": live credentials can never access a sandbox
 	Status       EndpointStatus
-	Overrides    string // differences from the platform's profile, in the profile's YAML; may be empty
-	// Pins restrict the authorization server to the URLs that an operator has approved. The zero value, in rows older than
-	// pins, trusts only the origin of FHIRBase and the origins in the platform's profile (Addresses.Untrusted).
+	Overrides    string // differences from the platform's profile, as profile YAML; may be empty
+	// Pins restrict the authorization server to the URLs that an operator has approved. The zero value, found in rows
+	// that predate pins, trusts only the origin of FHIRBase and the origins in the platform's profile
+	// (Addresses.Untrusted).
 	Pins Pins
-	// Published reports whether the endpoint was created and is maintained by publishing the catalogue
-	// (shared/catalog/publish). It is false for an operator's own endpoint.
+	// Published reports whether publishing the catalogue (shared/catalog/publish) created the endpoint and maintains
+	// it. Published is false for an operator's own endpoint.
 	Published bool
-	// Withdrawn reports whether the endpoint is suspended because the catalogue no longer contains it, rather than by an
-	// operator. It becomes active once the catalogue contains it again.
+	// Withdrawn reports whether the endpoint is suspended because the catalogue no longer contains it, rather than by
+	// an operator. A withdrawn endpoint becomes active once the catalogue contains it again.
 	Withdrawn bool
 	// OwnRegistration reports whether only the endpoint's own registration may be used, because its platform is unverified
 	// (docs/adr/0041-joining-a-hospital.md).
@@ -41,31 +42,31 @@ type Endpoint struct {
 	Rev             int64
 }
 
-// Shared reports whether several institutions share the endpoint. In that case each attempt, rather than the endpoint's
-// row, contains the institution.
+// Shared reports whether several institutions share the endpoint. For a shared endpoint, each attempt stores the
+// institution; the endpoint's row does not.
 func (e Endpoint) Shared() bool { return e.BrandID == "" }
 
-// Registration is our client's registration with an endpoint, or with all endpoints of a platform
+// Registration is our client's registration with an endpoint, or with all of a platform's endpoints
 // (docs/operate/health-systems.md, "Register").
 type Registration struct {
 	Place    Place
 	ClientID string
 	AuthID   string // ID of the ClientAuth for ClientID; empty for a public client
-	Scope    string // requested scopes, space-separated; if empty, those of the platform's profile
-	// Callback is the last segment of the callback URL registered with the health system, so that a callback for one
-	// registration is never mistaken for another's (RFC 9700 section 4.4.2). It is empty for registrations older than such
-	// URLs, which use the plain callback URL.
+	Scope    string // requested scopes, space-separated; if empty, the platform profile's scopes
+	// Callback is the last segment of the callback URL registered with the health system. It ensures that a callback
+	// for one registration is never mistaken for another registration's callback (RFC 9700 section 4.4.2). It is empty
+	// for registrations that predate such URLs and use the plain callback URL.
 	Callback string
 	Rev      int64
 }
 
-// CallbackOf returns the Callback for an owner's registration (an org.Tenant's Key, or "*" if shared) at a place. The
-// registration need not exist yet, since health systems require the URL first.
+// CallbackOf returns the Callback for an owner's registration at a place. The owner is an org.Tenant's Key, or "*" for
+// a shared registration. The registration need not exist yet, since health systems require the URL first.
 func CallbackOf(owner string, place Place) string {
 	return ids.Derive("callback", owner, place.EndpointID, place.Mode, place.PlatformType)
 }
 
-// Place is the scope of a Registration: one endpoint or, if EndpointID is empty, every endpoint of a platform in a
+// Place is the scope of a Registration: one endpoint or, if EndpointID is empty, all of a platform's endpoints in one
 // mode.
 type Place struct {
 	EndpointID   string
@@ -74,27 +75,27 @@ type Place struct {
 }
 
 // ClientAuth holds the credentials with which one of our clients authenticates to authorization servers (RFC 6749
-// section 2.3, SMART App Launch 2.2, "Client authentication"). It is stored longer than the registrations that refer to
+// section 2.3, SMART App Launch 2.2, "Client authentication"). A ClientAuth outlives the registrations that refer to
 // it, because refresh tokens remain bound to their client.
 type ClientAuth struct {
 	ID        string // UUID
 	Method    AuthMethod
 	Algorithm string // for AuthPrivateKey: "RS384" or "ES384"
-	KeyID     string // signing key for AuthPrivateKey; if empty, the current one
+	KeyID     string // signing key for AuthPrivateKey; if empty, the current key
 	Secret    []byte // for methods with a secret: encrypted under ClientSecretPurpose, bound to SecretBinding
 	// Origins lists the origins to which the secret may be sent (Origin). A secret without origins is never sent. An
-	// assertion is restricted by its audience and needs no origins, but any listed origins also apply to it.
+	// assertion is restricted by its audience and needs no origins, but any listed origins also apply to the assertion.
 	Origins []string
 	Rev     int64
 }
 
-// ClientUse is a request that one of our clients must authenticate.
+// ClientUse describes a request for which one of our clients must authenticate.
 type ClientUse struct {
-	AuthID        string // ID of its ClientAuth; empty for a public client
+	AuthID        string // ID of the client's ClientAuth; empty for a public client
 	ClientID      string
-	TokenEndpoint string // the authorization server's, even if a different endpoint is called
+	TokenEndpoint string // authorization server's token endpoint, even when calling another endpoint
 	Address       string // URL to be called
-	RawBasic      bool   // whether the server reads HTTP Basic undecoded, contrary to RFC 6749 section 2.3.1
+	RawBasic      bool   // whether the server fails to decode HTTP Basic, contrary to RFC 6749 section 2.3.1
 }
 
 // AuthMethod is a method of client authentication, named as in RFC 7591 section 2.

@@ -1,7 +1,7 @@
 // Package catalog models institutions (brand, portal and endpoint) and our client's registration with each endpoint.
 // URLs and registrations never leave the service.
 //
-// It imports words and fhir. It does not depend on AWS or HTTP. Its packages:
+// The package imports words and fhir. It does not depend on AWS or HTTP. Its subpackages:
 //
 //   - compose merges the listings of one institution, and lists into a catalogue (ADR 27).
 //   - geo reads ZIP codes, names reads institutions' names.

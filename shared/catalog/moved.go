@@ -26,7 +26,7 @@ func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure)
 	logx.Measure(ctx, metric.Count(metric.PortalsMoved, ""))
 }
 
-// named makes an origin or issuer safe to log, since a portal may use any text as its issuer.
+// named makes an origin or issuer safe to log, since a portal can use any text as its issuer.
 func named(place string) string {
 	place, _, _ = strings.Cut(place, "?")
 	place, _, _ = strings.Cut(place, "#")

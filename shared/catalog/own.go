@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// sandboxPath is the path of the sandbox EHR under the API's base URL. It is the only part of our own origin that is a
-// health system.
+// sandboxPath is the path of the sandbox EHR under the API's base URL. The sandbox is the only part of our own origin
+// that is a health system.
 const sandboxPath = "/sandbox"
 
 // OwnURLs returns the URLs of an endpoint and its discovery that are at the service's own host. baseURL is the API's
 // base URL. A portal that redirects browsers to the service could open the service's URLs as if the service itself had
-// done so (docs/develop/threat-model.md, "Start values"). The sandbox may use its own URLs, for an endpoint in test
-// mode.
+// done so (docs/develop/threat-model.md, "Start values"). For an endpoint in test mode, the sandbox may use its own
+// URLs.
 func OwnURLs(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure
@@ -47,7 +47,7 @@ func hostOf(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + ":" + port
 }
 
-// isBelow reports whether a URL equals root or is below it under any interpretation of its path.
+// isBelow reports whether a URL equals root or is below root under any interpretation of the URL's path.
 func isBelow(address, root string) bool {
 	a, errA := url.Parse(address)
 	r, errR := url.Parse(root)

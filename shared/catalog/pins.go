@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Addresses holds an authorization server's URLs from an endpoint's discovery. They are absolute, or empty if the
-// discovery does not contain them.
+// Addresses holds an authorization server's URLs from an endpoint's discovery. Each URL is absolute, or empty if the
+// discovery does not contain it.
 type Addresses struct {
 	Issuer        string
 	Authorization string
@@ -18,8 +18,9 @@ type Addresses struct {
 }
 
 // Pins records the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server, as
-// of the endpoint's creation or the operator's last approved move. Codes, verifiers, secrets, assertions and tokens are
-// sent nowhere else (RFC 9700 section 4.4). An origin is empty if the server had no URL for that role.
+// of the endpoint's creation or the operator's last approval of a move. Codes, verifiers, secrets, assertions and
+// tokens are sent only to the pinned origins (RFC 9700 section 4.4). An origin is empty if the server had no URL for
+// that role.
 type Pins struct {
 	Issuer        string // exactly as in the discovery (RFC 9207 section 2.4); may be empty
 	Authorization string
@@ -29,7 +30,7 @@ type Pins struct {
 	Introspection string
 }
 
-// PinsOf returns the pins for the URLs of a discovery.
+// PinsOf returns the pins for a discovery's URLs.
 func PinsOf(a Addresses) Pins {
 	return Pins{
 		Issuer: a.Issuer, Authorization: Origin(a.Authorization), Token: Origin(a.Token), Keys: Origin(a.Keys),
@@ -37,16 +38,16 @@ func PinsOf(a Addresses) Pins {
 	}
 }
 
-// Departure is a role whose origin (or, for the issuer, whose name) differs from the expected one.
+// Departure is a role whose origin (or, for the issuer, whose name) differs from the expected value.
 type Departure struct {
 	Role string // "issuer", "authorization", "token", "keys", "userinfo", "revocation" or "introspection"
-	From string // pinned value; empty if there was none
+	From string // pinned value; empty if nothing was pinned
 	To   string // current value
 }
 
 // Departures lists the discovered URLs that differ from the pins, in the order of the roles. It omits URLs that the
-// discovery no longer contains, because they are not used. The issuer is an exception: without it, iss would not be
-// checked.
+// discovery no longer contains, because such URLs are not used. The issuer is an exception: without an issuer, iss
+// would not be checked.
 func (p Pins) Departures(a Addresses) []Departure {
 	var left []Departure
 	if a.Issuer != p.Issuer {
@@ -60,8 +61,8 @@ func (p Pins) Departures(a Addresses) []Departure {
 	return left
 }
 
-// Untrusted lists the discovered URLs whose origin is neither that of the FHIR base nor a known one. Only an operator
-// can confirm that they belong to the institution.
+// Untrusted lists the discovered URLs whose origin is neither that of the FHIR base nor a known origin. Only an
+// operator can confirm that these URLs belong to the institution.
 func (a Addresses) Untrusted(base string, known []string) []Departure {
 	home := map[string]bool{Origin(base): true}
 	for _, origin := range known {
@@ -79,7 +80,7 @@ func (a Addresses) Untrusted(base string, known []string) []Departure {
 	return abroad
 }
 
-// named returns the issuer and the URLs, by role.
+// named returns the issuer and the URLs, keyed by role.
 func (a Addresses) named() []Departure {
 	return []Departure{
 		{Role: "issuer", To: a.Issuer},
@@ -92,7 +93,7 @@ func (a Addresses) named() []Departure {
 	}
 }
 
-// roles returns the discovered origins by role, without the issuer.
+// roles returns the discovered origins, keyed by role. It omits the issuer.
 func (a Addresses) roles() []Departure {
 	list := a.named()[1:]
 	for i := range list {
@@ -127,6 +128,6 @@ func Origin(address string) string {
 	return scheme + "://" + host
 }
 
-// Host returns a URL's origin for display to operators and patients: the host, with its port unless it is the default,
-// and with its scheme unless it is https. It returns "" if Origin does.
+// Host returns a URL's origin for display to operators and patients. The result is the host, with its port unless the
+// port is the default, and with its scheme unless the scheme is https. Host returns "" if Origin returns "".
 func Host(address string) string { return strings.TrimPrefix(Origin(address), "https://") }

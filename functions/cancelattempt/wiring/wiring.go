@@ -1,5 +1,5 @@
-// Package wiring assembles the cancelattempt function from its adapters. The function links only the adapters imported
-// here. Production and tests use the same wiring and differ only in the Process.
+// Package wiring assembles the cancelattempt function from its adapters. The cancelattempt function links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -20,7 +20,7 @@ type Environment struct {
 	WorkTable string `env:"WORK_TABLE,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets.
+// Build returns the cancelattempt function's handler. Build is called once per cold start and reads secrets.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "cancelattempt")
 	if err != nil {

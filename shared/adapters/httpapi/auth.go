@@ -15,8 +15,8 @@ import (
 )
 
 // KeyAuthenticator checks a key pair. publicID is any text from the client: a prefixed ID, a bare UUID or garbage. If
-// the pair is wrong for any reason, the error is fault.Unauthenticated, NotFound or Invalid, which all produce the same
-// response. Any other error is an internal failure.
+// the pair is wrong for any reason, the error is fault.Unauthenticated, NotFound or Invalid, and the client gets the
+// same response for each. Any other error is an internal failure.
 type KeyAuthenticator interface {
 	Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (org.Caller, error)
 }
@@ -27,13 +27,13 @@ type PublicFinder interface {
 	ByPublicID(ctx context.Context, publicID string) (org.Caller, error)
 }
 
-// KeyAuth authenticates and rate-limits the callers of a Keyed endpoint.
+// KeyAuth authenticates and rate-limits the callers of Keyed endpoints.
 type KeyAuth struct {
 	Keys    KeyAuthenticator
 	Limiter Limiter
 }
 
-// PublicAuth identifies and rate-limits the organisation that calls a Browser or PublicPage endpoint.
+// PublicAuth identifies and rate-limits the organisations that call Browser and PublicPage endpoints.
 type PublicAuth struct {
 	Public  PublicFinder
 	Limiter Limiter
@@ -42,13 +42,13 @@ type PublicAuth struct {
 }
 
 // caller checks the Basic credentials. Every failure returns the same 401, regardless of which part of the credentials
-// was wrong. Each failure counts against the client address, so that guessing is also rate-limited.
+// was wrong. Each failure counts against the client address's rate limit, which slows down guessing.
 func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	caller, err := a.prove(ctx, c)
 	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
 }
 
-// refusedKey replaces every error about a wrong key with the same error. It returns other errors unchanged.
+// refusedKey replaces every error about a wrong key with the same error. refusedKey returns other errors unchanged.
 func refusedKey(err error) error {
 	if !isInvalidCredential(err) {
 		return err
@@ -107,7 +107,7 @@ func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, err)
 }
 
-// publicID returns the query parameter public_id. If public_id is missing, it returns the parameter alias.
+// publicID returns the query parameter public_id or, if public_id is missing, the parameter alias.
 func publicID(r *http.Request, alias string) (string, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -124,7 +124,7 @@ func publicID(r *http.Request, alias string) (string, error) {
 }
 
 // admit takes a token from the caller's rate limit. If the caller is unknown or rejected, admit takes the token from
-// the client address's limit. If the caller exceeds its limit, admit returns both the caller and the error.
+// the client address's limit. If the limit is exceeded, admit returns both the caller and the error.
 func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
 	switch {
 	case err == nil:

@@ -100,7 +100,7 @@ func TestBrowserEndpointReturns403WithoutLiveAccess(t *testing.T) {
 }
 
 // FuzzBasicHeader searches for an invalid header that causes a panic, is accepted, or gets a different response from
-// other invalid headers.
+// that to other invalid headers.
 func FuzzBasicHeader(f *testing.F) {
 	for _, seed := range []string{
 		"", "Basic", "Basic :", basic(publicID + ":x"), basic("a:b:c"), "Basic \x00",

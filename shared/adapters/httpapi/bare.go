@@ -9,7 +9,7 @@ import (
 
 // Bare creates an endpoint for a JSON document in a standard format, such as a key set (RFC 7517). Any program may
 // fetch the document, so the endpoint has no caller and no envelope, and pages of any origin may read the response.
-// Caches may store the document for maxAge, but not an error response. The rate limit is per client address.
+// Caches may store the document for maxAge but may not store error responses. The rate limit is per client address.
 func Bare[In, Out any](limiter Limiter, maxAge time.Duration, f func(context.Context, In) (Out, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {

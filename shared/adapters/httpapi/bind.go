@@ -117,8 +117,8 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 	return in, nil
 }
 
-// fill sets every field except json fields, even to an empty value, so that a JSON body can't set these fields. fill
-// also checks that required fields are present.
+// fill sets every field of In that is not a json field, even to an empty value, so that a JSON body can't set the
+// field. fill also checks that required fields are present.
 func (f field) fill(target reflect.Value, r *http.Request, query, form url.Values) error {
 	switch f.source {
 	case fromForm, fromQuery:

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxBody  = 64 << 10 // in bytes; documented in docs/openapi.yaml
-	maxDepth = 32       // far deeper than any documented body
+	maxDepth = 32       // far deeper than the body of any documented request
 )
 
 // decodeBody reads a JSON object: UTF-8, at most 64 KiB, with no data after the object. Unknown members are ignored, so

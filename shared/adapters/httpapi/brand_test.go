@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// showBrand returns a sheet of an organisation.
+// showBrand returns a sheet with an organisation's brand.
 func showBrand(brand httpapi.Brand, language string) *httptest.ResponseRecorder {
 	document := func(context.Context, httpapi.Visit, nothing) (httpapi.Answer, error) {
 		return httpapi.Document(httpapi.Sheet{
@@ -59,7 +59,7 @@ func TestSheetWithoutOrganisationNamesApplication(t *testing.T) {
 	}
 }
 
-// TestSheetEscapesHostileBrand checks that no value of an organisation becomes markup, a style or a source.
+// TestSheetEscapesHostileBrand checks that no value of an organisation's brand becomes markup, a style or a source.
 func TestSheetEscapesHostileBrand(t *testing.T) {
 	t.Parallel()
 	const hostile = `</bdi></p></style><script>alert(1)</script>"onerror="x {{script}}{{body}} <img/onload=1>`

@@ -29,7 +29,7 @@ func parseColour(text string) (colour rgb, ok bool) {
 	return colour, true
 }
 
-// String returns the colour in the form #rrggbb.
+// String formats the colour as #rrggbb.
 func (c rgb) String() string {
 	number := uint64(1) // keeps leading zeros
 	for _, part := range c {
@@ -51,14 +51,14 @@ func (c rgb) luminance() float64 {
 	return 0.2126*linear[0] + 0.7152*linear[1] + 0.0722*linear[2]
 }
 
-// contrast returns the contrast ratio of two colours, from 1 to 21.
+// contrast returns the contrast ratio of two colours, between 1 and 21.
 func contrast(a, b rgb) float64 {
 	x, y := a.luminance(), b.luminance()
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// legible returns the colour if it is legible as text on a background, otherwise its nearest legible mixture with black
-// or white, as in shared/ui/kit/colour.ts.
+// legible returns the colour if it is legible as text on a background. Otherwise, legible returns the colour's nearest
+// legible mixture with black or white, as shared/ui/kit/colour.ts does.
 func legible(colour, ground rgb) rgb {
 	pole := rgb{0xff, 0xff, 0xff}
 	if ground.luminance() > 0.18 {

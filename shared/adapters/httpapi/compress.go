@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
-// leastCompressed is the minimum size, in bytes, of a body that is compressed. Smaller ones fit one packet anyway.
+// leastCompressed is the minimum size, in bytes, of a body that is compressed. A smaller body fits one packet even if
+// it is uncompressed.
 const leastCompressed = 1024
 
-// compress compresses a reply if it is text that a client accepts compressed. It leaves files alone: they have
-// compressed forms of their own, or an entity tag that identifies their exact bytes. API Gateway's own compression is
-// off, because it heeds only the first encoding that a client accepts, which for browsers is not always gzip.
+// compress compresses a reply if the reply is text and the client accepts a compressed encoding. compress leaves files
+// unchanged, because a file either has its own compressed variants or has an entity tag that identifies its exact
+// bytes. API Gateway's own compression is off, because API Gateway considers only the first encoding that the client
+// accepts. The first encoding that browsers list is not always gzip.
 func compress(r *http.Request, header http.Header, body []byte) []byte {
 	if len(body) < leastCompressed || !isText(header.Get("Content-Type")) ||
 		header.Get("Content-Encoding") != "" || header.Get("ETag") != "" {
@@ -29,7 +31,7 @@ func compress(r *http.Request, header http.Header, body []byte) []byte {
 	}
 	_, err = writer.Write(body)
 	if closed := writer.Close(); err != nil || closed != nil || buffer.Len() >= len(body) {
-		return body // a buffer accepts every write
+		return body // writing to a buffer can't fail
 	}
 	header.Set("Content-Encoding", "gzip")
 	return buffer.Bytes()

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// hostPrefix is the prefix of cookies that no other host of the domain can set (RFC 6265bis section 4.1.3.2).
+// hostPrefix is the prefix of cookies that no other host in the domain can set (RFC 6265bis section 4.1.3.2).
 const hostPrefix = "__Host-"
 
 // SessionCookie is the name of the dashboard's session cookie.
@@ -21,14 +21,14 @@ type WithCookies struct {
 	Cookies []*http.Cookie
 }
 
-// Cookies names, creates and reads the service's cookies. Their full names begin with __Host-, and browsers send them
-// only over https. The exception is a service at http on the local machine, because WebKit rejects such cookies there.
-// The zero value is for https.
+// Cookies names, creates and reads the service's cookies. The cookies' full names begin with __Host-, and browsers send
+// the cookies only over https. The exception is a service at http on the local machine, because WebKit rejects __Host-
+// cookies there. The zero value is for https.
 type Cookies struct {
 	plain bool // the cookies have neither the prefix nor Secure
 }
 
-// CookiesAt returns the Cookies of a service with this base URL.
+// CookiesAt returns the Cookies of a service with the given base URL.
 func CookiesAt(baseURL string) Cookies {
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Scheme != "http" {
@@ -46,12 +46,14 @@ func (c Cookies) Name(name string) string {
 	return hostPrefix + name
 }
 
-// Lax creates a cookie that is sent only to this origin, even if the browser arrives through a link on another site.
+// Lax creates a cookie that browsers send only to this origin, including when the user follows a link from another
+// site.
 func (c Cookies) Lax(name string, value secret.Text, age time.Duration) *http.Cookie {
 	return c.cookie(name, value, age, http.SameSiteLaxMode)
 }
 
-// Strict creates a cookie like Lax, except that browsers don't send it when the user follows a link from another site.
+// Strict creates a cookie like Lax, except that browsers don't send the cookie when the user follows a link from
+// another site.
 func (c Cookies) Strict(name string, value secret.Text, age time.Duration) *http.Cookie {
 	return c.cookie(name, value, age, http.SameSiteStrictMode)
 }
@@ -59,14 +61,14 @@ func (c Cookies) Strict(name string, value secret.Text, age time.Duration) *http
 // Expired returns a cookie that makes the browser delete the cookie that Lax created under name.
 func (c Cookies) Expired(name string) *http.Cookie { return c.Lax(name, secret.Text{}, -time.Second) }
 
-// Of returns a function that returns the value of one of the service's cookies in a request, or "" if the browser sent
-// none. A cookie whose full name belongs to a different base URL doesn't count.
+// Of returns a function that returns the value of the service's cookie with a given name in a request, or "" if the
+// browser sent no such cookie. A cookie whose full name belongs to a different base URL doesn't count.
 func (c Cookies) Of(v Visit) func(name string) string {
 	return func(name string) string { return cookieOf(v.request, c.Name(name)) }
 }
 
-// All returns the values of the service's cookies in a request by their names. Without a prefix, it can't tell the
-// service's cookies from those of other programs on the local machine.
+// All returns the names and values of the service's cookies in a request. If the service's cookies have no prefix, All
+// can't distinguish them from the cookies of other programs on the local machine.
 func (c Cookies) All(v Visit) map[string]string {
 	all := map[string]string{}
 	for _, cookie := range v.request.Cookies() {

@@ -38,8 +38,8 @@ func TestCookiesAtOmitsPrefixAndSecureOnlyOnLoopbackHTTP(t *testing.T) {
 	}
 }
 
-// TestCookiesAcceptOnlyNamesOfTheirBaseURL checks that neither kind of service reads the other's cookies. A page that
-// is not on https could set a cookie without the prefix.
+// TestCookiesAcceptOnlyNamesOfTheirBaseURL checks that an https service and an http service don't read each other's
+// cookies. A page that was not loaded over https could set a cookie without the prefix.
 func TestCookiesAcceptOnlyNamesOfTheirBaseURL(t *testing.T) {
 	t.Parallel()
 	for baseURL, c := range map[string]struct {

@@ -17,13 +17,14 @@ func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (O
 }
 
 // KeyOptional creates a JSON endpoint that accepts either the caller's key or a token in the URL. f returns
-// fault.Unauthenticated if neither is valid.
+// fault.Unauthenticated if neither the key nor the token is valid.
 func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, OptionalKey, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.optional, f), fail: failKeyed}
 }
 
-// Browser creates a JSON endpoint for web pages. The query parameter public_id identifies the organisation, whose
-// registered origins determine CORS. A 401 contains no challenge, so that browsers don't show a password prompt.
+// Browser creates a JSON endpoint for web pages. The query parameter public_id identifies the organisation, and the
+// organisation's registered origins determine CORS. A 401 contains no challenge, so that browsers don't show a password
+// prompt.
 func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failJSON, public: auth.Public}
 }
@@ -52,7 +53,7 @@ type RedirectResult struct {
 	Location string
 }
 
-// NoData is the Out of a JSON endpoint that returns no data. The envelope only reports success.
+// NoData is the Out of a JSON endpoint that returns no data. The envelope reports only success.
 type NoData struct{}
 
 type successEnvelope struct {
@@ -90,7 +91,7 @@ func succeed(c *call, data any, err error) (reply, error) {
 func encode(value any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false) // keeps URLs readable; content type and nosniff keep browsers from reading it as HTML
+	encoder.SetEscapeHTML(false) // keeps URLs readable; content type and nosniff keep browsers from parsing HTML
 	if err := encoder.Encode(value); err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}

@@ -17,7 +17,7 @@ var errorEnglish string
 //go:embed error.es.html
 var errorSpanish string
 
-// brandedError is an error on a page of a known organisation.
+// brandedError is an error that is shown on a page of a known organisation.
 type brandedError struct {
 	error
 
@@ -25,10 +25,10 @@ type brandedError struct {
 	brand    Brand
 }
 
-// Unwrap returns the error.
+// Unwrap returns the wrapped error.
 func (e *brandedError) Unwrap() error { return e.error }
 
-// Branded returns err with the appearance of its error page. If language is empty, the page is in the browser's
+// Branded returns err with the appearance of its error page. If language is empty, the error page is in the browser's
 // language.
 func Branded(err error, language string, brand Brand) error {
 	return &brandedError{error: err, language: language, brand: brand}
@@ -54,7 +54,7 @@ func failPage(ctx context.Context, c *call, err error) reply {
 }
 
 // pageStatus returns 405 for a wrong method and 400 for every other error in the URL that a browser opened. The status
-// is never 401, so that an unknown public ID does not trigger a browser's password prompt
+// is never 401, so that an unknown public ID does not trigger the browser's password prompt
 // (docs/reference/deviations.md, "HTTP").
 func pageStatus(e *fault.Error) int {
 	status := status(e)

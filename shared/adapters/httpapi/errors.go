@@ -28,7 +28,7 @@ type errorEnvelope struct {
 	Cause            string `json:"cause,omitempty"`
 }
 
-// shown converts an error for the client and records the error in the log line of the unit of work.
+// shown converts an error to the form that clients see, and records the error in the log line of the unit of work.
 func shown(ctx context.Context, err error) failure {
 	logx.Fail(ctx, err)
 	e := fault.Of(err)
@@ -43,7 +43,7 @@ func shown(ctx context.Context, err error) failure {
 // status maps an error to an HTTP status. status is the only function that maps errors to statuses.
 func status(e *fault.Error) int {
 	if e.Code == fault.CodeUnavailable {
-		return http.StatusServiceUnavailable // a compare-and-swap that keeps losing is a Conflict; clients receive 503
+		return http.StatusServiceUnavailable // a compare-and-swap that keeps failing is a Conflict; clients receive 503
 	}
 	switch e.Kind {
 	case fault.Invalid:
@@ -105,11 +105,10 @@ func (f failure) retry(header http.Header) {
 	}
 }
 
-// maxSentence is the maximum length of error_description, which contains one or two sentences (docs/openapi.yaml).
+// maxSentence is the maximum length of error_description, which consists of one or two sentences (docs/openapi.yaml).
 const maxSentence = 200
 
-// sentence makes a text valid for error_description wherever error_description appears: printable ASCII on one line, at
-// most 200 characters.
+// sentence converts a text to a valid error_description: printable ASCII on one line, at most 200 characters.
 func sentence(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -10,15 +10,15 @@ import (
 type File struct {
 	Body     []byte
 	Type     string // media type
-	Encoding string // Content-Encoding of the body; empty for none
+	Encoding string // Content-Encoding of the body; empty if the body is unencoded
 	Tag      string // strong entity tag, including its quotes
 	Cache    string // Cache-Control
 	Anywhere bool   // whether pages of all origins may load and read it
 }
 
 // Files creates an endpoint for public files. find receives a function that reports which encodings the client accepts.
-// Errors of find are rendered as JSON, which caches do not store. The endpoint has no caller and no rate limit, because
-// serving a file costs less than updating the limit's row.
+// Errors from find are rendered as JSON, which caches do not store. The endpoint has no caller and no rate limit,
+// because serving a file costs less than updating the rate limit's row.
 func Files[In any](find func(ctx context.Context, in In, takes func(encoding string) bool) (File, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {

@@ -60,7 +60,7 @@ func (d directory) caller() org.Caller {
 	}
 }
 
-// edge is an API whose log the test can read.
+// edge holds an API and the API's log.
 type edge struct {
 	*httpapi.API
 

@@ -1,7 +1,7 @@
 // Package httpapi implements the HTTP edge: typed endpoints, binding, envelopes, authentication, rate limits, CORS,
-// request IDs and a log line per request (docs/reference/deviations.md, "HTTP"). Callers authenticate by HTTP Basic,
-// public ID or session. The package does not depend on Lambda, AWS or any record: callers pass typed functions and
-// receive an http.Handler.
+// request IDs and a log line per request (docs/reference/deviations.md, "HTTP"). Callers authenticate with HTTP Basic,
+// a public ID or a session. The package does not depend on Lambda, AWS or any record type: callers pass typed functions
+// and receive an http.Handler.
 package httpapi
 
 import (
@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Options holds the settings that every function's edge needs.
+// Options holds the settings that the HTTP edge of every function needs.
 type Options struct {
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -46,8 +46,8 @@ type Endpoint struct {
 	opened error          // FormPage only: error returned for every other method
 }
 
-// Elsewhere returns a placeholder for a method that another function serves, so that the Allow header includes that
-// method.
+// Elsewhere returns a placeholder for a method that another function serves, so that the route's Allow header includes
+// the method.
 func Elsewhere() Endpoint { return Endpoint{} }
 
 // Methods maps HTTP methods to the endpoints of one route. GET also serves HEAD requests unless HEAD has its own
@@ -55,7 +55,7 @@ func Elsewhere() Endpoint { return Endpoint{} }
 type Methods map[string]Endpoint
 
 // Serve returns a route's handler. The handler sets the request ID, recovers from panics, dispatches by method and
-// writes one log line. route is the pattern declared in the template ("/bridge/fhir/ehi-export/{taskId}"). The log
+// writes one log line. route is the pattern declared in the template ("/bridge/fhir/ehi-export/{taskId}"). The log line
 // contains the pattern, never the path.
 func (a *API) Serve(route string, methods Methods) http.Handler {
 	return &resource{options: a.options, route: route, methods: methods}
@@ -77,7 +77,7 @@ func (a *API) Routes(routes map[string]Methods) http.Handler {
 	})
 }
 
-// serving handles a call. ctx is the request's context, which holds the request ID and the log line.
+// serving handles a call. ctx is the request's context, which holds the request ID and the request's log line.
 type serving func(ctx context.Context, c *call) (reply, error)
 
 // call is a request that an endpoint is processing.
@@ -88,8 +88,8 @@ type call struct {
 	action  account.Action // the endpoint's action
 }
 
-// reply is a complete response. No bytes are written before the response is complete, so an error never follows a
-// partial success response.
+// reply is a complete response. The handler writes no bytes before the response is complete, so an error never follows
+// a partial success response.
 type reply struct {
 	status int
 	body   []byte
@@ -126,7 +126,7 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	event.Emit(ctx, s.options.Logger, "http.request")
 }
 
-// answer selects the method's endpoint and runs it. A panic becomes an Internal error.
+// answer selects the method's endpoint and runs it. A panic becomes an error of kind Internal.
 func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	endpoint, known := s.methods[c.request.Method]
 	if !known && c.request.Method == http.MethodHead {
@@ -152,7 +152,7 @@ func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	return answer
 }
 
-// other responds to OPTIONS requests and returns 405 for methods that the route does not support.
+// other responds to OPTIONS requests, and returns 405 for methods that the route does not support.
 func (s *resource) other(ctx context.Context, c *call) reply {
 	allowed := slices.Collect(maps.Keys(s.methods))
 	if _, ok := s.methods[http.MethodGet]; ok {
@@ -188,8 +188,8 @@ func (s *resource) finder() PublicFinder {
 	return nil
 }
 
-// logPanic logs where a panic occurred. It logs the panic's value only if the runtime created the value, since any
-// other value may contain client input.
+// logPanic logs where a panic occurred. logPanic includes the panic's value only if the runtime created the value,
+// since any other value may contain client input.
 func logPanic(ctx context.Context, value any) {
 	text := "a value of the handler's own"
 	if failure, ok := value.(runtime.Error); ok {

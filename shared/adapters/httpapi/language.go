@@ -57,8 +57,8 @@ func parsePreferences(values []string) []preference {
 	return all
 }
 
-// encodingsOf returns a function that reports which content encodings a client accepts (RFC 9110 section 12.5.3).
-// Unencoded content is always acceptable.
+// encodingsOf returns a function that reports which content encodings a client accepts (RFC 9110 section 12.5.3). The
+// unencoded form is always acceptable.
 func encodingsOf(r *http.Request) func(encoding string) bool {
 	all := parsePreferences(r.Header.Values("Accept-Encoding"))
 	return func(encoding string) bool {

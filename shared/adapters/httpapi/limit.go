@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Buckets stores one theoretical arrival time (TAT) per key and applies GCRA. Take must be atomic per key. If Take
+// Buckets stores a theoretical arrival time (TAT) for each key and applies GCRA. Take must be atomic per key. If Take
 // fails, the request is allowed.
 type Buckets interface {
 	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
@@ -30,8 +30,8 @@ type Limiter struct {
 	Hashing secret.Keyring // derives bucket names that don't reveal callers' addresses
 }
 
-// take consumes one request from the bucket of (route class, caller, address). who is a credential's ID, or empty for
-// an unknown caller. If the store is unavailable, the request is allowed and counted.
+// take consumes one request from the bucket for the route class, caller and address. who is a credential's ID, or empty
+// for an unknown caller. If the store is unavailable, the request is allowed and counted.
 func (l Limiter) take(ctx context.Context, c *call, who string) error {
 	if l.Buckets == nil || l.Limit.Unlimited() {
 		return nil
@@ -53,16 +53,17 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 		After(decision.RetryAfter)
 }
 
-// key returns the bucket's name as a keyed hash. The store therefore contains no client addresses, and a leaked copy
-// can't be searched for an address.
+// key returns the bucket's name as a keyed hash. The store therefore contains no client addresses, and nobody can
+// search a leaked copy for an address.
 func (l Limiter) key(c *call, who string) string {
 	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" +
 		clientNetwork(c.request.RemoteAddr)))
 	return hex.EncodeToString(mark.Sum[:16])
 }
 
-// clientNetwork returns the client's network, derived from the address that the gateway saw. It ignores headers such as
-// X-Forwarded-For, which clients can forge. It reduces an IPv6 address to the /64 that is assigned to one subscriber.
+// clientNetwork returns the client's network, derived from the address that the gateway saw. clientNetwork ignores
+// headers such as X-Forwarded-For, which clients can forge. An IPv6 address is reduced to its /64 prefix, which is
+// assigned to one subscriber.
 func clientNetwork(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestGCRANeverExceedsBurstPlusRate generates arrivals and checks two properties. First, every interval that ends with
-// an accepted request contains at most quota + elapsed/interval accepted requests. Second, a client that waits for the
+// TestGCRANeverExceedsBurstPlusRate generates arrivals and checks two properties. First, every period that ends with an
+// accepted request contains at most quota + elapsed/interval accepted requests. Second, a client that waits for the
 // returned delay is accepted.
 func TestGCRANeverExceedsBurstPlusRate(t *testing.T) {
 	t.Parallel()

@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Visit holds the details of a browser's request that a page function needs.
+// Visit holds the details of a browser's request that page functions need.
 type Visit struct {
 	Caller   org.Caller           // organisation identified by public_id; zero on a Page
 	Redirect org.VerifiedRedirect // verified redirect_uri; zero on a Page
-	Error    *PageError           // error in an Application's URL, or nil
+	Error    *PageError           // error in the URL of an Application, or nil
 	request  *http.Request
 }
 
@@ -40,12 +40,12 @@ type Answer struct {
 
 // PublicPage creates an endpoint that a browser opens with ?public_id= and redirect_uri. Until both parameters are
 // verified, an error produces an HTML page and never a redirect. The page's status is 400 for any error in the URL, and
-// 429, 500 or 503 otherwise. After verification, every error from the rate limit, from binding In, or from f is
-// returned by redirect (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
+// 429, 500 or 503 otherwise. After verification, the endpoint returns every error by redirect, whether the error comes
+// from the rate limit, from binding In or from f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
-		caller, err := auth.caller(ctx, c) // returns the caller even if it exceeds its rate limit
+		caller, err := auth.caller(ctx, c) // returns the caller even if the caller exceeds its rate limit
 		redirect, unproven := redirectOf(auth.Own, c.request, caller)
 		if unproven != nil {
 			if err == nil {
@@ -66,8 +66,8 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// Page creates an endpoint for a URL that identifies no organisation, such as the portals' callback URL. An error of f
-// is rendered as a page, as on a PublicPage before verification. If a redirect was verified earlier, f should return
+// Page creates an endpoint for a URL that identifies no organisation, such as the portals' callback URL. An error from
+// f is rendered as a page, as on a PublicPage before verification. If a redirect was verified earlier, f should return
 // RedirectError instead. The rate limit is per client address.
 func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
@@ -84,8 +84,8 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// FormPage creates a Page for submitted forms (POST), on a route without GET. For other methods, such as the GET of a
-// browser that opens the URL, the page renders the error opened, whose Kind should be fault.MethodNotAllowed.
+// FormPage creates a Page for submitted forms (POST), on a route without GET. For other methods, such as GET from a
+// browser that opens the URL, the page renders the error opened. The Kind of opened should be fault.MethodNotAllowed.
 func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error), opened error) Endpoint {
 	endpoint := Page(limiter, f)
 	endpoint.opened = opened
@@ -93,9 +93,9 @@ func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answe
 }
 
 // Application creates an endpoint for a page that contains an application, either standalone or in another site's
-// frame, for the organisation identified by public_id. An error in the URL does not produce an error page. Instead, f
-// receives the error in Visit.Error, and the application displays the error with the status of an error page. Visit's
-// organisation is then empty, unless the error is an exceeded rate limit.
+// frame. The application runs for the organisation identified by public_id. An error in the URL does not produce an
+// error page. Instead, f receives the error in Visit.Error, and the application displays the error with the status of
+// an error page. Visit's organisation is then empty, unless the error is an exceeded rate limit.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -134,7 +134,7 @@ func answerPage[In any](ctx context.Context, c *call, bind binder[In], visit Vis
 	return f(ctx, visit, in)
 }
 
-// redirectOf verifies the request's redirect_uri, which requires a known organisation.
+// redirectOf verifies the request's redirect_uri. Verification requires a known organisation.
 func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.VerifiedRedirect, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -148,22 +148,22 @@ func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.Verifie
 }
 
 // Redirect sends the browser to location (302). The caller must ensure that location is safe: either a portal's
-// authorize URL or a VerifiedRedirect with its result.
+// authorize URL, or a VerifiedRedirect with the result added.
 func Redirect(location string, cookies ...*http.Cookie) Answer {
 	return Answer{location: location, cookies: cookies}
 }
 
 // Echo holds the connect or reconnect parameters that are returned to the caller, on success and on failure
-// (docs/openapi.yaml, ConnectResult and RedirectError). A field is empty if the parameter was missing.
+// (docs/openapi.yaml, ConnectResult and RedirectError). A field is empty if the request omitted the parameter.
 type Echo struct {
 	ExternalID    string
 	ExternalState string
 }
 
-// maxEcho is the maximum length of values that are returned before validation. No endpoint accepts longer values.
+// maxEcho is the maximum length of values that are returned before validation. No endpoint accepts a longer value.
 const maxEcho = 1024
 
-// echoOf reads the values to return from the query of a rejected request. echoOf omits invalid values.
+// echoOf reads the parameters to return from the query of a rejected request. echoOf omits invalid values.
 func echoOf(r *http.Request) Echo {
 	query := r.URL.Query()
 	read := func(name string) string {
@@ -176,9 +176,9 @@ func echoOf(r *http.Request) Echo {
 	return Echo{ExternalID: read("external_id"), ExternalState: read("external_state")}
 }
 
-// RedirectError sends an error to a verified redirect URI: error, error_description, request_id (the ID of this
-// request, unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError). It also adds the error to
-// the request's log line.
+// RedirectError sends an error to a verified redirect URI. The redirect carries error, error_description, request_id
+// (the ID of this request, unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError).
+// RedirectError also adds the error to the request's log line.
 func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err error, cookies ...*http.Cookie) Answer {
 	if to.URI() == "" {
 		return Answer{failure: err}
@@ -212,7 +212,7 @@ func Drawn(html []byte, policy, referrer string) Answer {
 
 // Framed is like Drawn, for a page that another site may embed in a frame. A site that isolates itself
 // (Cross-Origin-Embedder-Policy, HTML section 7.1.4) can embed only pages that also isolate themselves. The framed page
-// isolates itself, so any site may embed it. As a side effect, third-party images such as logos load without
+// isolates itself, so any site may embed the page. As a side effect, third-party images such as logos load without
 // credentials.
 func Framed(html []byte, policy, referrer string) Answer {
 	drawn := Drawn(html, policy, referrer)

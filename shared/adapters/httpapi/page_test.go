@@ -25,7 +25,7 @@ type visitRequest struct {
 	State      string `query:"external_state"`
 }
 
-// visit requests a URL as a browser with a cookie would.
+// visit requests a URL as a browser with a cookie does.
 func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptest.ResponseRecorder {
 	f := func(context.Context, httpapi.Visit, visitRequest) (httpapi.Answer, error) {
 		return httpapi.Redirect("https://ehr.example.org/authorize"), err
@@ -37,7 +37,7 @@ func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptes
 
 const connect = "/connect?public_id=" + publicID
 
-// proven is a URL with a verified redirect URI.
+// proven is a URL that contains a verified redirect URI.
 var proven = connect + "&redirect_uri=" + url.QueryEscape(backURI)
 
 func tooMany() httpapi.Limiter {

@@ -15,19 +15,19 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sessions looks up the session that a cookie's value identifies. The value may be any text from a client. The error is
-// fault.Unauthenticated if the session does not exist or has ended (account.Sessions).
+// Sessions looks up the session that a cookie's value identifies. The value may be any text from a client. If the
+// session does not exist or has ended, the error is fault.Unauthenticated (account.Sessions).
 type Sessions interface {
 	Session(ctx context.Context, token secret.Text) (account.Session, error)
 }
 
-// Memberships returns an account's role in an organisation. The error is fault.NotFound if the account is not a member
+// Memberships returns an account's role in an organisation. If the account is not a member, the error is fault.NotFound
 // (account.Sessions).
 type Memberships interface {
 	Role(ctx context.Context, accountID, orgID string) (account.Role, error)
 }
 
-// SessionAuth authenticates and rate-limits the users of a dashboard endpoint.
+// SessionAuth authenticates and rate-limits the users of dashboard endpoints.
 type SessionAuth struct {
 	Sessions Sessions
 	Members  Memberships
@@ -38,7 +38,7 @@ type SessionAuth struct {
 // Visitor is a user of the dashboard.
 type Visitor struct {
 	Account string       // account ID; empty for Anyone
-	Org     string       // organisation in the path that the account belongs to, or empty
+	Org     string       // organisation in the path, if the account is a member, or empty
 	Role    account.Role // account's role in Org
 	Tenant  org.Tenant   // Org in the path's mode; zero if the path contains no mode
 	Session account.Session
@@ -49,8 +49,8 @@ type Visitor struct {
 }
 
 // Prove checks whether the visitor has authenticated recently enough for an action in the path's mode
-// (account.Action.NeedsProof). If not, Prove returns fault.Forbidden (svc_proof_required). For an endpoint that
-// consists of a single action, use Endpoint.Proving instead.
+// (account.Action.NeedsProof). If the visitor has not, Prove returns fault.Forbidden (svc_proof_required). For an
+// endpoint that performs a single action, use Endpoint.Proving instead.
 func (v Visitor) Prove(action account.Action) error {
 	if v.isFresh || !action.NeedsProof(v.Tenant.Mode) {
 		return nil
@@ -68,8 +68,8 @@ func (v Visitor) Cookie(name string) string {
 
 // Member creates a dashboard JSON endpoint for members of the path's {orgId} whose role has the needed permission. If
 // the path contains a {mode}, account.Permission.In returns the permission needed in that mode. A visitor who is not a
-// member gets the same 404 as for an unknown organisation. A path without a valid organisation or mode gets the same
-// response.
+// member gets the same 404 as for an unknown organisation. A path without a valid organisation or mode produces the
+// same response.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -83,14 +83,14 @@ func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Account creates a dashboard JSON endpoint for a signed-in visitor's own account.
+// Account creates a dashboard JSON endpoint for the account of a signed-in visitor.
 func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) { return c.proven(auth.signedIn(ctx, c)) }
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Proving returns a copy of an endpoint created by Member or Account. The copy requires recent authentication for
-// action first.
+// Proving returns a copy of an endpoint created by Member or Account. Before performing action, the copy requires
+// recent authentication.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
@@ -104,14 +104,14 @@ func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	return v, err
 }
 
-// Pending is like Account, but also admits visitors whose second factor is not yet verified. Use Pending for verifying
-// that factor and for reading and ending the session.
+// Pending is like Account, but also admits visitors whose second factor is not yet verified. Use Pending for endpoints
+// that verify the second factor, or that read or end the session.
 func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.session, f), fail: failJSON}
 }
 
 // Anyone creates a dashboard JSON endpoint for visitors without a session. The rate limit is per client address. Pages
-// of other sites can't call the endpoint, since they could sign a visitor in to another account.
+// of other sites can't call the endpoint, because such a page could sign a visitor in to another account.
 func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) {
 		if err := limiter.take(ctx, c, ""); err != nil {
@@ -122,7 +122,7 @@ func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// signedIn is like session, but requires that all of the account's factors are verified.
+// signedIn is like session, but also requires that all of the account's factors are verified.
 func (a SessionAuth) signedIn(ctx context.Context, c *call) (Visitor, error) {
 	visitor, err := a.session(ctx, c)
 	if err == nil && visitor.Session.Pending {
@@ -185,8 +185,8 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 	return v, nil
 }
 
-// ownPage rejects requests that the browser reports as sent by another site's page (Fetch Metadata). A request without
-// these headers comes from an old browser or another program, and still requires the token.
+// ownPage rejects requests that, according to the browser, a page of another site sent (Fetch Metadata). A request
+// without Fetch Metadata headers comes from an old browser or another program, and still requires the token.
 func ownPage(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin", site == "none" && safe(r):

@@ -20,7 +20,7 @@ const (
 	orgRoute    = "/dashboard/organisations/{orgId}"
 )
 
-// arrival records the visitor that an endpoint received.
+// arrival records the visitor that an endpoint receives.
 type arrival struct {
 	Account string `json:"account"`
 	Org     string `json:"org"`
@@ -104,8 +104,8 @@ func TestSessionEndpointReceivesVisitor(t *testing.T) {
 	}
 }
 
-// TestProvingRequiresRecentAuthenticationForAction compares every action with the table in package account: in each
-// mode, in an organisation without a mode, and for an account alone.
+// TestProvingRequiresRecentAuthenticationForAction compares every action with the table in package account. The test
+// covers each mode, an organisation without a mode, and an account alone.
 func TestProvingRequiresRecentAuthenticationForAction(t *testing.T) {
 	t.Parallel()
 	for _, action := range account.Actions() {
@@ -229,7 +229,7 @@ func TestAnyoneRejectsRequestsFromOtherSites(t *testing.T) {
 	}
 }
 
-// TestSessionAcceptsOnlyCookieOfItsBaseURL checks that a session cookie that any page on http could set doesn't count.
+// TestSessionAcceptsOnlyCookieOfItsBaseURL checks that a session cookie that any http page could set doesn't count.
 func TestSessionAcceptsOnlyCookieOfItsBaseURL(t *testing.T) {
 	t.Parallel()
 	for baseURL, want := range map[string]map[string]int{

@@ -13,7 +13,7 @@ import (
 //go:embed sheet.html
 var sheetPage string
 
-// Sheet is a small page of fixed text, in the layout that all such pages share.
+// Sheet is a small page of fixed text, in the layout that all sheets share.
 type Sheet struct {
 	Language string
 	Brand    Brand
@@ -23,10 +23,10 @@ type Sheet struct {
 	Script   string            // the only script that may run
 }
 
-// Brand is the appearance of the organisation that a page belongs to. A field is empty if it is unknown; values may be
-// any text.
+// Brand is the appearance of the organisation that a page belongs to. A field is empty if its value is unknown; values
+// may be any text.
 type Brand struct {
-	Name   string // value of {{organisation}} in a sheet's body, which otherwise says "the application"
+	Name   string // value of {{organisation}} in a sheet's body; "the application" if empty
 	Logo   string // https URL
 	Accent string // "#rrggbb"
 }
@@ -68,7 +68,7 @@ func (s Sheet) html() string {
 	).Replace(sheetPage)
 }
 
-// header returns the part of the page that shows whose page it is.
+// header returns the part of the page that shows the organisation's name and logo.
 func (b Brand) header() string {
 	if b.Name == "" {
 		return ""
@@ -82,7 +82,8 @@ func (b Brand) header() string {
 
 func (b Brand) hasLogo() bool { return b.Name != "" && strings.HasPrefix(b.Logo, "https://") }
 
-// style returns the rules with the organisation's colour, legible in each colour scheme, or "" if there is none.
+// style returns CSS rules with the organisation's colour, legible in each colour scheme, or "" if the organisation has
+// no colour.
 func (b Brand) style() string {
 	colour, ok := parseColour(b.Accent)
 	if !ok {
@@ -94,7 +95,7 @@ func (b Brand) style() string {
 }
 
 // headers sets the page's headers. The policy lists the page's own styles and script by hash, so that nothing else
-// loads or runs, except a logo. No site may frame the page.
+// except a logo can load or run. No site may frame the page.
 func (s Sheet) headers(header http.Header) {
 	_, style, _ := strings.Cut(sheetPage, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")
@@ -112,7 +113,7 @@ func (s Sheet) headers(header http.Header) {
 	pageHeaders(header, policy)
 }
 
-// sourceOf returns the hash source of an inline style or script for a Content-Security-Policy (Content Security Policy
+// sourceOf returns the hash source for an inline style or script in a Content-Security-Policy (Content Security Policy
 // Level 3, section 2.3.1).
 func sourceOf(inline string) string {
 	sum := sha256.Sum256([]byte(inline))

@@ -3,8 +3,9 @@ package suffix
 
 import "golang.org/x/net/publicsuffix"
 
-// Domain returns the registrable domain of a host name: "hospital.example" for "fhir.hospital.example". It returns the
-// host itself if it has none, for example because it is an IP address or a public suffix.
+// Domain returns the registrable domain of a host name: "hospital.example" for "fhir.hospital.example". If the host has
+// no registrable domain, for example because the host is an IP address or a public suffix, Domain returns the host
+// itself.
 func Domain(host string) string {
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
 		return domain

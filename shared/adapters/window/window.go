@@ -1,5 +1,6 @@
-// Package window serves the windows that the service's own pages open for a sign-in. The browser leaves for the portal
-// once, using a start value posted by one of the service's pages. It then returns to a page that notifies the opener.
+// Package window serves the windows that the service's own pages open for a sign-in. The browser is redirected to the
+// portal once, with a start value that one of the service's pages posts. The browser then returns to a page that
+// notifies the opener.
 package window
 
 import (
@@ -33,11 +34,11 @@ type Leaver interface {
 	Leave(ctx context.Context, start secret.Text) (binding.Started, error)
 }
 
-// Leave starts an attempt if one of the service's pages, on the origin of baseURL, posts the start value. It rejects a
-// form from any other site, which could bind one person's sign-in to another person's attempt
+// Leave starts an attempt if one of the service's pages, on the origin of baseURL, posts the start value. Leave rejects
+// a form from any other site, because such a form could bind one person's sign-in to another person's attempt
 // (docs/develop/threat-model.md).
 //
-// The response is a page that sends the browser to the portal, rather than a redirect: Chromium applies the posting
+// The response is a page that sends the browser to the portal, rather than a redirect. Chromium applies the posting
 // page's form-action policy to every redirect that follows the form, including the portal's redirects.
 func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string,
 	flows Leaver,
@@ -69,7 +70,7 @@ const direct = "This page can't be opened directly. Return to the application, r
 func astray() error { return fault.BadRequest(direct) }
 
 // Opened returns the error for opening a start URL that has no GET endpoint: fault.MethodNotAllowed, with the same text
-// as in RefuseDirectVisit.
+// as the error of RefuseDirectVisit.
 func Opened() error {
 	return fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed, direct)
 }
@@ -79,7 +80,8 @@ func Depart(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookie
 	return httpapi.Redirect(started.URL, bind(visit, started, cookies)...)
 }
 
-// bind returns the cookie that binds the attempt to the browser, preceded by expired cookies that delete surplus ones.
+// bind returns the cookie that binds the attempt to the browser, preceded by expired cookies that make the browser
+// delete its surplus cookies.
 func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) []*http.Cookie {
 	var all []*http.Cookie
 	for _, name := range binding.SurplusCookies(cookies.All(visit)) {
@@ -88,8 +90,8 @@ func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies)
 	return append(all, cookies.Lax(started.CookieName, started.CookieValue, started.CookieAge))
 }
 
-// EndBinding returns a cookie that deletes the binding cookie of an attempt after the browser has returned from the
-// sign-in.
+// EndBinding returns a cookie that makes the browser delete an attempt's binding cookie. Callers send the cookie after
+// the browser has returned from the sign-in.
 func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
 	return cookies.Expired(binding.CookieName(state))
 }
@@ -97,9 +99,9 @@ func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
 //go:embed sheets
 var sheets embed.FS
 
-// LookOf returns the look of windows for a widget's attempt: a language that the widget chose, or "", and the caller's
-// appearance. Like other pages, windows show no image from this service's own hosts (docs/develop/threat-model.md,
-// "Start values"). LookOf returns fault.Invalid if the language is not available.
+// LookOf returns the look of the windows for a widget's attempt: the language that the widget chose, or "", and the
+// caller's appearance. Like other pages, windows show no images from this service's own hosts
+// (docs/develop/threat-model.md, "Start values"). LookOf returns fault.Invalid if the language is not available.
 func LookOf(caller org.Caller, own weburl.Own, language string) (binding.Look, error) {
 	look := binding.Look{Language: language, Organisation: caller.Brand.Name, Accent: caller.Brand.Accent}
 	if logo := own.Shown(caller.Brand.LogoURI); strings.HasPrefix(logo, "https://") {
@@ -112,13 +114,13 @@ func brandOf(look binding.Look) httpapi.Brand {
 	return httpapi.Brand{Name: look.Organisation, Logo: look.Logo, Accent: look.Accent}
 }
 
-// Failed returns an error whose page has an attempt's look.
+// Failed returns an error whose page has the attempt's look.
 func Failed(err error, look binding.Look) error {
 	return httpapi.Branded(err, look.Language, brandOf(look))
 }
 
-// Sheet returns a page with a look, with scripts that run in the given order. Without a language, the page is in the
-// browser's.
+// Sheet returns a page with a look, with scripts that run in the given order. If the look has no language, the page is
+// in the browser's language.
 func Sheet(visit httpapi.Visit, look binding.Look, name string, mood httpapi.SheetIcon,
 	scripts ...string,
 ) (httpapi.Sheet, error) {
@@ -135,7 +137,7 @@ func Sheet(visit httpapi.Visit, look binding.Look, name string, mood httpapi.She
 	return made, err //nolint:wrapcheck // what is embedded is there
 }
 
-// cancelled returns the page for a window that continues an attempt after the patient cancelled it.
+// cancelled returns the page for a window that continues an attempt after the patient cancelled the attempt.
 func cancelled(ctx context.Context, visit httpapi.Visit, look binding.Look, failure error,
 	expired ...*http.Cookie,
 ) (httpapi.Answer, error) {
@@ -144,7 +146,7 @@ func cancelled(ctx context.Context, visit httpapi.Visit, look binding.Look, fail
 	return httpapi.Document(s, expired...), err
 }
 
-// Ended describes how a sign-in ended.
+// Ended describes the end of a sign-in.
 type Ended struct {
 	Sheet   string // sheet that shows success
 	State   string // state value with which the browser returned
@@ -152,9 +154,9 @@ type Ended struct {
 	Failure error // nil if the sign-in succeeded
 }
 
-// End returns the window's last page. It shows success, the failure, or that the patient cancelled the attempt. The
-// opener reads the result from the attempt after the window notifies it. The page contains no text from other servers.
-// A window that shows a failure stays open, so that the user can read its reference.
+// End returns the window's last page. The page shows success, the failure, or the patient's cancellation of the
+// attempt. The window notifies the opener, which then reads the result from the attempt. The page contains no text from
+// other servers. A window that shows a failure stays open, so that the user can read the failure's reference.
 func End(ctx context.Context, visit httpapi.Visit, end Ended, cookies httpapi.Cookies) (httpapi.Answer, error) {
 	expired := EndBinding(end.State, cookies)
 	if end.Failure == nil {

@@ -10,22 +10,22 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// server is a FHIR server, identified by its URL.
+// server is a FHIR server. It is identified by its URL.
 type server struct {
-	base    string // without a trailing slash; the endpoint's ID is derived from it
-	id      string // endpoint's ID, unless a list chooses one
+	base    string // without a trailing slash; the endpoint's ID is derived from base
+	id      string // endpoint's ID, unless a list chooses an ID
 	host    string
-	origin  string // as shown to operators (catalog.Host)
-	tenant  string // host and path without the FHIR release, so that DSTU2 and R4 versions are equal
-	code    string // last uncommon part of the path, often the vendor's number for the customer
-	isGiven bool   // whether the code is a number assigned by a vendor rather than a word
+	origin  string // host as shown to operators (catalog.Host)
+	tenant  string // host and path without the FHIR release; same for a server's DSTU2 and R4 URLs
+	code    string // last path part that isn't common, often the vendor's customer number
+	isGiven bool   // whether the code looks like a vendor-assigned number rather than a word
 	release string // FHIR release, if the path contains it
 	known   string // platform whose profile contains the host; may be empty
-	isOpen  bool   // whether it is publicly reachable and secure enough for the mode
+	isOpen  bool   // whether the server is publicly reachable and secure enough for the mode
 }
 
-// readServer parses a URL. ok is false if it is not the URL of a FHIR server (docs/reference/deviations.md,
-// "Connecting").
+// readServer parses the URL of a FHIR server (docs/reference/deviations.md, "Connecting"). ok is false if the URL is
+// not that of a FHIR server.
 func readServer(mode, address string) (s server, ok bool) {
 	address = strings.TrimSpace(address)
 	if scheme, rest, found := strings.Cut(address, "://"); found {
@@ -78,13 +78,13 @@ const (
 	releaseR4    = "4.0.1"
 )
 
-// hasNumber reports whether the code is long enough to be unique.
+// hasNumber reports whether the code is a number that is long enough to be unique.
 func (s *server) hasNumber() bool { return s.isGiven && len(s.code) >= minNumber }
 
 // minNumber is the minimum length of a unique code.
 const minNumber = 12
 
-// isCommonPart reports whether a path part is too common to distinguish servers.
+// isCommonPart reports whether part of a path is too common to distinguish servers.
 func isCommonPart(part string) bool {
 	switch part {
 	case "", "api", "fhir", "fhirroute", "open", "v1", "v2", "v3", "v4", "argonaut", "uscore", "rest", "baser4",
@@ -94,7 +94,7 @@ func isCommonPart(part string) bool {
 	return false
 }
 
-// isPublic reports whether a host may be publicly reachable.
+// isPublic reports whether a host could be publicly reachable.
 func isPublic(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.IsGlobalUnicast() && !address.IsPrivate()

@@ -11,22 +11,22 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxAliases is the maximum number of alternative names of a brand.
+// maxAliases is the maximum number of a brand's alternative names.
 const maxAliases = 50
 
 // draft is a catalogue under construction.
 type draft struct{ record.Catalog }
 
-// facts holds the facts about a server, as stated by its best source.
+// facts holds the facts about a server, as stated by the best source that lists the server.
 type facts struct {
 	server         *server
 	id             string
 	release        string
 	platform       string
-	listedPlatform string // platform that the best source states, in lower case
+	listedPlatform string // platform stated by the best source, in lower case
 	saidBy         *row
 	names          []string // unique endpoint names
-	isDoubted      bool     // whether listedPlatform is untrusted until an operator confirms it
+	isDoubted      bool     // whether listedPlatform needs an operator's confirmation to be trusted
 	isOff          bool
 	isUsed         bool   // whether a brand uses the server
 	portal         string // name of a portal that uses the server
@@ -36,7 +36,7 @@ type facts struct {
 // isUsable reports whether patients can be sent to the server.
 func (f *facts) isUsable() bool { return f.server.isOpen && !isOld(f.release) && !f.isOff }
 
-// since tracks how long something has been unconfirmed. One readable source is enough to confirm it.
+// since tracks how long a record has been unconfirmed. One readable source is enough to confirm the record.
 type since struct {
 	isConfirmed bool
 	latest      time.Time
@@ -63,10 +63,10 @@ func (s *since) state() record.State {
 type builder struct {
 	*round
 
-	doubted []Wait // platforms that lists state for servers but that are not trusted
+	doubted []Wait // platforms stated by lists but not trusted
 }
 
-// build creates the records of a catalogue.
+// build creates a catalogue's records.
 func (c *builder) build(groups []*group, servers map[string]*facts) *draft {
 	made := &draft{record.Catalog{
 		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{},
@@ -91,14 +91,14 @@ func (c *builder) build(groups []*group, servers map[string]*facts) *draft {
 	return made
 }
 
-// surveyor collects the facts about servers from the lists.
+// surveyor collects facts about servers from the lists.
 type surveyor struct {
 	*round
 
-	derived map[string]string // server bases by endpoint ID, unless a list chooses the ID
+	derived map[string]string // server URLs by endpoint ID, unless a list chooses the ID
 }
 
-// factsOfServers returns the facts about each server by its base URL.
+// factsOfServers returns the facts about each server, keyed by the server's base URL.
 func (c *surveyor) factsOfServers() map[string]*facts {
 	all := map[string]*facts{}
 	chosen := map[string]string{}
@@ -127,7 +127,7 @@ func (c *surveyor) factsOfServers() map[string]*facts {
 	return all
 }
 
-// learn adds the facts about a server from a row. Rows of better sources must be added first.
+// learn adds the facts that a row states about a server. Callers must add rows from better sources first.
 func (c *surveyor) learn(f *facts, e endpoint, r *row, chosen map[string]string) {
 	f.unconfirmed.add(r.list.UnconfirmedSince)
 	if said := e.said.FHIRVersion; said != "" {
@@ -175,7 +175,7 @@ func (f *facts) record() record.Endpoint {
 	return e
 }
 
-// brand creates a brand's record without its portals. Names and places come from all sources, and every other field
+// brand creates a brand's record without its portals. Names and places come from all sources, and all other fields come
 // from the best source.
 func (g *group) brand() record.Brand {
 	b := record.Brand{ID: g.id, Hidden: g.rows[0].listing.Hidden, Name: g.name()}
@@ -201,7 +201,8 @@ func (g *group) brand() record.Brand {
 	return b
 }
 
-// name returns the brand's name in the best source, or the most frequent one if the source has several.
+// name returns the brand's name in the best source. If that source has several names for the brand, name returns the
+// most frequent one.
 func (g *group) name() string {
 	said := map[string]int{}
 	for _, r := range g.rows {
@@ -228,8 +229,8 @@ func aliasesOf(name string, all []string) []string {
 	return kept
 }
 
-// placesOf returns the unique places. It omits a place known only by state if a town or a ZIP code in that state is
-// known.
+// placesOf returns the brand's unique places. It omits a place known only by state if another place in that state has a
+// town or a ZIP code.
 func placesOf(all []record.Location) []record.Location {
 	slices.SortFunc(all, func(a, b record.Location) int {
 		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State),

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// merger merges brands that an operator or a list declares to be the same.
+// merger merges brands that an operator or a list declares to be the same brand.
 type merger struct{ *round }
 
-// mergeByHand merges brands that an operator or a hand-kept list declares to be the same. The first declaration for
-// each brand applies, with operators before lists.
+// mergeByHand merges brands that an operator or a manually maintained list declares to be the same brand. The first
+// declaration for each brand applies; operators' declarations precede those of lists.
 func (c *merger) mergeByHand(groups []*group) []*group {
 	byID := make(map[string]*group, len(groups))
 	for _, g := range groups {
@@ -29,19 +29,19 @@ func (c *merger) mergeByHand(groups []*group) []*group {
 			delete(byID, m.ID)
 		}
 		done[m.ID] = true
-		c.brands[m.ID] = into // an ID that pointed to another brand now points here, without its rows
+		c.brands[m.ID] = into // ID of another brand that now points to this brand, without its rows
 	}
 	return slices.DeleteFunc(groups, func(g *group) bool { return byID[g.id] != g })
 }
 
-// wasKnown reports whether an ID was published before or has just been merged.
+// wasKnown reports whether an ID was previously published or has just been merged.
 func (c *merger) wasKnown(id string) bool {
 	_, isBrand := c.in.Before.Brands[id]
 	_, isMerged := c.in.Before.Successors[id]
 	return isBrand || isMerged || c.brands[id] != ""
 }
 
-// merges returns the requested merges in an order independent of the input's.
+// merges returns the requested merges in an order that does not depend on the input's order.
 func (c *merger) merges(groups []*group) []Override {
 	var all []Override
 	for _, o := range c.in.Overrides {
@@ -70,8 +70,9 @@ func (c *merger) merges(groups []*group) []Override {
 	return all
 }
 
-// mayMerge reports whether a list's row may merge a brand. It may if only the same list or lesser lists contain the
-// brand. If no list contains the brand any longer, all of the brand's servers must have been at the row's own hosts.
+// mayMerge reports whether a list's row may merge a brand. A row may merge a brand that occurs only in the same list or
+// in lists of lower priority. If no list contains the brand any longer, all of the brand's servers must have been at
+// the row's own hosts.
 func (c *round) mayMerge(r *row, id string, from *group) bool {
 	if from != nil {
 		return r.list.Trusted || !slices.ContainsFunc(from.rows, func(other *row) bool {
@@ -86,7 +87,7 @@ func (c *round) mayMerge(r *row, id string, from *group) bool {
 	return true
 }
 
-// current returns a brand's ID in this catalogue: either its own ID or that of the brand it was merged into.
+// current returns a brand's ID in this catalogue: either its own ID or the ID of the brand it was merged into.
 func (c *merger) current(id string, byID map[string]*group) string {
 	for byID[id] == nil {
 		next, merged := c.brands[id]
@@ -109,7 +110,7 @@ func (c *builder) override(made *draft) {
 	})
 	for _, o := range overrides {
 		if o.Kind == Portal || o.Kind == Serves || o.Kind == Refuse {
-			continue // decisions about hosts; already applied
+			continue // decisions about hosts, which are already applied
 		}
 		id := made.Resolve(o.ID)
 		b, known := made.Brands[id]

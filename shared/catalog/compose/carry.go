@@ -14,10 +14,11 @@ import (
 type carrier struct{ *round }
 
 // carryOver retains published records that the lists no longer produce. IDs of merged brands continue to point to their
-// successors, and the other records become tombstones. While a list is missing or empty and none of its versions was
-// ever accepted, it is unknown which records are gone. They are retained and marked as unconfirmed.
+// successors, and the other records become tombstones. If a list is missing or empty and none of its versions was ever
+// accepted, carryOver can't determine which records are gone. In that case it retains the records and marks them as
+// unconfirmed.
 //
-// A record whose listings are waiting for an operator's approval remains as published.
+// A published record remains unchanged while its listings await an operator's approval.
 func (c *carrier) carryOver(made *draft) {
 	blind := c.blindSince()
 	stays := map[string]bool{} // IDs of portals and endpoints
@@ -59,7 +60,7 @@ func (c *carrier) carryParts(made *draft, stays map[string]bool, blind time.Time
 	}
 }
 
-// keep marks the portals and endpoints of a published brand, which then remain unchanged.
+// keep marks the portals and endpoints of a published brand to be kept unchanged.
 func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	for _, portal := range b.PortalIDs {
 		stays[portal] = !c.in.Before.Portals[portal].Gone()
@@ -70,7 +71,7 @@ func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	}
 }
 
-// blindSince returns the time since which a list has been completely missing, or zero if none is.
+// blindSince returns the time since which a list has been completely missing, or the zero time if no list is.
 func (c *carrier) blindSince() time.Time {
 	var latest time.Time
 	for _, l := range c.in.Lists {
@@ -96,7 +97,8 @@ func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	return record.State{RemovedAt: &c.now}
 }
 
-// succeed adds to each brand the IDs merged into it, so that each ID points directly to its successor.
+// succeed adds to each brand the IDs of all brands merged into it, so that each of these IDs points directly to the
+// brand.
 func (c *carrier) succeed(made *draft) {
 	next := map[string]string{}
 	maps.Copy(next, c.in.Before.Successors)
@@ -126,7 +128,7 @@ func (m *draft) has(id string) bool {
 	return isBrand || isPortal || isEndpoint
 }
 
-// last follows a chain of merges and returns its last ID, or "" if no record has that ID.
+// last follows a chain of merges and returns its last ID, or "" if no record has the last ID.
 func (m *draft) last(next map[string]string, id string) string {
 	for range next {
 		into, merged := next[id]
@@ -141,7 +143,7 @@ func (m *draft) last(next map[string]string, id string) string {
 	return ""
 }
 
-// date sets the time of each record's last change: now, or the previous time if the record is unchanged.
+// date sets each record's last-changed time to now or, for an unchanged record, to its previous time.
 func (c *carrier) date(made *draft) {
 	for id, b := range made.Brands {
 		before, known := c.in.Before.Brands[id]
@@ -223,7 +225,7 @@ func undated(of record.Catalog) string {
 		plain.Endpoints[id], bases[id] = e, e.FHIRBase
 	}
 	written, err := json.Marshal([]any{plain, bases})
-	if err != nil { // never happens: all values can be encoded as JSON
+	if err != nil { // can't happen: every value can be encoded as JSON
 		return ""
 	}
 	return string(written)
@@ -236,7 +238,7 @@ func undatedState(s record.State) record.State {
 	return s
 }
 
-// goneSince returns s with the removal time of before if the record was already removed then.
+// goneSince returns s with the removal time from before if the record was already removed then.
 func goneSince(s, before record.State) record.State {
 	if s.RemovedAt != nil && before.RemovedAt != nil {
 		s.RemovedAt = before.RemovedAt

@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// choiceSize is the length of a choice. It only has to distinguish the portals of one brand.
+// choiceSize is the length of a choice. A choice only has to be unique among the portals of one brand.
 const choiceSize = 8
 
-// markChoices marks the portals of a brand that patients can't tell apart. Such portals keep their IDs, because
-// connections refer to them.
+// markChoices marks those of a brand's portals that patients can't tell apart. Such portals keep their IDs, because
+// connections refer to the IDs.
 func (m *draft) markChoices(in Input) {
 	of := in.domainOf
 	marked := map[string]bool{}
@@ -40,7 +40,7 @@ func (m *draft) markChoices(in Input) {
 	}
 }
 
-// choice returns a text that is equal for portals with the same name, website and domains of FHIR servers.
+// choice returns the same text for all portals with the same name, website and FHIR server domains.
 func (m *draft) choice(p record.Portal, of func(host string) string) string {
 	domains := make([]string, 0, len(p.EndpointIDs))
 	for _, id := range p.EndpointIDs {

@@ -21,7 +21,7 @@ func hospitalAt(urls ...string) listing.Listing {
 	return l
 }
 
-// choices returns the choice of the portal at each FHIR base.
+// choices returns each portal's choice, keyed by FHIR base.
 func choices(c record.Catalog) map[string]string {
 	all := map[string]string{}
 	for _, p := range c.Portals {
@@ -56,7 +56,7 @@ func TestComposeMarksPortalsThatLookAlike(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal covers a portal that is added and removed again.
+// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal adds a portal and removes it again.
 func TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal(t *testing.T) {
 	t.Parallel()
 	const first, second = "https://api.odo.example/r4", "https://old.odo.example/fhir"

@@ -1,7 +1,8 @@
 // Package compose builds a catalogue from lists (docs/adr/0023-the-catalogue.md,
-// docs/adr/0027-names-and-duplicates.md). It decides which listings describe the same institution, which of its sources
-// takes precedence, which IDs records have, and how to treat records that no list contains any longer. It is pure: the
-// same input produces the same catalogue, byte for byte, regardless of the order of lists and listings.
+// docs/adr/0027-names-and-duplicates.md). It decides which listings describe the same institution and which of the
+// institution's sources takes precedence. It also decides which IDs records have, and how to treat records that no list
+// contains any longer. The package is pure: the same input produces the same catalogue, byte for byte, regardless of
+// the order of lists and listings.
 package compose
 
 import (
@@ -14,24 +15,24 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// List holds one mode's institutions from a source.
+// List holds a source's institutions for one mode.
 type List struct {
 	Source   string // ID of the source
-	Priority int    // if two sources contradict each other, the higher priority takes precedence
-	Platform string // platform of servers for which the list states none; may be empty
-	// UnconfirmedSince is the time since which the source has been unreadable, or zero if it was read. Listings are then
-	// the last accepted ones.
+	Priority int    // if two sources conflict, the source with the higher priority takes precedence
+	Platform string // platform of servers for which the list states no platform; may be empty
+	// UnconfirmedSince is the time since which the source has been unreadable, or zero if the last read succeeded. If
+	// the source is unreadable, Listings holds the last accepted listings.
 	UnconfirmedSince time.Time
 	Listings         []listing.Listing
-	// Trusted marks a list of institutions that operators have created; it has the authority of an operator.
+	// Trusted marks a list of institutions that operators have created. A trusted list has an operator's authority.
 	Trusted bool
 }
 
-// Override is an operator's decision about a brand or a host. It takes precedence over every list.
+// Override is an operator's decision about a brand or a host. An override takes precedence over every list.
 type Override struct {
 	Kind OverrideKind
-	ID   string // of the brand, or of one merged into it; for Serves and Refuse, the host (catalog.Host)
-	// for Merge, the ID of the successor; for Alias and Name, the text; for Portal, the host; for Serves, the platform
+	ID   string // ID of the brand, or of one merged into it; for Serves and Refuse, the host (catalog.Host)
+	// meaning by kind. Merge: the successor's ID; Alias and Name: the text; Portal: the host; Serves: the platform
 	Value string
 }
 
@@ -45,7 +46,7 @@ const (
 	Merge OverrideKind = "merge"
 	Alias OverrideKind = "alias"
 	Named OverrideKind = "name"
-	// Portal allows a brand to have servers at a host; if the ID is EveryBrand, all brands.
+	// Portal allows a brand to have servers at a host. If the ID is EveryBrand, Portal allows this for all brands.
 	Portal OverrideKind = "portal"
 	// Serves sets the platform of the servers at a host.
 	Serves OverrideKind = "platform"
@@ -53,29 +54,30 @@ const (
 	Refuse OverrideKind = "refuse"
 )
 
-// EveryBrand is the ID of a Portal override for a host that many institutions share, such as a vendor's.
+// EveryBrand is the ID of a Portal override for a host that many institutions share, such as a vendor's host.
 const EveryBrand = "*"
 
-// Input holds everything that determines a catalogue.
+// Input holds everything that determines the composed catalogue.
 type Input struct {
 	Mode      string         // "test" or "live"; applies to all lists
-	Before    record.Catalog // as last published; zero if nothing has been published
+	Before    record.Catalog // as last published; zero if never published
 	Lists     []List
 	Overrides []Override
-	// Platform returns the platform whose profile contains the host of a FHIR base, or "" if there is none. Platform may
-	// be nil.
+	// Platform returns the platform whose profile contains the host of a FHIR base, or "" if no profile does. Platform
+	// may be nil.
 	Platform func(base string) string
-	// Domain returns the registrable domain of a host name (suffix.Domain). If it is nil, every host is its own domain.
+	// Domain returns the registrable domain of a host name (suffix.Domain). If Domain is nil, every host is its own
+	// domain.
 	Domain func(host string) string
 	Now    time.Time
 }
 
-// Generic is the platform type of servers of unknown platform (platform.Generic).
+// Generic is the platform type of servers whose platform is unknown (platform.Generic).
 const Generic = "smart"
 
-// Compose builds the catalogue. Records of Before that no list contains any longer are retained with RemovedAt. Records
-// of lists that could not be read are retained with UnconfirmedSince. Composing the result again with the same lists
-// yields the same bytes at any later time.
+// Compose builds the catalogue. It retains records of Before that no list contains any longer and sets their RemovedAt.
+// It also retains records from lists that could not be read and sets their UnconfirmedSince. Composing the result again
+// from the same lists yields the same bytes, regardless of the time.
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
 	if !in.isByHand() && !report.hasSetAside() {
@@ -88,10 +90,10 @@ func Compose(in Input) (record.Catalog, Report) {
 type state struct {
 	made   record.Catalog
 	report Report
-	key    string // the encoded catalogue without its times
+	key    string // encoded catalogue without the times of its records
 }
 
-// settled repeatedly composes the catalogue from its own result until a result repeats. The result is then either
+// settled repeatedly composes the catalogue from its own result until a result repeats. The final result is either
 // stable or part of a cycle, from which settled always chooses the same member.
 func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Report) {
 	first := in.Before
@@ -111,11 +113,12 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 	return made, report
 }
 
-// settling is the maximum number of rounds until the result no longer changes. One round may not be enough: IDs chosen
-// or merged by hand can contradict what was published, and which servers wait depends on what was published.
+// settling is the maximum number of rounds until the result no longer changes. One round may not be enough for two
+// reasons: IDs chosen or merged by hand can contradict the published IDs, and the published catalogue affects which
+// servers must wait.
 const settling = 32
 
-// isByHand reports whether any IDs were chosen or merged by hand.
+// isByHand reports whether an operator or a manually maintained list chose or merged any IDs.
 func (in Input) isByHand() bool {
 	return slices.ContainsFunc(in.Overrides, func(o Override) bool { return o.Kind == Merge }) ||
 		slices.ContainsFunc(in.Lists, func(of List) bool {
@@ -123,7 +126,7 @@ func (in Input) isByHand() bool {
 		})
 }
 
-// round is one attempt to compose a catalogue from rows. Each step has its own type, which holds the state that only
+// round is one attempt to compose a catalogue from rows. Each step of a round has its own type for the state that only
 // this step needs.
 type round struct {
 	in        Input

@@ -34,10 +34,10 @@ func list(source string, listings ...listing.Listing) compose.List {
 	return compose.List{Source: source, Listings: listings}
 }
 
-// crowd returns institutions with different names at the shared server. Without them it would count as one
-// institution's own server.
+// crowd returns institutions with different names at the shared server. Without these institutions, the shared server
+// would be treated as a single institution's own server.
 func crowd() compose.List {
-	const names = 9 // exceeds the maximum for an institution's own server
+	const names = 9 // more than an institution's own server may have
 	others := make([]listing.Listing, 0, names)
 	for i := range names {
 		others = append(others, at(fmt.Sprintf("Marrow%c Clinic", 'a'+i), shared))
@@ -49,7 +49,7 @@ func input(lists ...compose.List) compose.Input {
 	return compose.Input{Mode: "live", Lists: lists, Now: noon}
 }
 
-// letting allows every brand to have servers at all hosts of the lists, as an operator can.
+// letting allows every brand to have servers at all of the lists' hosts, as an operator can.
 func letting(in compose.Input) compose.Input {
 	for _, l := range in.Lists {
 		for _, of := range l.Listings {
@@ -74,14 +74,14 @@ func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	return c, report
 }
 
-// failing is a test or a single check of a property.
+// failing is either a test or a single check of a property.
 type failing interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 
-// check reports IDs that don't point to a live record, or do so only indirectly.
+// check reports IDs that don't point directly to a live record.
 func check(tb failing, c record.Catalog) {
 	tb.Helper()
 	for id, b := range c.Brands {
@@ -112,7 +112,7 @@ func check(tb failing, c record.Catalog) {
 	}
 }
 
-// named returns the brands with the given name, ordered by ID, without tombstones.
+// named returns the brands with the given name, ordered by ID. It omits tombstones.
 func named(c record.Catalog, name string) []record.Brand {
 	var found []record.Brand
 	for _, b := range c.Brands {
@@ -143,7 +143,7 @@ func only(t *testing.T, c record.Catalog, name string) record.Brand {
 	return found[0]
 }
 
-// endpointsOf returns the endpoints of a brand.
+// endpointsOf returns a brand's endpoints.
 func endpointsOf(c record.Catalog, b record.Brand) []record.Endpoint {
 	var all []record.Endpoint
 	for _, p := range b.PortalIDs {
@@ -223,7 +223,7 @@ func TestComposeSeparatesSameNameInDifferentPlaces(t *testing.T) {
 		list("six", at("Harrow Vein Care", "https://api2.ehr.example/a/88127", zip("02134")),
 			at("Harrow Vein Care", "https://api3.ehr.example/a/99127", zip("10001"))),
 	))
-	// One per place, and one whose place is unknown.
+	// The result has one brand for each place, and one brand whose place is unknown.
 	if found := named(c, "Family Medical Center"); len(found) != 5 {
 		t.Errorf("%d are named Family Medical Center: %+v", len(found), found)
 	}
@@ -238,13 +238,13 @@ func TestComposeSeparatesSameNameInDifferentPlaces(t *testing.T) {
 			portals[c.Portals[p].Name] = true
 		}
 	}
-	if len(portals) != 2 || !portals["Patient portal"] || portals[""] { // those of the shared server and of their own
+	if len(portals) != 2 || !portals["Patient portal"] || portals[""] { // endpoints at shared and separate servers
 		t.Errorf("portals %v", portals)
 	}
 }
 
-// TestComposeKeepsListingWithVagueLocationSeparate checks that a listing with a vague place joins neither a brand with a
-// common name nor one of two candidates.
+// TestComposeKeepsListingWithVagueLocationSeparate checks that a listing with a vague location is not joined with a
+// brand with a common name, or with either of two candidates.
 func TestComposeKeepsListingWithVagueLocationSeparate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -9,12 +9,12 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// group holds the rows of a brand.
+// group holds a brand's rows.
 type group struct {
 	rows       []*row
-	candidates []string // possible IDs, best first
+	candidates []string // possible IDs, best ID first
 	id         string
-	own        []string // published brands that the group contains, including itself
+	own        []string // published brands that the group contains, including the group's own
 }
 
 // identifier assigns IDs to brands.
@@ -22,7 +22,7 @@ type identifier struct {
 	*round
 	words
 
-	heirs map[string]*group // maps published brands set apart to the only group that may still be each one
+	heirs map[string]*group // for published brands set apart: the only group that may still be that brand
 }
 
 // groups returns the brands, ordered by their first row.
@@ -42,9 +42,9 @@ func (c *joiner) groups() []*group {
 	return groups
 }
 
-// identify assigns an ID to each brand. The first choice is an ID that a hand-kept list has chosen. The second is the
-// published ID, looked up by the brand's current attributes. The third is the ID of a removed brand that can only be
-// this one. Otherwise a new ID is derived from the brand's attributes.
+// identify assigns an ID to each brand. The first choice is an ID that a manually maintained list has chosen. The
+// second is the published ID, looked up by the brand's current attributes. The third is the ID of a removed brand if
+// only this brand can be its successor. Otherwise, identify derives a new ID from the brand's attributes.
 func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.name(groups, servers)
 	taken := map[string]*group{}
@@ -58,7 +58,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.renamed(groups, taken)
 	for _, g := range groups {
 		for i := 0; g.id == ""; i++ {
-			// used if lists have chosen all others
+			// used if lists have chosen all other candidates
 			id := c.derive("row", g.rows[0].list.Source, bytesOf(g.rows[0].listing), strconv.Itoa(i))
 			if i < len(g.candidates) {
 				id = g.candidates[i]
@@ -71,7 +71,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	}
 }
 
-// name determines the possible IDs of each brand. An ID that is possible for two brands is assigned to neither.
+// name determines the possible IDs of each brand. If an ID is possible for two brands, neither brand gets that ID.
 func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	mixed := mixedNPIs(c.rows)
 	owners := map[string]*group{}
@@ -89,7 +89,7 @@ func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	for i, g := range groups {
 		g.candidates = slices.DeleteFunc(g.candidates,
 			func(id string) bool { return shared[id] || c.withheld.reservedIDs[id] && c.heirs[id] != g })
-		if first := g.rows[0]; len(g.candidates) == 0 { // the lists contain nothing but the same name for two brands
+		if first := g.rows[0]; len(g.candidates) == 0 { // the lists contain only a name, shared by two brands
 			g.candidates = []string{c.derive("listing", first.list.Source, first.listing.Key, bytesOf(first.listing))}
 			if owner := owners[g.candidates[0]]; owner != nil {
 				g.candidates = []string{c.derive("row", groups[i].rows[0].list.Source, bytesOf(first.listing))}
@@ -103,8 +103,8 @@ func (c *round) derive(parts ...string) string {
 	return ids.Derive(append([]string{"brand", c.in.Mode}, parts...)...)
 }
 
-// candidates returns the IDs derived from a business identifier, from the name and a ZIP code, from the name and a
-// server, and from the name and its key in a list.
+// candidates returns the possible IDs of a brand. The IDs are derived from a business identifier, or from the name
+// together with a ZIP code, a server, or the brand's key in a list.
 func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	var classes [5][]string
 	for _, r := range g.rows {
@@ -137,7 +137,7 @@ func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	return all
 }
 
-// chosen assigns the IDs that hand-kept lists have chosen.
+// chosen assigns the IDs that manually maintained lists have chosen.
 func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 	derived := map[string]*group{} // IDs derived from other brands' attributes, which a list can't choose
 	for _, g := range groups {
@@ -167,14 +167,15 @@ func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 type claim struct {
 	group *group
 	order int  // position of the group
-	is    bool // whether the brand's own ID matches, rather than one merged into it
+	is    bool // whether the brand's own ID matches, rather than a merged brand's ID
 	class int  // index of the matching candidate
 }
 
-// published assigns the IDs that brands had when they were published. If two published brands have become one, it
-// retains the ID of the brand that the best sources list at one of its previous hosts or, among several such brands, of
-// the one that has been unchanged for longest. The other IDs then point to it. If one brand has become two, the brand
-// with the attributes from which the ID was derived retains it, and the other gets back the ID that was merged.
+// published restores the IDs with which brands were published. If two published brands have become one brand, published
+// keeps the ID of the brand that the best sources list at one of that brand's previous hosts. If several brands
+// qualify, published keeps the ID of the brand that has been unchanged for longest. The remaining IDs then point to the
+// kept ID. If one brand has become two, the brand with the attributes from which the ID was derived keeps the ID. The
+// other brand regains the ID that was merged.
 func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
@@ -191,7 +192,7 @@ func (c *identifier) published(groups []*group, taken map[string]*group) {
 		for _, id := range g.candidates {
 			target, merged := c.in.Before.Successors[id]
 			if g.id == "" && merged && taken[id] == nil && taken[target] != nil {
-				g.id = id // the ID's brand had been merged with another
+				g.id = id // the ID's brand had been merged with another brand
 				taken[id] = g
 			}
 		}
@@ -216,8 +217,8 @@ func (c *identifier) claims(groups []*group) map[string]claim {
 	return claims
 }
 
-// chosenByLesser returns the published brands whose IDs were chosen by rows of a group that belongs to a better list.
-// They are merged into that group.
+// chosenByLesser returns the published brands whose IDs were chosen by lower-priority rows in a group that belongs to a
+// better list. These brands are merged into that group.
 func (c *identifier) chosenByLesser(g *group) []string {
 	best, _ := (&unit{rows: g.rows}).best()
 	var all []string
@@ -236,7 +237,7 @@ func (a claim) before(b claim) bool {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.order, b.order)) < 0
 }
 
-// take assigns one of its own published IDs to a brand and merges the others into it.
+// take assigns a brand one of its own published IDs and merges the brand's other published IDs into that ID.
 func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	if len(own) == 0 {
 		return
@@ -258,7 +259,7 @@ func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	g.own = own
 }
 
-// isBackedByBestSource reports whether the best sources list a brand at a host with which it was published.
+// isBackedByBestSource reports whether the best sources list a brand at a host with which the brand was published.
 func (c *round) isBackedByBestSource(g *group, b record.Brand) bool {
 	hosts := c.hostsOf(b)
 	best, _ := (&unit{rows: g.rows}).best()

@@ -1,7 +1,7 @@
 package compose
 
-// inherit gives a brand without portals the portals of its parent brand (SMART App Launch 2.2, section 8: an affiliated
-// brand), and lists each row's servers.
+// inherit gives each brand without portals the portals of its parent brand (an affiliated brand in SMART App Launch
+// 2.2, section 8). It also lists each row's servers.
 func (c *reading) inherit(rows []*row) {
 	above := make(map[inList]*row, len(rows))
 	for _, r := range rows {
@@ -28,8 +28,8 @@ func (c *reading) inherit(rows []*row) {
 // inList identifies a listing by its source and its key.
 type inList struct{ source, key string }
 
-// portalOwner returns the row whose portals r uses: r itself, or its nearest ancestor that has portals. It returns nil
-// if there is none.
+// portalOwner returns the row whose portals r uses: r itself, or the nearest ancestor of r that has portals. It returns
+// nil if neither r nor any ancestor has portals.
 func (c *reading) portalOwner(r *row, own [][]*portal, above map[inList]*row) *row {
 	seen := map[*row]bool{}
 	of := r

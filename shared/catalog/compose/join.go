@@ -14,26 +14,25 @@ type Rule string
 
 // Rules, most reliable first.
 const (
-	RuleIdentifier Rule = "identifier" // they share a business identifier
-	RuleNPI        Rule = "npi"        // they share an NPI that no list assigns to several names
+	RuleIdentifier Rule = "identifier" // the listings share a business identifier
+	RuleNPI        Rule = "npi"        // the listings share an NPI that no list assigns to several names
 	RuleNameZIP    Rule = "name_zip"   // same name and ZIP code
-	// same name and the same customer number at a vendor, or same name at an institution's own server, without different
-	// places
+	// same name, plus the same vendor's customer number or the same institution's own server, without different places
 	RuleNameTenant Rule = "name_tenant"
 	RuleNameServer Rule = "name_server" // same name at a server that many institutions share, without different places
-	// a name that no other institution has, in the same state, if at least one side has no more precise place
+	// same state and a name unique to the institution, if at least one side has no more precise place
 	RuleNameState Rule = "name_state"
 )
 
 const (
-	// fewNames is the maximum number of names at an institution's own server, since hospitals list their departments and
-	// former names.
+	// fewNames is the maximum number of names at an institution's own server. It exceeds one because hospitals list
+	// their departments and former names.
 	fewNames = 8
-	// minCode is the minimum length of a customer number at a vendor. codeNames is the maximum number of names that share
-	// one.
+	// minCode is the minimum length of a vendor's customer number. codeNames is the maximum number of names that may
+	// share one customer number.
 	minCode   = 6
 	codeNames = 2
-	// rareWord is the maximum number of names in which a distinctive word occurs.
+	// rareWord is the maximum number of names that may contain a distinctive word.
 	rareWord   = 10
 	minRare    = 4 // minimum number of letters in a rare word
 	wholeNames = 2 // minimum number of words in a distinctive name
@@ -57,7 +56,7 @@ func newJoiner(rows []*row, report *reporter, reader *names.Reader) *joiner {
 }
 
 // join determines which rows describe the same institution. Rows with the same name in different places are joined only
-// if they share an identifier or their customer number at a vendor.
+// if they share an identifier or a vendor's customer number.
 func (c *joiner) join() {
 	c.joinIdentified()
 	byNameZIP := map[string]int{}
@@ -77,7 +76,7 @@ func (c *joiner) join() {
 // joinServed joins rows with the same name that share a server.
 func (c *joiner) joinServed() {
 	own := ownServers(c.rows)
-	// rows by name and type of server
+	// rows, keyed by name and type of server
 	byNumber, coded, owned, many := map[string]int{}, map[string][]int{}, map[string][]int{}, map[string][]int{}
 	for i, r := range c.rows {
 		for _, s := range r.servers {
@@ -112,7 +111,7 @@ func (c *joiner) joinServed() {
 	}
 }
 
-// joinBy joins a row with the first row that has the same mark.
+// joinBy joins each row with the first row that has the same mark.
 func (c *joiner) joinBy(first map[string]int, mark string, i int, rule Rule) {
 	j, seen := first[mark]
 	if !seen {
@@ -148,7 +147,7 @@ func (c *joiner) joinIdentified() {
 }
 
 // mixedNPIs returns the NPIs that one list assigns to several names. Such an NPI belongs to a parent organisation and
-// does not distinguish its parts.
+// does not distinguish the organisation's parts.
 func mixedNPIs(rows []*row) map[string]bool {
 	type place struct{ source, npi string }
 	seen, mixed := map[place]string{}, map[string]bool{}
@@ -208,8 +207,8 @@ type set struct {
 	states []string
 }
 
-// roots returns, in order, the sets that contain the given rows of one name, with all places that each set has under
-// that name.
+// roots returns, in order, the sets that contain the given rows of one name. For each set, it also returns all places
+// that the set has under that name.
 func (c *joiner) roots(rows []int) []set {
 	byRoot := map[int]*set{}
 	for _, i := range rows {
@@ -230,9 +229,9 @@ func (c *joiner) roots(rows []int) []set {
 	return sets
 }
 
-// joinPlaced joins sets of one name unless they are in different places. It joins sets known only by state with each
-// other and with the only place known in that state. It joins sets without a place with each other and, if isTold, with
-// the only set that has a place.
+// joinPlaced joins sets with the same name unless the sets are in different places. It joins sets known only by state
+// with each other and with the state's only known place. It joins sets without a place with each other. If isTold is
+// true, it also joins sets without a place with the only set that has a place.
 func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	c.joinInStates(sets, rule)
 	var nowhere, somewhere []int
@@ -274,7 +273,7 @@ func isNear(zip string, others []string) bool {
 	})
 }
 
-// joinInStates joins sets known only by state with each other and with the only place known in that state.
+// joinInStates joins sets known only by state with each other and with the state's only known place.
 func (c *joiner) joinInStates(sets []set, rule Rule) {
 	vague, exact := map[string][]int{}, map[string]map[int]bool{}
 	for _, s := range sets {
@@ -302,8 +301,8 @@ func (c *joiner) joinInStates(sets []set, rule Rule) {
 	}
 }
 
-// joinRare joins listings at different servers by name and state if the name contains a word that is rare in other
-// names.
+// joinRare joins listings at different servers by name and state if the name contains a word that rarely occurs in
+// other names.
 func (c *joiner) joinRare() {
 	for _, name := range sortedKeys(c.byName) {
 		if rows := c.byName[name]; len(rows) > 1 && c.isRare(name) {
@@ -318,7 +317,7 @@ type words struct {
 	common *names.Reader
 }
 
-// count adds the words of names, counting each name once per word.
+// count adds the words of names. It counts each name only once per word.
 func (w words) count(byName map[string][]int) {
 	for name := range byName {
 		for _, word := range sorted(strings.Fields(name)) {

@@ -8,21 +8,21 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// unit is a brand or a portal, with the servers that lists assign to it.
+// unit is a brand or a portal, together with the servers that lists assign to it.
 type unit struct {
-	group     *group          // the brand; for a portal, the brand of its best row that has servers
-	isBrand   bool            // whether it is a brand rather than a portal
-	isSettled bool            // whether it was published with its best rows
+	group     *group          // the brand; for a portal, the brand of the portal's best row that has servers
+	isBrand   bool            // whether the unit is a brand rather than a portal
+	isSettled bool            // whether the unit was published with its best rows
 	rows      []*row          // rows that form the unit
-	claims    []serverClaim   // claims of the rows
-	isNew     bool            // whether it was published without hosts
-	before    map[string]bool // hosts with which it was published; empty for a new unit
+	claims    []serverClaim   // the rows' claims
+	isNew     bool            // whether the unit was published without hosts
+	before    map[string]bool // hosts with which the unit was published; empty for a new unit
 }
 
 // serverClaim records that a row assigns a server to a unit.
 type serverClaim struct {
 	row    *row
-	own    *group // group of the row
+	own    *group // row's group
 	server *server
 }
 
@@ -38,7 +38,7 @@ type doubt struct {
 // assessor determines which servers need an operator's decision.
 type assessor struct{ *round }
 
-// doubts lists the claims that need an operator's decision, for brands and for portals. Rows of several brands may
+// doubts returns the claims that need an operator's decision, for both brands and portals. Rows of several brands may
 // refer to the same portal.
 func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	var all []doubt
@@ -58,8 +58,8 @@ func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	return all
 }
 
-// unitOf returns a brand's unit with the claims of its rows, and adds these claims to the portals that the rows refer
-// to.
+// unitOf returns a brand's unit with the claims of the brand's rows. It also adds these claims to the portals that the
+// rows refer to.
 func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
 	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
@@ -74,7 +74,7 @@ func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[strin
 			}
 			id := c.portalID(p, sorted(bases), servers)
 			if id == "" || len(claims) == 0 && !c.mayAdd(g, r, id) {
-				continue // the row is not published in this portal
+				continue // the row was not published in this portal
 			}
 			of := portals[id]
 			if of == nil {
@@ -91,7 +91,7 @@ func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[strin
 	return brand
 }
 
-// claimsOf returns the claims of a row's portal, one per server that becomes an endpoint.
+// claimsOf returns the claims of a row's portal. There is one claim per server that becomes an endpoint.
 func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable bool) []serverClaim {
 	var claims []serverClaim
 	for _, e := range p.endpoints {
@@ -102,16 +102,16 @@ func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable b
 	return claims
 }
 
-// judge returns a unit's claims that need an operator's decision. A host may belong to the unit
+// judge returns a unit's claims that need an operator's decision. A host needs no new decision in any of these cases:
 //
-// - if an operator has decided so;
-// - if a platform's profile contains it and a row of the best sources lists it;
-// - if the unit was published with the host, and the best sources still list the unit at a previously published host;
-// - if the unit was not published yet, and all of the best sources list the host.
+// - an operator has already decided that the host belongs to the unit;
+// - a platform's profile contains the host, and a row of the best sources lists the host;
+// - the unit was published with the host, and the best sources still list the unit at a previously published host;
+// - the unit has not been published yet, and all of the best sources list the host.
 func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	best, isBest := u.best()
 	if !isBest {
-		return nil // created only by operators
+		return nil // only operators created the unit
 	}
 	byHost := map[string][]serverClaim{}
 	leading := map[string]bool{} // best sources that list any server
@@ -138,7 +138,7 @@ func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	return all
 }
 
-// doubtful reports whether an operator must decide if a host belongs to a unit, and why.
+// doubtful reports whether an operator must decide if a host belongs to a unit. It also returns the reason.
 func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
 	reached map[string]bool,
 ) (Why, bool) {
@@ -167,7 +167,7 @@ func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading 
 	return NewHost, true
 }
 
-// best returns the highest priority of a unit's sources. ok is false if only operators created it.
+// best returns the highest priority of a unit's sources. ok is false if only operators created the unit.
 func (u *unit) best() (priority int, ok bool) {
 	for _, r := range u.rows {
 		if !r.list.Trusted {
@@ -177,8 +177,8 @@ func (u *unit) best() (priority int, ok bool) {
 	return priority, ok
 }
 
-// wait sets a claim aside. Published brands of its rows remain unchanged, and those that already have the server retain
-// their IDs.
+// wait sets a claim aside. Published brands of the claim's rows remain unchanged, and brands that already have the
+// server retain their IDs.
 func (c *assessor) wait(d doubt) {
 	read := d.row
 	if read.read != nil {
@@ -188,7 +188,7 @@ func (c *assessor) wait(d doubt) {
 		c.withheld.rows[read] = map[string]bool{}
 	}
 	if c.withheld.rows[read][d.server.base] {
-		return // reported once for a brand and its portal
+		return // reported once for both a brand and its portal
 	}
 	c.withheld.rows[read][d.server.base] = true
 	for _, g := range []*group{d.unit.group, d.own} {
@@ -224,10 +224,10 @@ func (c *round) mayAdd(g *group, r *row, portal string) bool {
 		slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
 }
 
-// hostsBefore returns the hosts with which a brand was published, and those of brands that an operator has merged into
-// it. If several published brands become one, a host that only some of them had counts only if the best sources list it
-// (ADR 41). Otherwise a list could publish a brand at the hospital's host and at a host of its own, and then join the
-// hospital.
+// hostsBefore returns the hosts with which a brand was published, and the hosts of brands that an operator has merged
+// into that brand. If several published brands become one, a host that only some of these brands had counts only if the
+// best sources list the host (ADR 41). Otherwise, a list could publish a brand at both the hospital's host and the
+// list's own host, and then join that brand with the hospital.
 func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
@@ -253,15 +253,15 @@ func (c *assessor) isMergedByHand(g *group, id string) bool {
 		func(o Override) bool { return o.Kind == Merge && o.ID == id && c.is(g, o.Value) })
 }
 
-// isAt reports whether a source of at least the given priority lists the brand at a host.
+// isAt reports whether a source with at least the given priority lists the brand at a host.
 func (g *group) isAt(host string, priority int) bool {
 	return slices.ContainsFunc(g.rows, func(r *row) bool {
 		return r.list.Priority >= priority && slices.ContainsFunc(r.servers, func(s *server) bool { return s.origin == host })
 	})
 }
 
-// hostsOf returns the hosts of a published brand's servers. If the brand is gone, they include former hosts, because
-// the ID may be used again only with these.
+// hostsOf returns the hosts of a published brand's servers. If the brand is gone, hostsOf includes former hosts,
+// because the brand's ID may be used again only with these hosts.
 func (c *round) hostsOf(b record.Brand) map[string]bool {
 	hosts := map[string]bool{}
 	for _, portal := range b.PortalIDs {
@@ -293,8 +293,8 @@ func (c *assessor) reachedBefore() map[string]bool {
 	return bases
 }
 
-// showHosts adds hosts to the portals of brands with several portals and of brands with the same name, so that patients
-// can tell them apart by a server's location, which a list can't forge.
+// showHosts adds hosts to the portals of brands with several portals and of brands with the same name. Patients can
+// then distinguish portals by the server's host, which a list can't forge.
 func (m *draft) showHosts() {
 	shown, named := map[string]bool{}, map[string]int{}
 	for _, b := range m.Brands {

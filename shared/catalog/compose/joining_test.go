@@ -94,8 +94,7 @@ func TestComposeRejectsUnknownHostForHospital(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPublishedHospitalWhenRowChanges covers edits of published rows: the hospital's own and the
-// attacker's.
+// TestComposeKeepsPublishedHospitalWhenRowChanges edits the published rows of both the hospital and the attacker.
 func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	t.Parallel()
 	edited, added := hospitalList(), hospitalList()
@@ -139,8 +138,8 @@ func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	}
 }
 
-// TestComposeIgnoresIDChosenByLowerPriorityList covers a lower-priority list's row that joins the hospital and chooses
-// an ID for it.
+// TestComposeIgnoresIDChosenByLowerPriorityList covers a row of a lower-priority list that joins the hospital and
+// chooses an ID for the hospital.
 func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 	t.Parallel()
 	chosen := hostile(func(l *listing.Listing) { l.ID = nobody })
@@ -159,8 +158,8 @@ func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 	}
 }
 
-// TestComposeRejectsOlderBrandsHostWhenItJoinsHospital covers a row that was published at the hospital's host and
-// at a host of its own, and then adopts the hospital's NPI.
+// TestComposeRejectsOlderBrandsHostWhenItJoinsHospital covers a row that was published at both the hospital's host and
+// the row's own host, and then adopts the hospital's NPI.
 func TestComposeRejectsOlderBrandsHostWhenItJoinsHospital(t *testing.T) {
 	t.Parallel()
 	both := func(l *listing.Listing) { withServer(l, hospitalURL) }

@@ -178,7 +178,7 @@ func TestComposeShowsHostsIfBrandHasSeveralPortals(t *testing.T) {
 }
 
 // TestComposeKeepsServersPublishedBefore covers an upgrade: servers that the previous release published without an
-// operator's decision remain, and none of them waits.
+// operator's decision stay published and do not wait for approval.
 func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -213,8 +213,8 @@ func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	})
 }
 
-// TestComposeRejectsUnknownHostsFromLowerPriorityLists checks that lower-priority lists, in any sequence of steps,
-// never give a better list's brand or a platform a server at an unapproved host.
+// TestComposeRejectsUnknownHostsFromLowerPriorityLists checks that lower-priority lists never give a better list's
+// brand, or a platform, a server at an unapproved host, regardless of the sequence of steps.
 func TestComposeRejectsUnknownHostsFromLowerPriorityLists(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -262,7 +262,7 @@ func isEvil(base string) bool {
 	return host == "zz.evil.example" || host == "aa.evil.example"
 }
 
-// anyHostile returns a listing at the attacker's servers that copies any attributes of published brands.
+// anyHostile generates a listing at the attacker's servers that copies any attributes of published brands.
 func anyHostile(t *rapid.T, ours record.Catalog) listing.Listing {
 	l := anyListing(t)
 	ids := []string{"", nobody}

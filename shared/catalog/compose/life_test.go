@@ -142,7 +142,7 @@ func TestComposeDropsAmbiguousID(t *testing.T) {
 }
 
 // TestComposeSeparatesListingsWithOnlyName covers listings that differ only in details, so that their IDs have to be
-// derived from their entire content.
+// derived from the listings' entire content.
 func TestComposeSeparatesListingsWithOnlyName(t *testing.T) {
 	t.Parallel()
 	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"},
@@ -155,7 +155,7 @@ func TestComposeSeparatesListingsWithOnlyName(t *testing.T) {
 }
 
 // TestComposeMergesAndSplitsPublishedBrands covers two published brands that are merged when a list declares them to be
-// the same.
+// the same brand.
 func TestComposeMergesAndSplitsPublishedBrands(t *testing.T) {
 	t.Parallel()
 	north, south := at("Odo North", "https://north.example/r4"), at("Odo South", "https://south.example/r4")

@@ -18,8 +18,8 @@ type madePortal struct {
 	unconfirmed since
 }
 
-// portals creates a brand's portals and returns the brand's platform, which is that of the first server to which
-// patients can be sent. If the brand has such a server, its unusable servers are omitted.
+// portals creates a brand's portals and returns the brand's platform, which is the platform of the first usable server.
+// If the brand has a usable server, portals omits the brand's unusable servers.
 func (c *builder) portals(g *group, b record.Brand, servers map[string]*facts,
 	made map[string]*madePortal,
 ) (portalIDs []string, platform string) {
@@ -45,7 +45,7 @@ func (c *builder) portals(g *group, b record.Brand, servers map[string]*facts,
 	return sorted(portalIDs), cmp.Or(platform, Generic)
 }
 
-// isUsable reports whether the brand's patients can be sent to any of its servers.
+// isUsable reports whether the brand's patients can be sent to any of the brand's servers.
 func (g *group) isUsable(servers map[string]*facts) bool {
 	return slices.ContainsFunc(g.rows, func(r *row) bool {
 		return slices.ContainsFunc(r.servers, func(s *server) bool { return servers[s.base].isUsable() })
@@ -69,8 +69,8 @@ func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*fac
 // any of the brand's servers.
 func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() || f.isOff }
 
-// portalID returns the ID that a list has chosen, or one derived from the portal's key, its endpoints or its URL. It
-// returns "" if none of these is known.
+// portalID returns the ID that a list has chosen for the portal, or an ID derived from the portal's key, endpoints or
+// URL. It returns "" if the portal has none of these properties.
 func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) string {
 	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
 	if id, ok := ids.ParseUUID(p.said.ID); ok {
@@ -93,7 +93,7 @@ func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) s
 
 // saidPortal is a row's description of a portal.
 type saidPortal struct {
-	order int // order of the row
+	order int // position of the row
 	said  *listing.Portal
 }
 
@@ -112,8 +112,8 @@ func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *ro
 	}
 }
 
-// record returns the portal's record. Each field comes from the best source. A portal without a name gets that of its
-// only brand or a generic one, since URLs are not published.
+// record returns the portal's record. Each field comes from the best source. A portal without a name gets the name of
+// its only brand or a generic name, since URLs are not published.
 func (m *madePortal) record(id string, servers map[string]*facts) record.Portal {
 	p := record.Portal{ID: id}
 	slices.SortFunc(m.said, func(a, b saidPortal) int { return cmp.Compare(a.order, b.order) })

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// anyListing generates listings from few names, places and servers, so that many are equal or nearly equal.
+// anyListing generates listings from few names, places and servers, so that many listings are equal or nearly equal.
 func anyListing(t *rapid.T) listing.Listing {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
 	name := pick("prefix", "", "", "TX - ", "MA - ") +
@@ -139,8 +139,8 @@ func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	})
 }
 
-// TestComposeNeverJoinsTwoPlacesByName checks that all rows that were joined only by name, state, ZIP code and shared
-// servers are in one place.
+// TestComposeNeverJoinsTwoPlacesByName checks that all rows joined only by name, state, ZIP code and shared servers are
+// in the same place.
 func TestComposeNeverJoinsTwoPlacesByName(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -154,7 +154,7 @@ func TestComposeNeverJoinsTwoPlacesByName(t *testing.T) {
 						[]string{shared, "https://odo.example/r4", "http://vela.example"}).Draw(t, "server")}}}}
 				}
 				if len(of.Locations) > 0 {
-					// If a name begins with a state, the institution may also be in that state.
+					// A name that begins with a state may mean that the institution is also in that state.
 					of.Name = of.Name[max(0, len(of.Name)-len("Odo Clinic")):]
 				}
 			}

@@ -20,7 +20,7 @@ const everyNth = 5
 // isSoak reports whether all rows should be tested (make soak).
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// sampled returns the input of the public data in a soak test, and otherwise of a sample of its rows.
+// sampled returns the input of all public data in a soak test, and of a sample of its rows otherwise.
 func sampled(t *testing.T) (in compose.Input, nth int) {
 	t.Helper()
 	in, nth = published(t), 1
@@ -37,7 +37,7 @@ func sampled(t *testing.T) (in compose.Input, nth int) {
 	return in, everyNth
 }
 
-// published returns the input of the public data, which is stored beside the repository and never in it.
+// published returns the input of the public data, which is stored beside the repository, never inside it.
 func published(tb testing.TB) compose.Input {
 	tb.Helper()
 	file, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "catalog", "us-endpoints.ndjson.gz"))
@@ -57,7 +57,7 @@ func published(tb testing.TB) compose.Input {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	known := map[string]string{} // cached by origin, since thousands of rows share one
+	known := map[string]string{} // cached by origin, since thousands of rows share an origin
 	byHost := func(base string) string {
 		origin := catalog.Origin(base)
 		if known[origin] == "" {

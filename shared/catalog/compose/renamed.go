@@ -6,10 +6,10 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// renamed looks for published brands whose attributes have changed. It matches the only brand at a server that had only
-// one brand before, under a different name, and the only brand with a rare name, at a different server. Each retains
-// its ID. The ID derived from the new attributes becomes an alias of it, so that the next composition can look up the
-// brand directly.
+// renamed looks for published brands whose attributes have changed. It matches the only brand at a server if that
+// server also had only one brand before, under a different name. It also matches the only brand with a rare name if
+// that brand is now at a different server. Each matched brand retains its ID. The ID derived from the new attributes
+// becomes an alias of the retained ID, so that the next composition can look up the brand directly.
 func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	gone := map[string]record.Brand{}
 	for id, b := range c.in.Before.Brands {
@@ -37,7 +37,7 @@ func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	})
 }
 
-// keepBy assigns published IDs to brands without an ID, using a mark that is unique on both sides.
+// keepBy assigns published IDs to brands without an ID. It matches brands by a mark that is unique on both sides.
 func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand,
 	before map[string][]string, marks func(*group) []string,
 ) {
@@ -60,7 +60,7 @@ func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[s
 	}
 }
 
-// canBe reports whether a group may be a published brand, judging by its places.
+// canBe reports whether a group may be a published brand, based on the places of both.
 func (g *group) canBe(b record.Brand) bool {
 	if len(b.Locations) == 0 {
 		return true
@@ -73,7 +73,7 @@ func (g *group) canBe(b record.Brand) bool {
 		func(l record.Location) bool { return l.State == "" || slices.Contains(states, l.State) })
 }
 
-// endpointsBefore returns the published brands by endpoint.
+// endpointsBefore returns the published brands, keyed by endpoint.
 func (c *identifier) endpointsBefore() map[string][]string {
 	before := map[string][]string{}
 	for _, id := range sortedKeys(c.in.Before.Brands) {
@@ -92,7 +92,7 @@ func (c *identifier) endpointsBefore() map[string][]string {
 	return before
 }
 
-// namesBefore returns the published brands by name.
+// namesBefore returns the published brands, keyed by name.
 func (c *identifier) namesBefore() map[string][]string {
 	before := map[string][]string{}
 	for _, id := range sortedKeys(c.in.Before.Brands) {

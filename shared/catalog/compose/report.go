@@ -16,8 +16,8 @@ type Report struct {
 	Endpoints Count `json:"endpoints"`
 	Suspended int   `json:"suspended"` // number of endpoints to which patients can't be sent
 
-	// Duplicates is the number of brands with more than one listing. Extra is the number of their listings other than the
-	// first, and Joined counts these by rule.
+	// Duplicates is the number of brands with more than one listing. Extra is the number of these brands' additional
+	// listings, and Joined counts the additional listings by rule.
 	Duplicates int          `json:"duplicates"`
 	Extra      int          `json:"extra"`
 	Joined     map[Rule]int `json:"joined"`
@@ -26,7 +26,7 @@ type Report struct {
 	Conflicts map[Conflict]Seen `json:"conflicts"`
 	Dropped   map[Drop]Seen     `json:"dropped"`
 
-	Waiting []Wait `json:"-"` // servers waiting for an operator's approval, possibly thousands
+	Waiting []Wait `json:"-"` // servers awaiting an operator's approval, possibly thousands
 }
 
 // Count holds the number of records by state.
@@ -44,7 +44,7 @@ type Cluster struct {
 	Sources  []string `json:"sources"`
 }
 
-// Seen counts occurrences and holds the first few of them.
+// Seen counts occurrences and holds the first few of these occurrences.
 type Seen struct {
 	Count int      `json:"count"`
 	First []string `json:"first"`
@@ -53,20 +53,20 @@ type Seen struct {
 // Conflict is a kind of contradiction between lists or overrides.
 type Conflict string
 
-// Drop is the reason why an entry of a list is not in the catalogue.
+// Drop is the reason why the catalogue does not contain an entry of a list.
 type Drop string
 
 const (
-	// two different listings of one list have the same key; both are used
+	// two different listings of one list have the same key; both listings are used
 	conflictKey    Conflict = "key"
 	conflictPartOf Conflict = "part_of" // a brand is its own ancestor, or its parent is missing
 	conflictID     Conflict = "id"      // an ID is invalid, or chosen twice; the first brand gets it
 	// two lists state different platforms for a server; the better source takes precedence
 	conflictPlatform Conflict = "platform"
-	conflictRelease  Conflict = "release"  // likewise for its FHIR release
-	conflictOverride Conflict = "override" // an override refers to no brand, or forms a cycle
+	conflictRelease  Conflict = "release"  // two lists state different FHIR releases for a server; likewise
+	conflictOverride Conflict = "override" // an override refers to a missing brand, or forms a cycle
 
-	droppedCopy    Drop = "copy"    // a listing equals another one with the same key in its list
+	droppedCopy    Drop = "copy"    // a listing equals another listing with the same key in its list
 	droppedAddress Drop = "address" // a server URL is invalid (fhir.ParseBase)
 	droppedOld     Drop = "old"     // a DSTU2 or STU3 server also has an R4 version
 	droppedRefused Drop = "refused" // a server is at a host that an operator has refused
@@ -78,7 +78,7 @@ const (
 	biggest  = 20
 )
 
-// reporter counts while a catalogue is being composed.
+// reporter counts conflicts and omissions while a catalogue is being composed.
 type reporter struct{ Report }
 
 func newReporter() *reporter {
@@ -102,7 +102,7 @@ func (s Seen) with(where string) Seen {
 	return s
 }
 
-// copied returns a new reporter that starts with the counts of r.
+// copied returns a new reporter that starts with r's counts.
 func (r *reporter) copied() *reporter {
 	next := &reporter{r.Report}
 	next.Joined, next.Conflicts, next.Dropped = maps.Clone(r.Joined), maps.Clone(r.Conflicts), maps.Clone(r.Dropped)

@@ -25,18 +25,18 @@ type reading struct {
 
 // row is a listing prepared for comparison.
 type row struct {
-	order     int // position among all rows, which starts with the best sources
+	order     int // position among all rows, ordered by source, best source first
 	list      *List
 	listing   *listing.Listing
 	name      names.Name
-	key       string // name key
+	key       string // key of the name
 	zips      []string
 	states    []string
 	locations []record.Location
 	npis      []string
 	portals   []*portal // includes portals inherited from the parent brand
 	servers   []*server
-	isRefused bool // whether an operator has refused the hosts of all its servers
+	isRefused bool // whether an operator has refused the hosts of all of the row's servers
 	read      *row // original row, if some of its servers were set aside
 }
 
@@ -53,7 +53,7 @@ type endpoint struct {
 	server *server
 }
 
-// readRows reads all lists. The order of the resulting rows is independent of the order of the lists.
+// readRows reads all lists. The order of the resulting rows does not depend on the order of the lists.
 func (c *reading) readRows(lists []List) []*row {
 	lists = slices.Clone(lists)
 	var rows []*row
@@ -80,8 +80,8 @@ func (c *reading) readRows(lists []List) []*row {
 	return rows
 }
 
-// withoutCopies drops listings that equal another one with the same key. It retains listings with the same key and
-// different content.
+// withoutCopies drops listings that are identical to another listing with the same key. It retains listings that have
+// the same key but different content.
 func (c *reading) withoutCopies(rows []*row) []*row {
 	var kept []*row
 	for _, r := range rows {
@@ -102,7 +102,7 @@ func (c *reading) withoutCopies(rows []*row) []*row {
 
 func bytesOf(l *listing.Listing) string {
 	written, err := json.Marshal(l)
-	if err != nil { // never happens: all values can be encoded as JSON
+	if err != nil { // can't happen: every value can be encoded as JSON
 		return ""
 	}
 	return string(written)
@@ -135,7 +135,7 @@ func (c *reading) read(r *row) {
 	}
 }
 
-// readLocation parses a place. If the state is missing, it is derived from the ZIP code.
+// readLocation parses a place. If the state is missing, readLocation derives it from the ZIP code.
 func readLocation(said record.Location) record.Location {
 	l := record.Location{
 		City: strings.Join(strings.Fields(said.City), " "), State: strings.ToUpper(strings.TrimSpace(said.State)),
@@ -155,7 +155,7 @@ func readLocation(said record.Location) record.Location {
 	return l
 }
 
-// locate collects the row's places, including any in its name.
+// locate collects the row's places, including any place in the row's name.
 func (r *row) locate() {
 	if r.name.State != "" && !slices.ContainsFunc(r.locations,
 		func(l record.Location) bool { return l.State == r.name.State }) {
@@ -215,5 +215,5 @@ func sorted(texts []string) []string {
 	return texts
 }
 
-// sortedKeys returns the keys of a map in order.
+// sortedKeys returns a map's keys in sorted order.
 func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Wait is a listed server that is not in the catalogue, or whose platform is not trusted, until an operator approves it
-// (docs/adr/0041-joining-a-hospital.md).
+// Wait is a listed server that awaits an operator's approval (docs/adr/0041-joining-a-hospital.md). Until then, the
+// server is not in the catalogue, or its platform is not trusted.
 type Wait struct {
 	Host     string
 	Why      Why
@@ -22,12 +22,12 @@ type Wait struct {
 	IsKnown  bool     // whether a platform's profile contains the host
 }
 
-// Why is the reason for which a server waits.
+// Why is the reason why a server awaits approval.
 type Why string
 
-// Reasons for waiting.
+// Reasons why a server awaits approval.
 const (
-	NewHost       Why = "new_host"       // the brand was published without the host, which no profile contains
+	NewHost       Why = "new_host"       // the brand was published without the host, which no platform profile contains
 	LowerPriority Why = "lower_priority" // the brand belongs to a better source
 	// sources of equal priority list the unpublished brand at different hosts
 	Rivals     Why = "rivals"
@@ -39,8 +39,8 @@ const (
 type withheld struct {
 	listings    int                      // number of listings read
 	rows        map[*row]map[string]bool // FHIR bases set aside, by original row
-	brands      map[string]bool          // published brands that remain unchanged if no group becomes one of them
-	reservedIDs map[string]bool          // published brands whose IDs no other brand may receive
+	brands      map[string]bool          // published brands that remain unchanged if no group becomes that brand
+	reservedIDs map[string]bool          // published brands whose IDs must not go to any other brand
 	waits       []Wait
 }
 
@@ -61,7 +61,7 @@ func (a *withheld) remaining(rows []*row) []*row {
 	return left
 }
 
-// withoutWithheld returns a row without the servers that were set aside, or nil if it has no others.
+// withoutWithheld returns a row without the servers that were set aside, or nil if no servers remain.
 func (a *withheld) withoutWithheld(r *row) *row {
 	out := a.rows[r]
 	if len(out) == 0 {
@@ -86,8 +86,8 @@ func (a *withheld) withoutWithheld(r *row) *row {
 }
 
 // inheritApart looks for the group that, without the servers set aside, has all published portals of a brand set apart.
-// If that group retains the brand's ID, nothing changes for patients. Otherwise each composition would retain the old
-// brand and publish another one beside it.
+// If that group retains the brand's ID, nothing changes for patients. Otherwise, each composition would retain the old
+// brand and also publish a new brand for the group.
 func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
 	if len(c.withheld.reservedIDs) == 0 {
@@ -132,8 +132,8 @@ func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]b
 	return all
 }
 
-// couldBe returns the published brands that a group may be, judging by its attributes or by the IDs that its rows
-// choose.
+// couldBe returns the published brands that a group may be, based on the group's attributes or the IDs that the group's
+// rows choose.
 func (c *identifier) couldBe(g *group) []string {
 	all := make([]string, 0, len(g.candidates)+len(g.rows))
 	for _, id := range g.candidates {
@@ -147,10 +147,10 @@ func (c *identifier) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside removes the servers that need an operator's decision from the rows. It reports whether there were any, in
-// which case the caller composes again without them. It first removes servers that were never published. Only if there
-// are none, it removes published servers whose brand would become part of another, starting with the lowest priority. A
-// new row therefore never affects a published brand.
+// setAside removes the servers that need an operator's decision from the rows. It reports whether it removed any
+// servers, in which case the caller composes again without them. setAside first removes servers that were never
+// published. Only if there are no such servers, it removes published servers whose brand would become part of another
+// brand, starting with the lowest priority. A new row therefore never affects a published brand.
 func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {
@@ -167,7 +167,7 @@ func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	return true
 }
 
-// waiting lists the waiting servers in an order independent of the order of the lists.
+// waiting lists the servers that await approval. The order of the result does not depend on the order of the lists.
 func (a *withheld) waiting(doubted []Wait) []Wait {
 	all := slices.Concat(a.waits, doubted)
 	slices.SortFunc(all, func(a, b Wait) int {

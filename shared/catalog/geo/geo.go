@@ -1,6 +1,6 @@
 // Package geo provides offline facts about places in the United States: the state of a ZIP code, the names of states,
 // and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). It contains no data on
-// towns, which come from lists.
+// towns, since lists provide the towns.
 package geo
 
 import (
@@ -12,8 +12,8 @@ import (
 
 // prefixes has one line per three-digit ZIP code prefix: the digits, the state, and the latitude and longitude of the
 // area's approximate centre in degrees. All lines have the same width, so that a line can be located without reading
-// the others. The table was created for this project, based on the postal service's areas. Unused and military prefixes
-// have no state.
+// the lines before it. The table was created for this project, based on the postal service's areas. Unused and military
+// prefixes have no state.
 //
 //go:embed prefixes.txt
 var prefixes string
@@ -28,8 +28,8 @@ const (
 	samePrefix = 20.0
 )
 
-// ZIP returns the first five digits of a ZIP code, which may be followed by four more ("01234-5678", "012345678"). ok
-// is false for any other text.
+// ZIP returns the first five digits of a ZIP code, which may have four additional digits ("01234-5678", "012345678").
+// ok is false for any other text.
 func ZIP(text string) (zip string, ok bool) {
 	zip = strings.TrimSpace(text)
 	if len(zip) == 10 && zip[5] == '-' {
@@ -42,15 +42,16 @@ func ZIP(text string) (zip string, ok bool) {
 	return zip[:5], true
 }
 
-// State returns the code of the state, district or territory that a ZIP code belongs to, or "" if it is unknown.
+// State returns the code of the state, district or territory that contains a ZIP code, or "" if the ZIP code is
+// unknown.
 func State(zip string) string {
 	_, area, _ := find(zip)
 	return area.state
 }
 
 // Distance returns the approximate distance between two ZIP codes in kilometres, measured between the centres of their
-// three-digit areas. Half of all ZIP codes are less than 30 km from that centre, and nine out of ten less than 75 km.
-// ok is false if either ZIP code is unknown.
+// three-digit areas. Half of all ZIP codes are less than 30 km from their area's centre, and nine out of ten are less
+// than 75 km away. ok is false if either ZIP code is unknown.
 func Distance(a, b string) (km float64, ok bool) {
 	a, from, okFrom := find(a)
 	b, to, okTo := find(b)
@@ -65,8 +66,8 @@ func Distance(a, b string) (km float64, ok bool) {
 	return max(samePrefix, from.to(to)), true // areas of the same city have almost the same centre
 }
 
-// Nearest returns the approximate distance in kilometres between a ZIP code and the nearest of others. ok is false if
-// the ZIP code or all others are unknown.
+// Nearest returns the approximate distance in kilometres between a ZIP code and the nearest of the other ZIP codes. ok
+// is false if the ZIP code is unknown, or if all of the other ZIP codes are.
 func Nearest(others []string, zip string) (km float64, ok bool) {
 	for _, other := range others {
 		if away, isKnown := Distance(other, zip); isKnown && (!ok || away < km) {

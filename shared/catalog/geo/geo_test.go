@@ -36,7 +36,7 @@ func TestStateReturnsStateOfZIP(t *testing.T) {
 }
 
 // TestPrefixesHaveValidStates checks that every line has the correct width and a valid state. A line of a different
-// width would shift all later ones.
+// width would shift all later lines.
 func TestPrefixesHaveValidStates(t *testing.T) {
 	t.Parallel()
 	states := map[string]bool{}
@@ -52,7 +52,7 @@ func TestPrefixesHaveValidStates(t *testing.T) {
 		states[state] = true
 	}
 	for code := range geo.States() {
-		if !states[code] && code != "AS" && code != "MP" { // these two share the prefixes of Hawaii and Guam
+		if !states[code] && code != "AS" && code != "MP" { // these two share prefixes with Hawaii and Guam
 			t.Errorf("no ZIP code is in %s", code)
 		}
 	}

@@ -4,8 +4,8 @@ package geo
 // unknown.
 func StateName(code string) string { return States()[code] }
 
-// States returns the names of the states, the district and the territories, by code (USPS Publication 28, appendix B).
-// The caller owns the map.
+// States returns the names of the states, the district and the territories, keyed by code (USPS Publication 28,
+// appendix B). The caller owns the map.
 func States() map[string]string {
 	return map[string]string{
 		"AK": "Alaska", "AL": "Alabama", "AR": "Arkansas", "AS": "American Samoa", "AZ": "Arizona", "CA": "California",

@@ -1,7 +1,7 @@
-// Package health defines the health of catalogue endpoints (docs/adr/0030-health-of-endpoints.md): each endpoint's
-// state, with its start and cause, and a summary per mode for searches. The state is derived from two sources: a daily
-// probe of the endpoint's discovery, and the token requests of real connections. The package does not depend on a
-// store, HTTP or a clock. It stores no content from an endpoint: a cause is an error class.
+// Package health defines the health of catalogue endpoints (docs/adr/0030-health-of-endpoints.md). It defines each
+// endpoint's state, with the state's start and cause, and a summary per mode for searches. The state is derived from
+// two sources: a daily probe of the endpoint's discovery, and the token requests of real connections. The package does
+// not depend on a store, HTTP or a clock. It stores no content from an endpoint: a cause is an error class.
 package health
 
 import (
@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// State indicates whether patients can be sent to an endpoint now.
+// State indicates whether patients can currently be sent to an endpoint.
 type State string
 
-// States of an endpoint. An endpoint is Unknown if it has not been probed, or if it has failed once and never responded
-// before.
+// States of an endpoint. An endpoint is Unknown if it has not been probed, or if it has never responded and has failed
+// only once.
 const (
 	OK       State = "ok"
 	Degraded State = "degraded" // part of a sign-in or export fails, or probes have started to fail
@@ -33,7 +33,7 @@ type Endpoint struct {
 	Platform string // platform type
 }
 
-// Record is the stored health of an endpoint between probes. If the endpoint has never been probed, only the ID and the
+// Record is an endpoint's health as stored between probes. If the endpoint has never been probed, only the ID and the
 // mode are set.
 type Record struct {
 	EndpointID string
@@ -41,12 +41,12 @@ type Record struct {
 	State      State     // Unknown if empty
 	Since      time.Time // start of the state
 	CheckedAt  time.Time // time of the last conclusive probe
-	Cause      string    // class of the last failure; empty if nothing is failing
+	Cause      string    // class of the last failure; empty if the endpoint isn't failing
 	Failures   int       // consecutive failed probes
-	FailingAt  time.Time // time of the first of these failures
+	FailingAt  time.Time // time of the first consecutive failure
 	NextAt     time.Time // time of the next probe
 	Token      string    // name of the last discovered token endpoint, for Observer
-	Seen       string    // DiscoveredURLs.Sum of the last URLs stored
+	Seen       string    // DiscoveredURLs.Sum of the last stored URLs
 	Rev        int64
 }
 
@@ -54,20 +54,22 @@ type Record struct {
 type Finding struct {
 	// Cause is the class of the failure, or empty if the discovery shows that patients can sign in.
 	Cause string
-	// Silent reports that no server responded. The cause may be DNS, the server's network, or our own network.
+	// Silent reports that no server responded. Possible causes are DNS, the server's network and our own network.
 	Silent bool
-	// Busy reports that the server limited the rate of requests, which indicates nothing about its health.
+	// Busy reports that the server limited the rate of requests. A rate limit indicates nothing about the server's
+	// health.
 	Busy bool
 	// Wait is the delay that the server requested.
 	Wait time.Duration
-	// Token is the name of the token endpoint for Observer. It is empty if the discovery returned none.
+	// Token is the name of the token endpoint for Observer. It is empty if the discovery did not return a token
+	// endpoint.
 	Token string
-	// DiscoveredURLs contains the URLs in the discovery. It is zero if there was no discovery, or if a CapabilityStatement
-	// replaced it.
+	// DiscoveredURLs contains the URLs in the discovery. It is zero if there was no discovery, or if a
+	// CapabilityStatement was used instead.
 	DiscoveredURLs DiscoveredURLs
 }
 
-// DiscoveredURLs holds the URLs of an endpoint's discovery, which are used when the endpoint's row is published and
+// DiscoveredURLs holds the URLs of an endpoint's discovery. They are used when the endpoint's row is published, and are
 // shown to an operator.
 type DiscoveredURLs struct {
 	EndpointID string
@@ -75,9 +77,9 @@ type DiscoveredURLs struct {
 	SeenAt     time.Time
 	Pins       catalog.Pins
 	// Untrusted lists the URLs whose origins are neither that of the FHIR base nor one that the platform uses for all
-	// customers. Only an operator can confirm that they belong to the institution. If there are any, the endpoint must not
-	// be pinned to the discovered URLs.
-	Untrusted []catalog.Departure `json:"Abroad"` // this name is part of Sum
+	// customers. Only an operator can confirm that these URLs belong to the institution. If Untrusted is not empty, the
+	// endpoint must not be pinned to the discovered URLs.
+	Untrusted []catalog.Departure `json:"Abroad"` // Sum's hash includes this name
 	// Bundle is the URL of a list of the server's institutions, from which an operator can create a source.
 	Bundle string `json:",omitempty"`
 }
@@ -88,7 +90,7 @@ type Observed struct {
 	Failing  bool // whether the most recent requests all failed because of the server
 }
 
-// Sum identifies the discovered URLs regardless of their time. It is empty for the zero value.
+// Sum identifies the discovered URLs regardless of the time of discovery. It is empty for the zero value.
 func (s DiscoveredURLs) Sum() string {
 	if s.EndpointID == "" {
 		return ""

@@ -12,7 +12,7 @@ const endpointID = "0e000000-0000-4000-8000-000000000001"
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// step is a probe, the time since the previous one, and the results of real connections in between.
+// step is a probe, the time since the previous probe, and the results of real connections between the two probes.
 type step struct {
 	after   time.Duration
 	cause   string
@@ -23,7 +23,7 @@ type step struct {
 
 const quarter = 15 * time.Minute
 
-// TestAfterCombinesProbesAndConnections tests all the rules.
+// TestAfterCombinesProbesAndConnections tests all of After's rules.
 func TestAfterCombinesProbesAndConnections(t *testing.T) {
 	t.Parallel()
 	works, fails := health.Observed{Answered: 3}, health.Observed{Failing: true}
@@ -101,8 +101,8 @@ func TestAfterCombinesProbesAndConnections(t *testing.T) {
 	}
 }
 
-// TestAfterPreservesStateWhenServerIsBusy checks that a busy server's probe does not affect its state, and that the
-// server is not probed again before the delay that it requests.
+// TestAfterPreservesStateWhenServerIsBusy checks that probing a busy server does not affect the server's state. It also
+// checks that the server is not probed again before the delay that the server requests.
 func TestAfterPreservesStateWhenServerIsBusy(t *testing.T) {
 	t.Parallel()
 	well := health.Record{EndpointID: endpointID}.After(health.Finding{Token: "t"}, health.Observed{}, noon)

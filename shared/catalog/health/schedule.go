@@ -7,19 +7,21 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// wander is the range of the daily shift of an endpoint's probe time, so that the probe does not coincide with nightly
-	// maintenance every night.
+	// wander is the range of the daily shift of an endpoint's probe time. The shift ensures that the probe does not
+	// coincide with nightly maintenance every night.
 	wander = 2 * time.Hour
-	// firstProbes is the time per endpoint over which the first probes of a new catalogue are spread. The total is at most
-	// a day.
+	// firstProbes is the time per endpoint over which the first probes of a new catalogue are spread. The total spread
+	// is at most one day.
 	firstProbes = 3 * time.Second
-	// retryFirst is the wait before a failed endpoint is probed again. It doubles with each failure, up to retryLongest.
+	// retryFirst is the wait before a failed endpoint is probed again. The wait doubles with each failure, up to
+	// retryLongest.
 	retryFirst   = 15 * time.Minute
 	retryLongest = 3 * day
 )
 
-// DueAt returns the time of an endpoint's next probe. It is the time in the endpoint's record or, without a record, a
-// time after publication that depends on the endpoint's ID and the number of endpoints in the catalogue.
+// DueAt returns the time of an endpoint's next probe. If the endpoint has a record, DueAt returns the time in the
+// record. Otherwise it returns a time after publication that depends on the endpoint's ID and the number of endpoints
+// in the catalogue.
 func DueAt(r Record, published time.Time, endpoints int) time.Time {
 	if !r.NextAt.IsZero() {
 		return r.NextAt
@@ -28,9 +30,9 @@ func DueAt(r Record, published time.Time, endpoints int) time.Time {
 	return published.Add(share(over, "first", r.EndpointID))
 }
 
-// nextDaily returns the endpoint's probe time on the next day (UTC). It is derived from a hash of the endpoint's ID and
-// shifted slightly by a hash of the date. It is 22 to 26 hours after the previous one, and at least half a day from
-// now.
+// nextDaily returns the endpoint's probe time on the next day (UTC). The time is derived from a hash of the endpoint's
+// ID and shifted slightly by a hash of the date. It is 22 to 26 hours after the previous probe time, and at least half
+// a day from now.
 func nextDaily(id string, now time.Time) time.Time {
 	for midnight := now.UTC().Truncate(day); ; midnight = midnight.Add(day) {
 		at := midnight.Add(share(day, "daily", id) + share(wander, midnight.Format(time.DateOnly), id))
@@ -40,13 +42,13 @@ func nextDaily(id string, now time.Time) time.Time {
 	}
 }
 
-// retryAfter returns the wait after a number of consecutive failures, with ten per cent jitter.
+// retryAfter returns the wait after the given number of consecutive failures, with ten per cent jitter.
 func retryAfter(id string, failures int) time.Duration {
 	wait := min(retryFirst<<min(failures-1, 16), retryLongest)
 	return wait - wait/10 + share(wait/5, "retry", id)
 }
 
-// share returns a fraction of span determined by a hash of words.
+// share returns a fraction of span, determined by a hash of words.
 func share(span time.Duration, words ...string) time.Duration {
 	if span <= 0 {
 		return 0

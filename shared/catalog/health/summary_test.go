@@ -86,7 +86,8 @@ func TestVersionChangesWithSummaryContent(t *testing.T) {
 	}
 }
 
-// FuzzReadSummary checks that reading any object terminates, and that writing a summary that was read reproduces it.
+// FuzzReadSummary checks that reading any object terminates, and that writing a summary after reading it reproduces the
+// same bytes.
 func FuzzReadSummary(f *testing.F) {
 	whole := health.Summarize([]health.Record{recorded(1, health.OK, noon), recorded(2, health.Down, noon)}).Bytes()
 	f.Add(whole)

@@ -5,15 +5,16 @@ import (
 	"fmt"
 )
 
-// replace marks a version's object as unused after another version has replaced it.
+// replace marks a version's object as unused after another version has replaced that version.
 func (s *State) replace(old, next *Version) {
 	if old != nil && old.Key != next.Key {
 		s.Replaced = append(s.Replaced, old.Key)
 	}
 }
 
-// clean deletes replaced objects at the reading after their replacement, when readers of the previous row are unlikely
-// to need them. The row omits them when it is next saved. If saving fails, the deletion is repeated.
+// clean deletes replaced objects at the first reading after their replacement, when readers of the previous row are
+// unlikely to need these objects. The row omits the deleted objects when it is next saved. If saving fails, the
+// deletion is repeated.
 func (i Intake) clean(ctx context.Context, s *State) error {
 	for _, key := range s.Replaced {
 		if err := i.Objects.Delete(ctx, key); err != nil {
@@ -24,7 +25,7 @@ func (i Intake) clean(ctx context.Context, s *State) error {
 	return nil
 }
 
-// Forget deletes all objects of a removed source.
+// Forget deletes all of a removed source's objects.
 func (i Intake) Forget(ctx context.Context, row Row) error {
 	for _, version := range []*Version{row.State.Accepted, row.State.Pending} {
 		if version != nil {

@@ -27,8 +27,8 @@ func (w *world) kept(t *testing.T, s intake.State) {
 	}
 }
 
-// TestRefreshDeletesReplacedObjectOnNextRun also checks that the object is not deleted earlier, because a
-// publication in progress may still read it.
+// TestRefreshDeletesReplacedObjectOnNextRun also checks that the object is not deleted earlier, because a publication
+// in progress may still read the object.
 func TestRefreshDeletesReplacedObjectOnNextRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
@@ -43,12 +43,12 @@ func TestRefreshDeletesReplacedObjectOnNextRun(t *testing.T) {
 	if state := read(rows(0, 11)); len(state.Replaced) != 1 || len(w.objects) != 2 {
 		t.Errorf("replaced: %+v, %d objects", state, len(w.objects))
 	}
-	// the same content as before
+	// same content as before
 	if state := read(rows(0, 10)); w.names(t, state.Accepted) == "" || len(w.objects) != 2 {
 		t.Errorf("back: %+v, %d objects", state, len(w.objects))
 	}
-	read(rows(0, 2)) // this version waits for approval
-	read(rows(0, 3)) // this one replaces the waiting version
+	read(rows(0, 2)) // this version awaits approval
+	read(rows(0, 3)) // this version replaces the waiting version
 	if state := read(rows(0, 3)); len(state.Replaced) != 0 || len(w.objects) != 2 {
 		t.Errorf("unchanged: %+v, %d objects", state, len(w.objects))
 	}

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Diff describes the difference between two versions of a list, which are compared by the listings' keys.
+// Diff describes the difference between two versions of a list. Listings are compared by key.
 type Diff struct {
 	Before  int     `json:"before"` // number of listings in the old version
 	After   int     `json:"after"`
@@ -18,10 +18,11 @@ type Diff struct {
 	Changed Changes `json:"changed"`
 }
 
-// Changes counts added, removed or changed listings and contains the names of the first few.
+// Changes counts the listings that were added, removed or changed, and contains the names of the first few such
+// listings.
 type Changes struct {
 	Count int      `json:"count"`
-	Names []string `json:"names,omitempty"` // names of the first few
+	Names []string `json:"names,omitempty"` // names of the first few listings
 }
 
 const (
@@ -92,7 +93,7 @@ func saying(seed maphash.Seed, l listing.Listing) (uint64, error) {
 	return maphash.Bytes(seed, text), nil
 }
 
-// stored calls each for the listings of a version. It does nothing if version is nil.
+// stored calls each for every listing of a version. It does nothing if version is nil.
 func (i Intake) stored(ctx context.Context, version *Version, each func(listing.Listing) error) error {
 	if version == nil {
 		return nil

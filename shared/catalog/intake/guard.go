@@ -39,8 +39,8 @@ func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	return speak
 }
 
-// Reason identifies why a source could not be read. It is a listing.Reason, a class of package safehttp, or one of the
-// values below.
+// Reason identifies why a source could not be read. It is a listing.Reason, an error class from package safehttp, or
+// one of the values below.
 type Reason string
 
 // Reasons that package intake defines.
@@ -49,10 +49,10 @@ const (
 	BadMove   Reason = "bad_move"   // too many redirects, or a redirect to a URL that is not https
 	Older     Reason = "older"      // older than the accepted version, according to the list's timestamp
 	OutOfTime Reason = "timeout"
-	Unclear   Reason = "unclear" // neither our fault nor the server's
+	Unclear   Reason = "unclear" // caused by neither our service nor the server
 )
 
-// reasonOf returns the reason for a failure. theirs is true if the list or its server caused it.
+// reasonOf returns the reason for a failure. theirs is true if the list or its server caused the failure.
 func reasonOf(err error) (reason Reason, theirs bool) {
 	if failure, ok := errors.AsType[*listing.Refused](err); ok {
 		return Reason(failure.Reason), true

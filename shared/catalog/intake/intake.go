@@ -1,6 +1,6 @@
 // Package intake imports published lists (docs/adr/0023-the-catalogue.md). It defines the sources, schedules their
-// fetches, and decides whether a new version replaces the accepted one. A list that looks wrong waits for an operator's
-// approval, and an unreadable one changes nothing.
+// fetches, and decides whether a new version replaces the accepted version. A list that looks wrong waits for an
+// operator's approval, and an unreadable list changes nothing.
 package intake
 
 import (
@@ -18,34 +18,35 @@ type Row struct {
 	Rev    int64 // incremented with every change
 }
 
-// State is the state of a source. It contains no secrets.
+// State is a source's state. It contains no secrets.
 type State struct {
-	Accepted *Version `json:"accepted,omitempty"` // version used in the catalogue; nil if none was accepted
-	Pending  *Version `json:"pending,omitempty"`  // version waiting for an operator's approval
-	Guards   []Guard  `json:"guards,omitempty"`   // reasons for waiting
-	// Replaced lists the keys of unused objects, which the next reading deletes.
+	Accepted *Version `json:"accepted,omitempty"` // version used in the catalogue; nil if no version was accepted
+	Pending  *Version `json:"pending,omitempty"`  // version awaiting an operator's approval
+	Guards   []Guard  `json:"guards,omitempty"`   // reasons why Pending waits
+	// Replaced lists the keys of unused objects. The next reading deletes these objects.
 	Replaced []string `json:"replaced,omitempty"`
 
 	Due       time.Time `json:"due,omitzero"`        // time of the next fetch
 	CheckedAt time.Time `json:"checked_at,omitzero"` // time of the last fetch, regardless of its result
-	Failures  int       `json:"failures,omitempty"`  // number since the last successful reading
-	Reason    Reason    `json:"reason,omitempty"`    // reason for the last failure; empty if there was none
-	// UnconfirmedSince is the time since which Accepted has not been confirmed, or zero if the last reading confirmed it.
+	Failures  int       `json:"failures,omitempty"`  // number of failures since the last successful reading
+	Reason    Reason    `json:"reason,omitempty"`    // reason for the last failure; empty if there was no failure
+	// UnconfirmedSince is the time since which Accepted has not been confirmed, or zero if the last reading confirmed
+	// Accepted.
 	UnconfirmedSince time.Time `json:"unconfirmed_since,omitzero"`
 	// Unpublished reports whether the accepted version has changed since it was last included in a publication.
 	Unpublished bool `json:"unpublished,omitempty"`
 }
 
-// Version is a list as of one reading.
+// Version is a list as read at one time.
 type Version struct {
-	// key of the object with its listings (listing.Stored); unique per reading
+	// key of the object that stores the listings (listing.Stored); unique per reading
 	Key       string         `json:"key"`
 	Body      string         `json:"body"`               // SHA-256 of the received bytes, in hex
-	ETag      string         `json:"etag,omitempty"`     // as sent by the server
+	ETag      string         `json:"etag,omitempty"`     // header value, as sent by the server
 	Modified  string         `json:"modified,omitempty"` // the Last-Modified header, verbatim
 	Timestamp time.Time      `json:"timestamp,omitzero"` // the list's own timestamp
-	ReadAt    time.Time      `json:"read_at"`            // time when it was first read
-	Report    listing.Report `json:"report"`             // report of parsing it
+	ReadAt    time.Time      `json:"read_at"`            // time when this version was first read
+	Report    listing.Report `json:"report"`             // report on parsing the list
 	Diff      Diff           `json:"diff"`               // difference from the version that was accepted at that time
 }
 
@@ -53,7 +54,7 @@ type Version struct {
 type Rows interface {
 	// Sources returns all sources, ordered by ID.
 	Sources(ctx context.Context) ([]Row, error)
-	// Source returns one source. It returns fault.NotFound if there is none.
+	// Source returns one source. It returns fault.NotFound if the source does not exist.
 	Source(ctx context.Context, id string) (Row, error)
 	// SaveSource replaces revision row.Rev, or creates the row if Rev is 0. It returns the row with its new Rev, or
 	// fault.Conflict if the stored revision differs.
@@ -63,7 +64,7 @@ type Rows interface {
 // Objects stores listings, in the Catalog bucket.
 type Objects interface {
 	Put(ctx context.Context, key, contentType string, body []byte) error
-	// Open reads an object. It returns fault.NotFound if there is none.
+	// Open reads an object. It returns fault.NotFound if the object does not exist.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Delete deletes an object if it exists.
 	Delete(ctx context.Context, key string) error
@@ -75,11 +76,11 @@ type Known struct{ ETag, Modified string }
 // Answer is a server's response to a request for a list.
 type Answer struct {
 	IsUnchanged bool
-	Body        io.ReadCloser // nil if unchanged; the caller closes it
+	Body        io.ReadCloser // nil if the list is unchanged; the caller closes Body
 	Known       Known         // identifies the version in Body
 }
 
-// Lists fetches lists (fetch.Client). Its errors have a method Failure() (class string, status int), as those of
+// Lists fetches lists (fetch.Client). Its errors have a method Failure() (class string, status int), as errors from
 // package safehttp do.
 type Lists interface {
 	Fetch(ctx context.Context, address string, known Known) (Answer, error)

@@ -139,7 +139,7 @@ func TestRefreshDropsPendingVersionWhenListRecovers(t *testing.T) {
 	}
 }
 
-// failure is an error with a class, like those of safehttp and fetch.
+// failure is an error with a class, like the errors of safehttp and fetch.
 type failure string
 
 func (f failure) Error() string          { return string(f) }
@@ -331,7 +331,7 @@ func TestDueSortsSourcesByOverdueTime(t *testing.T) {
 	}
 }
 
-// hostile returns a list that maximises the size of everything that a row stores about it.
+// hostile returns a list that maximises the size of everything that a row stores about the list.
 func hostile() string {
 	long := strings.Repeat("\\u0026", 290)
 	entries := make([]string, 0, 200)

@@ -27,7 +27,7 @@ type world struct {
 	saved   int
 	objects map[string][]byte
 	put     int
-	stuck   error // error of every deletion
+	stuck   error // error returned by every deletion
 	clash   bool  // whether another writer changes the row first
 }
 

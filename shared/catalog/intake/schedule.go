@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Retry intervals. A source that can't be read is retried soon, then at increasing intervals.
+// Retry intervals. A source that can't be read is retried soon, and then at increasing intervals.
 const (
 	firstRetry = 15 * time.Minute
 	lastRetry  = 24 * time.Hour
@@ -19,7 +19,7 @@ func (i Intake) done(ctx context.Context, row Row, outcome Outcome) (Row, Outcom
 	return i.end(ctx, row, outcome)
 }
 
-// wait completes a reading whose list must wait for approval. It does not confirm the accepted version.
+// wait completes a reading whose list must wait for approval. Such a reading does not confirm the accepted version.
 func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	row.State.Failures, row.State.Reason = 0, ""
 	row.State.doubt(i.Now())
@@ -27,7 +27,7 @@ func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	return i.end(ctx, row, Waiting)
 }
 
-// failed completes a reading without a usable list.
+// failed completes a reading that did not produce a usable list.
 func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcome, error) {
 	row.State.Failures++
 	row.State.Reason = reason
@@ -40,8 +40,8 @@ func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcom
 	return i.end(ctx, row, Failed)
 }
 
-// doubt records the time since which the accepted version has been unconfirmed. Patients see it, so it must be
-// published.
+// doubt records the time since which the accepted version has been unconfirmed. Since patients see this time, it must
+// be published.
 func (s *State) doubt(now time.Time) {
 	if s.Accepted != nil && s.UnconfirmedSince.IsZero() {
 		s.UnconfirmedSince, s.Unpublished = now.UTC(), true

@@ -13,31 +13,31 @@ import (
 
 // Source is a published list, as configured by an operator.
 type Source struct {
-	ID     string         `json:"id" yaml:"id"`     // lower case letters, digits and hyphens
+	ID     string         `json:"id" yaml:"id"`     // lowercase letters, digits and hyphens
 	Name   string         `json:"name" yaml:"name"` // display name
 	Mode   string         `json:"mode" yaml:"mode"` // "test" or "live"; applies to all records from the list
 	URL    string         `json:"url,omitempty" yaml:"url"`
 	Format listing.Format `json:"format" yaml:"format"`
 	// fetch interval; if 0 or without a URL, the list is fetched only at an operator's request
 	Every time.Duration `json:"every,omitempty" yaml:"every"`
-	// platform of endpoints for which the list states none
+	// platform of endpoints for which the list states no platform
 	Platform string `json:"platform,omitempty" yaml:"platform"`
-	// if two sources contradict each other, the higher priority takes precedence
+	// if two sources contradict each other, the source with the higher priority takes precedence
 	Priority int `json:"priority,omitempty" yaml:"priority"`
 	// licence of the list, as stated by its publisher
 	License string `json:"license,omitempty" yaml:"license"`
 	Note    string `json:"note,omitempty" yaml:"note"` // note for operators
 
 	// Brand is set for a list that an institution publishes about itself (SMART App Launch 2.2, section 8: brandBundle,
-	// user_access_brand_identifier). Only that brand and its parts are imported.
+	// user_access_brand_identifier). From such a list, only that brand and its parts are imported.
 	Brand *listing.Identifier `json:"brand,omitempty" yaml:"brand"`
 }
 
 // ownFirst is higher than any priority that an operator can set.
 const ownFirst = 1000
 
-// Rank returns the Priority, or a higher value than any Priority for a list that an institution publishes about itself:
-// apps must prefer it to a vendor's list (SMART App Launch 2.2, section 8).
+// Rank returns the Priority or, for a list that an institution publishes about itself, a value higher than any
+// Priority. Apps must prefer such a list to a vendor's list (SMART App Launch 2.2, section 8).
 func (s Source) Rank() int {
 	if s.Brand != nil {
 		return ownFirst + s.Priority
@@ -45,7 +45,7 @@ func (s Source) Rank() int {
 	return s.Priority
 }
 
-// Limits on the fetch interval, which protect the list's server.
+// Limits on the fetch interval. They protect the list's server.
 const (
 	oftenest  = time.Hour
 	seldomest = 90 * 24 * time.Hour
@@ -53,7 +53,7 @@ const (
 
 var sourceID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Check validates a source. It returns fault.Invalid, naming the invalid field.
+// Check validates a source. It returns fault.Invalid with the name of the invalid field.
 func (s Source) Check() error {
 	const longest = 60
 	wrong := func(field, text string) error { return fault.BadRequest(text).About(field) }

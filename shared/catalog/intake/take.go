@@ -21,13 +21,14 @@ type Outcome string
 // Outcomes of reading a source.
 const (
 	Accepted  Outcome = "accepted"
-	Waiting   Outcome = "waiting" // the list waits for an operator's approval
+	Waiting   Outcome = "waiting" // the list awaits an operator's approval
 	Unchanged Outcome = "unchanged"
 	Failed    Outcome = "failed" // the row contains the Reason
 )
 
-// Refresh fetches a source and processes its list. If the list or its server fails, that is reported as an Outcome. An
-// error is an internal failure, or fault.Conflict if the row has changed in the meantime.
+// Refresh fetches a source and processes its list. If the list or its server fails, Refresh reports the failure as an
+// Outcome. An error is either an internal failure or fault.Conflict, which means that the row has changed in the
+// meantime.
 func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 	if err := i.clean(ctx, &row.State); err != nil {
 		return row, Failed, err
@@ -59,7 +60,7 @@ func (i Intake) Take(ctx context.Context, row Row, list io.Reader) (Row, Outcome
 	return i.take(ctx, row, list, Known{})
 }
 
-// Approve accepts the pending version. It returns fault.NotFound if there is none.
+// Approve accepts the pending version. It returns fault.NotFound if there is no pending version.
 func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	if row.State.Pending == nil {
 		return row, fault.Missing("No snapshot of this source is waiting for approval.")
@@ -69,7 +70,7 @@ func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	return i.save(ctx, row)
 }
 
-// latest returns the most recently read version.
+// latest returns the version that was read most recently.
 func (s *State) latest() *Version {
 	if s.Pending != nil {
 		return s.Pending
@@ -77,7 +78,7 @@ func (s *State) latest() *Version {
 	return s.Accepted
 }
 
-// accept makes a version the accepted one.
+// accept makes a version the accepted version.
 func (s *State) accept(version *Version) {
 	s.replace(s.Accepted, version)
 	s.replace(s.Pending, version)
@@ -85,7 +86,7 @@ func (s *State) accept(version *Version) {
 	s.confirm()
 }
 
-// confirm records that the list equals the accepted version. Patients see whether a record is unconfirmed, so the
+// confirm records that the list equals the accepted version. Since patients see whether a record is unconfirmed, the
 // change must be published.
 func (s *State) confirm() {
 	s.Failures, s.Reason = 0, ""
@@ -129,7 +130,7 @@ func (i Intake) take(ctx context.Context, row Row, list io.Reader, known Known) 
 	return i.done(ctx, row, Accepted)
 }
 
-// read returns a source's listings: those of the entire list, or of one brand.
+// read returns a source's listings: those of the entire list, or those of one brand.
 func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing, listing.Report, error) {
 	var listings []listing.Listing
 	report, err := listing.Read(ctx, source.Format, list, func(l listing.Listing) error {
@@ -145,7 +146,7 @@ func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing
 	return listings, report, nil
 }
 
-// ofBrand returns the listings of a brand and of all its parts.
+// ofBrand returns the listings of a brand and of all the brand's parts.
 func ofBrand(listings []listing.Listing, brand listing.Identifier) []listing.Listing {
 	above := make(map[string]string, len(listings))
 	isOwn := make(map[string]bool)
@@ -168,7 +169,7 @@ func ofBrand(listings []listing.Listing, brand listing.Identifier) []listing.Lis
 	})
 }
 
-// keep stores the listings of a version.
+// keep stores a version's listings.
 func (i Intake) keep(ctx context.Context, source Source, version *Version, listings []listing.Listing) error {
 	var packed bytes.Buffer
 	if err := listing.Write(&packed, slices.Values(listings)); err != nil {

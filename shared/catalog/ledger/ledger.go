@@ -1,6 +1,6 @@
 // Package ledger defines the catalogue's records outside its snapshots (docs/adr/0023-the-catalogue.md): a mode's live
-// version, the status of a publication, and the operator's overrides of the lists. It does not depend on a store.
-// Publishing and serving share these records.
+// version, the status of a publication, and the operator's overrides of the lists. The package does not depend on a
+// store. The publishing and serving packages share these records.
 package ledger
 
 import (
@@ -10,13 +10,13 @@ import (
 )
 
 // Version is the name of a snapshot. It consists of the creation time (UTC) and a hash of the content, so that names
-// sort by time and equal content can be recognised. An empty Version means that there is none.
+// sort by time and snapshots with equal content can be recognised. An empty Version means that there is no snapshot.
 type Version string
 
-// versionTime is the time format in a version.
+// versionTime is the format of the time in a version.
 const versionTime = "20060102T150405Z"
 
-// NewVersion returns the name of a snapshot created at the given time with the given hash in hex.
+// NewVersion returns the name of a snapshot with the given creation time and hash (in hex).
 func NewVersion(at time.Time, hash string) Version {
 	return Version(at.UTC().Format(versionTime) + "-" + hash)
 }
@@ -27,7 +27,7 @@ func (v Version) Hash() string {
 	return hash
 }
 
-// MadeAt returns the snapshot's creation time, or zero for an invalid version.
+// MadeAt returns the snapshot's creation time, or the zero time if the version is invalid.
 func (v Version) MadeAt() time.Time {
 	at, _, _ := strings.Cut(string(v), "-")
 	made, err := time.Parse(versionTime, at)
@@ -37,26 +37,26 @@ func (v Version) MadeAt() time.Time {
 	return made
 }
 
-// ParseVersion parses a version, for example from a cursor or a command line. A version becomes part of an object's
-// name.
+// ParseVersion parses a version, for example from a cursor or a command line. Parsing is necessary because a version
+// becomes part of an object's name.
 func ParseVersion(text string) (Version, bool) {
 	v := Version(text)
 	sum, err := hex.DecodeString(v.Hash())
 	return v, err == nil && len(sum) == hashBytes && !v.MadeAt().IsZero() && NewVersion(v.MadeAt(), v.Hash()) == v
 }
 
-// hashBytes is the number of bytes of a SHA-256 hash that a version contains.
+// hashBytes is the number of bytes that a version contains of a SHA-256 hash.
 const hashBytes = 8
 
 // Shorten returns the part of a SHA-256 hash that a version contains, in hex.
 func Shorten(sum []byte) string { return hex.EncodeToString(sum[:hashBytes]) }
 
-// Pointer identifies a mode's live version. In a new stack only Mode is set.
+// Pointer identifies a mode's live version. In a new stack, only Mode is set.
 type Pointer struct {
 	Mode    string
 	Live    Version
 	MovedAt time.Time
-	// Kept lists the versions whose objects exist, including the live one, in publication order.
+	// Kept lists the versions whose objects exist, including the live version, in publication order.
 	Kept []Version
 	Rev  int64
 }
@@ -64,15 +64,15 @@ type Pointer struct {
 // Phase is the progress of a publication.
 type Phase string
 
-// Phases, in order. An endpoint's row is written before patients can find the endpoint, and suspended after they no
-// longer can.
+// Phases, in order. An endpoint's row is written before patients can find the endpoint, and the row is suspended after
+// patients can no longer find the endpoint.
 const (
 	Writing    Phase = "writing"    // writing the snapshot's objects
 	Rows       Phase = "rows"       // writing the rows of endpoints that patients may connect to
 	Suspending Phase = "suspending" // suspending removed endpoints, after the pointer has moved
 )
 
-// Publication is the status of a mode's publication. In a new stack only Mode is set.
+// Publication is the status of a mode's publication. In a new stack, only Mode is set.
 type Publication struct {
 	Mode     string
 	From     Version // live version when the publication started
@@ -80,10 +80,10 @@ type Publication struct {
 	Phase    Phase
 	Done     int // number of rows completed in this phase
 	Question Question
-	Waits    Waits  // servers that wait independently of the question; an operator allows them by host
-	Approved string // Question.ID that an operator has approved
-	// Paused prevents publications after a rollback until an operator resumes them, since the lists still contain the
-	// changes that were rolled back.
+	Waits    Waits  // servers that wait independently of the question; an operator allows these servers by host
+	Approved string // ID of the Question that an operator has approved
+	// Paused prevents publications after a rollback until an operator resumes publishing. Without the pause, the next
+	// publication would repeat the changes that were rolled back, since the lists still contain these changes.
 	Paused bool
 	// PinnedThrough is the time of the latest discovery that was used to pin endpoints (health.DiscoveredURLs).
 	PinnedThrough time.Time
@@ -92,19 +92,19 @@ type Publication struct {
 
 // Question is a change that requires an operator's decision.
 type Question struct {
-	ID      string    `json:"id,omitempty"` // unchanged as long as the question is; empty if there is none
+	ID      string    `json:"id,omitempty"` // changes only with the question; empty if there is no question
 	Asked   time.Time `json:"asked,omitzero"`
 	Whole   bool      `json:"whole,omitempty"` // whether everything, rather than only Held, waits for the decision
 	Because []string  `json:"because,omitempty"`
 	Diff    Diff      `json:"diff,omitzero"`
-	Held    []Held    `json:"held,omitempty"` // the first few; HeldMore is the number of others
+	Held    []Held    `json:"held,omitempty"` // the first few endpoints; HeldMore counts the others
 	More    int       `json:"held_more,omitempty"`
 }
 
-// Waits summarises the listed servers that wait for an operator's approval (compose.Wait).
+// Waits summarises the listed servers that await an operator's approval (compose.Wait).
 type Waits struct {
-	ID      string    `json:"id,omitempty"`   // unchanged as long as the servers are; empty if there are none
-	Since   time.Time `json:"since,omitzero"` // when the first server started to wait
+	ID      string    `json:"id,omitempty"`   // changes only with the servers; empty if no servers wait
+	Since   time.Time `json:"since,omitzero"` // time when the first server started to wait
 	Hosts   int       `json:"hosts,omitempty"`
 	Servers int       `json:"servers,omitempty"`
 }
@@ -118,16 +118,16 @@ type Held struct {
 	To         string `json:"to"`
 }
 
-// Diff describes the changes in a version by kind of record.
+// Diff describes the changes in a version, by kind of record.
 type Diff struct {
 	Brands    Changes `json:"brands"`
 	Portals   Changes `json:"portals"`
 	Endpoints Changes `json:"endpoints"`
 }
 
-// Changes counts the changes of one kind of record and contains the first few names.
+// Changes counts the changes to one kind of record and contains the names of the first few changed records.
 type Changes struct {
-	Before  int      `json:"before"` // number of records without tombstones
+	Before  int      `json:"before"` // number of records, excluding tombstones
 	After   int      `json:"after"`
 	Added   int      `json:"added"`
 	Changed int      `json:"changed"`
@@ -135,12 +135,11 @@ type Changes struct {
 	Names   []string `json:"names,omitempty"`
 }
 
-// Override is an operator's decision about the contents of lists. It applies to every later import.
+// Override is an operator's decision about the contents of lists. An override applies to every later import.
 type Override struct {
 	Kind Kind
 	ID   string // ID of the brand, portal or endpoint; for Platform and Refuse, the host
-	// for merge, the ID of the brand to merge into; for alias and name, the text; for Portal, the host; for Platform, the
-	// platform
+	// meaning by kind. merge: the successor's ID; alias and name: the text; Portal: the host; Platform: the platform
 	Value string
 }
 
@@ -152,10 +151,10 @@ const (
 	Hide  Kind = "hide"
 	Show  Kind = "show" // shows a record even if its list hides it
 	Merge Kind = "merge"
-	Alias Kind = "alias" // adds an alias; a record may have several
+	Alias Kind = "alias" // adds an alias; a record may have several aliases
 	Name  Kind = "name"
 
-	// allows a brand, or all brands if the ID is EveryBrand, to have servers at a host; a brand may have several
+	// allows a brand (EveryBrand: all brands) to have servers at a host; a brand may have several overrides
 	Portal   Kind = "portal"
 	Platform Kind = "platform" // sets the platform of the servers at a host
 	Refuse   Kind = "refuse"   // excludes the servers at a host from the catalogue

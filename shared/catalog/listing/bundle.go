@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// readBrands reads a User-access Brands bundle and creates a listing per Organization.
+// readBrands reads a User-access Brands bundle and creates one listing per Organization.
 func readBrands(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, false)
 }
 
 // readEndpoints reads a vendor's bundle. It creates a listing for each Organization that has endpoints. An Endpoint
-// that belongs to no Organization gets a listing of its own, named after its managing organization or itself.
+// that does not belong to an Organization gets a listing of its own, named after its managing organization or after the
+// Endpoint itself.
 func readEndpoints(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, true)
 }
@@ -44,7 +45,7 @@ func readBundle(ctx context.Context, list *bufio.Reader, out *output, alone bool
 type bundle struct {
 	out           *output
 	kind          string                  // resourceType
-	organizations map[string]*institution // by every name that references may use
+	organizations map[string]*institution // keyed by every name that references may use
 	endpoints     map[string]*node
 	inOrder       []*institution
 	servers       []*node
@@ -58,8 +59,8 @@ type institution struct {
 	above    reference
 	portals  []portal
 	offers   []reference // Organization.endpoint
-	manages  []*node     // endpoints that reference it as their managing organization
-	declined bool        // whether its publisher declares that it has no endpoint
+	manages  []*node     // endpoints that reference the institution as their managing organization
+	declined bool        // whether the publisher declares that the institution has no endpoint
 }
 
 type portal struct {
@@ -75,10 +76,10 @@ type node struct {
 	key     string
 	scope   string
 	manager reference
-	isUsed  bool // whether an organization uses it
+	isUsed  bool // whether an organization uses the endpoint
 }
 
-// member reads a Bundle member other than its entries.
+// member reads a member of the Bundle other than its entries.
 func (b *bundle) member(name string, raw []byte) {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -113,7 +114,7 @@ func (b *bundle) entry(raw []byte, reason Reason) {
 	b.resource(e.Resource, e.FullURL, place, "")
 }
 
-// resource adds a resource. inside is the scope of the containing resource, or empty.
+// resource adds a resource to the bundle. inside is the containing resource's scope, or empty.
 func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	report := &b.out.report
 	var h head
@@ -153,9 +154,9 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 
 // identity holds the names by which a resource is referenced.
 type identity struct {
-	key   string // key in reports and of the Listing
-	name  string // unique name: the full URL, Type/id if there is none, or that of a contained resource
-	other string // Type/id, which resources of two servers may share; the first one gets it
+	key   string // key of the Listing, also used in reports
+	name  string // unique name: the full URL or, without one, Type/id; or the name of a contained resource
+	other string // Type/id, which resources on two servers may share; the first resource gets it
 	scope string // scope for resolving references
 }
 
@@ -187,7 +188,7 @@ func (b *bundle) identify(h head, fullURL, place, inside string) identity {
 	return who
 }
 
-// register stores a value under its names. It returns false if the unique name is taken.
+// register stores a value under its names. It returns false if the unique name is already taken.
 func register[T any](known map[string]T, who identity, what T) bool {
 	if _, isKnown := known[who.name]; isKnown && who.name != "" {
 		return false
@@ -204,7 +205,7 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	address, isServer := server(e.Address)
 	switch {
 	case e.Address == "" && isAbsent(e.AddressMore.Extension):
-		return // declared absent: references to it are ignored without being reported
+		return // declared absent: references to this resource are ignored without a report
 	case !e.isREST():
 		report.omitted(NotREST, key)
 		return
@@ -222,8 +223,8 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	}
 }
 
-// find resolves a reference to a contained resource of its own entry, to Type/id at its own server or any other, or to
-// a full URL.
+// find resolves a reference. The reference may be to a contained resource of the same entry, to Type/id at the same
+// server or any other server, or to a full URL.
 func find[T any](known map[string]T, to reference, scope, kind string) (found T, ok bool) {
 	name := to.Reference
 	if name == "" {

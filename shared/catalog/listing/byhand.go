@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// byHand is a brand in a hand-kept list. Portals and endpoints have their own sections and are referenced by key, so
-// that brands can share a portal and portals can share an endpoint (infra/catalog/example.yaml).
+// byHand is a brand in a manually maintained list. Portals and endpoints have their own sections and are referenced by
+// key, so that brands can share a portal and portals can share an endpoint (infra/catalog/example.yaml).
 type byHand struct {
 	ID          string           `yaml:"id"`
 	Name        string           `yaml:"name"`
@@ -58,7 +58,7 @@ type endpointByHand struct {
 	Off         bool   `yaml:"off"`
 }
 
-// decode decodes an entry, whose keys must be among the given words. It reports problems with their line.
+// decode decodes an entry, whose keys must be among the given words. It reports problems with their line numbers.
 func (h handList) decode(node *yaml.Node, name string, into any, words ...string) bool {
 	report := &h.out.report
 	if node.Kind != yaml.MappingNode {
@@ -80,8 +80,8 @@ func (h handList) decode(node *yaml.Node, name string, into any, words ...string
 	return true
 }
 
-// unknown returns the line of the first key in an entry that the format does not define, or 0 if there is none. It
-// includes nested keys.
+// unknown returns the line of the first key in an entry, including nested keys, that the format does not define. It
+// returns 0 if the format defines all keys.
 func unknown(node *yaml.Node, words []string) int {
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
 		if !slices.Contains(words, node.Content[i].Value) {
@@ -98,7 +98,7 @@ func unknown(node *yaml.Node, words []string) int {
 
 var lineInError = regexp.MustCompile(`line (\d+)`)
 
-// lineOf returns the line in a YAML error, or 0 if it contains none.
+// lineOf returns the line number in a YAML error, or 0 if the error contains no line number.
 func lineOf(err error) int {
 	text := err.Error()
 	if failure, isType := errors.AsType[*yaml.TypeError](err); isType && len(failure.Errors) > 0 {
@@ -195,8 +195,8 @@ func (h handList) brand(key string, node *yaml.Node) error {
 	return h.out.give(l)
 }
 
-// portalsOf returns the portals that a brand references, and an additional one for endpoints that it references
-// directly.
+// portalsOf returns the portals that a brand references. If the brand also references endpoints directly, portalsOf
+// adds one portal for these endpoints.
 func (h handList) portalsOf(place string, b byHand) []Portal {
 	var portals []Portal
 	for _, key := range limited(&h.out.report, place, b.Portals, maxPortals) {
@@ -225,7 +225,7 @@ func (h handList) servers(place string, keys []string) []Endpoint {
 	return servers
 }
 
-// id returns an ID chosen by a hand-kept list, or "" if it is not a valid UUID.
+// id returns an ID chosen by a manually maintained list, or "" if the ID is not a valid UUID.
 func (h handList) id(place, text string) string {
 	id, isUUID := ids.ParseUUID(text)
 	if text != "" && !isUUID {

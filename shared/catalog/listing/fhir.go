@@ -19,7 +19,7 @@ const (
 	connectsREST  = "hl7-fhir-rest"
 )
 
-// entry is an entry of a Bundle.
+// entry is an entry in a Bundle.
 type entry struct {
 	FullURL  string          `json:"fullUrl"`
 	Resource json.RawMessage `json:"resource"`
@@ -94,7 +94,7 @@ type extension struct {
 	ValueReference reference   `json:"valueReference"`
 }
 
-// text returns the extension's value, whichever text type it has.
+// text returns the extension's value, regardless of which text type the value has.
 func (e extension) text() string {
 	for _, value := range []string{e.ValueURL, e.ValueURI, e.ValueString, e.ValueMarkdown, e.ValueCode} {
 		if value != "" {
@@ -114,7 +114,7 @@ func first(extensions []extension, name string) string {
 	return ""
 }
 
-// isAbsent reports whether a publisher declares that there is no value (asked-declined, asked-unknown).
+// isAbsent reports whether a publisher declares that a value does not exist (asked-declined, asked-unknown).
 func isAbsent(extensions []extension) bool { return first(extensions, absentReason) != "" }
 
 // isOff reports whether an endpoint is listed but not active (FHIR R4, EndpointStatus).
@@ -145,8 +145,8 @@ func (o organization) category() string {
 	return ""
 }
 
-// unmarshal decodes a list entry. It omits and reports values of the wrong type and decodes the rest. A non-empty
-// Reason explains why nothing could be decoded.
+// unmarshal decodes a list entry. It reports and omits values of the wrong type, and decodes the remaining values. A
+// non-empty Reason explains why nothing could be decoded.
 func (r *Report) unmarshal(raw []byte, key string, into any) Reason {
 	if !utf8.Valid(raw) {
 		return BadText

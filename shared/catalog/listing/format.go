@@ -10,14 +10,14 @@ import (
 // Format is the format of a published list.
 type Format string
 
-// Formats of published lists. A list in any format may be gzipped, which Read detects.
+// Formats of published lists. A list in any format may be gzipped. Read detects gzipped lists.
 const (
 	Brands        Format = "brands"         // User-access Brands bundle: SMART App Launch 2.2, section 8
 	Endpoints     Format = "endpoints"      // vendors' Bundle of Endpoint and optional Organization resources: FHIR R4
 	LanternCSV    Format = "lantern-csv"    // Lantern's export, with a header
 	LanternJSON   Format = "lantern-json"   // Lantern's rows as an array of objects
 	LanternNDJSON Format = "lantern-ndjson" // Lantern's rows, one object per line
-	YAML          Format = "yaml"           // hand-kept list: infra/catalog/example.yaml
+	YAML          Format = "yaml"           // manually maintained list: infra/catalog/example.yaml
 )
 
 // Formats returns all formats.
@@ -37,9 +37,9 @@ func importerOf(format Format) (importer, bool) {
 }
 
 // Read calls each for every listing in a list, in order. A problem in an entry is reported and does not affect other
-// entries. Bundles contain forward references, so their relevant parts, about a tenth of their size, are held in
-// memory. For other formats, Read holds one entry at a time. The error is a *Refused if the entire list was rejected,
-// or comes from the reader, from ctx or from each.
+// entries. Bundles contain forward references, so Read holds their relevant parts, about a tenth of their size, in
+// memory. For other formats, Read holds one entry at a time. The error is a *Refused if the entire list was rejected.
+// Otherwise the error comes from the reader, from ctx or from each.
 func Read(ctx context.Context, format Format, list io.Reader, each func(Listing) error) (Report, error) {
 	read, known := importerOf(format)
 	if !known {
@@ -63,7 +63,7 @@ func Read(ctx context.Context, format Format, list io.Reader, each func(Listing)
 type output struct {
 	each   func(Listing) error
 	report Report
-	seen   map[string]bool // keys of the listings so far
+	seen   map[string]bool // keys of all listings passed so far
 }
 
 // entry counts a list entry.

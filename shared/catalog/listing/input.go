@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// open decompresses a list. It rejects input that can't be a list before reading it completely.
+// open decompresses a list. If the input can't be a list, open rejects it without reading all of it.
 func open(list io.Reader) (*bufio.Reader, error) {
 	const ahead = 64 << 10
 	opened := bufio.NewReaderSize(list, ahead)
@@ -38,7 +38,7 @@ func open(list io.Reader) (*bufio.Reader, error) {
 	return opened, nil
 }
 
-// bounded is a reader that fails if a list is too large, and detects truncated gzip data.
+// bounded is a reader that fails if a list is too large. It also detects truncated gzip data.
 type bounded struct {
 	from io.Reader
 	left int64

@@ -30,8 +30,8 @@ const (
 	columns
 )
 
-// columnOf returns the column with a given column or member name, as used in Lantern's exports, its API and the lists
-// in its repository.
+// columnOf returns the column for a column name or member name, as used in Lantern's exports, its API and the lists in
+// its repository.
 func columnOf(name string) column {
 	switch strings.ToLower(name) {
 	case "list", "list_source", "certified_api_developer_name", "vendor_name":
@@ -52,7 +52,7 @@ func columnOf(name string) column {
 	return otherColumn
 }
 
-// row is a row of a Lantern list.
+// row is a row in a Lantern list.
 type row [columns]string
 
 // readLines reads rows as JSON objects, one per line. It skips and reports invalid lines.
@@ -74,7 +74,7 @@ func readLines(ctx context.Context, list *bufio.Reader, out *output) error {
 	}
 }
 
-// nextLine returns the next line without surrounding white space, or io.EOF after the last one.
+// nextLine returns the next line without surrounding white space. After the last line, it returns io.EOF.
 func nextLine(list *bufio.Reader) (raw []byte, reason Reason, err error) {
 	for {
 		part, err := list.ReadSlice('\n')
@@ -139,7 +139,7 @@ func (o *output) jsonRow(ctx context.Context, place string, raw []byte, reason R
 	return o.row(place, r)
 }
 
-// row creates listings from a row, one per name if the row has several names for its server.
+// row creates listings from a row. If the row has several names for its server, row creates one listing per name.
 func (o *output) row(place string, r row) error {
 	address, isServer := server(r[urlColumn])
 	if !isServer {
@@ -173,7 +173,7 @@ func (o *output) row(place string, r row) error {
 	return nil
 }
 
-// keyOf derives a key from the entire content of a row, since rows have no ID.
+// keyOf derives a key from a row's entire content, since rows have no ID.
 func keyOf(parts ...string) string {
 	whole := sha256.New()
 	for _, part := range parts {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// manyBrands is a reader that generates a bundle of brands, in the form that large vendors publish. The servers are at
+// manyBrands is a reader that generates a bundle of brands in the form that large vendors publish. The servers are at
 // the end, and places are parts of brands.
 type manyBrands struct {
 	places, padding int

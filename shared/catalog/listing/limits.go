@@ -1,21 +1,21 @@
 package listing
 
-// Limits on a list. The largest published one, Epic's brands, has about 95 MB and 100,000 institutions, with entries of
-// about 1 KiB.
+// Limits on a list. The largest published list, Epic's brands, has about 95 MB and 100,000 institutions, with entries
+// of about 1 KiB.
 const (
 	maxBytes   = 256 << 20 // maximum size of a decompressed list in bytes
 	maxEntries = 400_000
 	maxEntry   = 1 << 20 // in bytes
 	maxMember  = 64 << 10
 	maxDepth   = 64
-	maxByHand  = 4 << 20 // size of a hand-kept list in bytes, which is held in memory
+	maxByHand  = 4 << 20 // size in bytes of a manually maintained list, which is held in memory
 )
 
 // Limits on an entry. Longer texts and further elements are omitted and reported.
 const (
 	maxName        = 300 // maximum name length in runes
 	maxDescription = 4000
-	maxAddress     = 2000 // in bytes, for URLs of servers and pages
+	maxAddress     = 2000 // in bytes, for the URLs of servers and pages
 	maxKey         = 300
 	maxAliases     = 100
 	maxIdentifiers = 100

@@ -1,17 +1,17 @@
-// Package listing reads published lists of institutions, before they become catalogue records
-// (docs/adr/0023-the-catalogue.md). A common form represents the User-access Brands bundle (SMART App Launch 2.2,
-// section 8), vendors' R4 Endpoint bundles, Lantern's lists and hand-kept YAML. The importers read them in bounded
-// memory.
+// Package listing reads published lists of institutions and converts them into a common form, before they become
+// catalogue records (docs/adr/0023-the-catalogue.md). The common form represents the User-access Brands bundle (SMART
+// App Launch 2.2, section 8), vendors' R4 Endpoint bundles, Lantern's lists and manually maintained YAML. The importers
+// read lists in bounded memory.
 package listing
 
 import "recordbridge/shared/catalog/record"
 
 // Listing describes one institution in a list.
 type Listing struct {
-	Key         string       `json:"key"` // identifies the listing in its list; stable across readings
+	Key         string       `json:"key"` // identifies the listing within its list; stable across readings
 	Name        string       `json:"name"`
 	Aliases     []string     `json:"aliases,omitempty"`
-	Identifiers []Identifier `json:"identifiers,omitempty"` // other than NPIs
+	Identifiers []Identifier `json:"identifiers,omitempty"` // identifiers other than NPIs
 	NPIs        []string     `json:"npis,omitempty"`        // ten digits
 	Website     string       `json:"website,omitempty"`
 	LogoURI     string       `json:"logo_uri,omitempty"`
@@ -23,8 +23,8 @@ type Listing struct {
 
 	Locations []record.Location `json:"locations,omitempty"`
 	Portals   []Portal          `json:"portals,omitempty"`
-	ID        string            `json:"id,omitempty"`     // brand's ID, if a hand-kept list chooses it
-	Merged    []string          `json:"merged,omitempty"` // IDs of brands that a hand-kept list merges into this one
+	ID        string            `json:"id,omitempty"`     // brand's ID, if a manually maintained list chooses it
+	Merged    []string          `json:"merged,omitempty"` // IDs of brands that the list merges into this brand
 }
 
 // Portal is a site where patients sign in. Portals with the same key are identical, regardless of the list.
@@ -43,12 +43,13 @@ type Endpoint struct {
 	Address     string `json:"address"` // URL as written in the list
 	ID          string `json:"id,omitempty"`
 	Name        string `json:"name,omitempty"`
-	FHIRVersion string `json:"fhir_version,omitempty"` // empty if the list does not contain it
+	FHIRVersion string `json:"fhir_version,omitempty"` // empty if not in the list
 	Platform    string `json:"platform,omitempty"`     // a platform type, if the list contains it
 	Off         bool   `json:"off,omitempty"`          // whether the list marks the endpoint as not in use
 }
 
-// Identifier is a business identifier (FHIR R4, Identifier). Two listings that share one describe the same institution.
+// Identifier is a business identifier (FHIR R4, Identifier). Two listings that share a business identifier describe the
+// same institution.
 type Identifier struct {
 	System string `json:"system"`
 	Value  string `json:"value"`

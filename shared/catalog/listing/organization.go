@@ -21,7 +21,7 @@ func (b *bundle) organization(o organization, who identity, isContained bool) {
 		return
 	}
 	if o.Active != nil && !*o.Active {
-		return // its publisher marks it as inactive
+		return // the publisher marks the organization as inactive
 	}
 	for _, alias := range limited(report, key, o.Alias, maxAliases) {
 		if alias = report.text(key, alias, maxName); alias != "" && alias != found.Name {
@@ -54,7 +54,7 @@ func (b *bundle) organization(o organization, who identity, isContained bool) {
 	}
 }
 
-// identify reads the website and the identifiers, which match the institution in other lists.
+// identify reads the website and the identifiers, which are used to match the institution across lists.
 func (i *institution) identify(report *Report, o organization) {
 	for _, id := range limited(report, i.Key, o.Identifier, maxIdentifiers+maxNPIs) {
 		system, value := strings.ReplaceAll(id.System, " ", ""), report.text(i.Key, id.Value, maxAddress)
@@ -95,8 +95,8 @@ func (i *institution) brand(report *Report, parts []extension) {
 	}
 }
 
-// portal reads the organization-portal extension. It omits a portal's logo that has its own licence, since the licence
-// would not be shown.
+// portal reads the organization-portal extension. It omits a portal's logo if the logo has its own licence, since the
+// licence would not be shown.
 func (i *institution) portal(report *Report, parts []extension) portal {
 	p := portal{Portal: Portal{
 		Name:        report.text(i.Key, first(parts, "portalName"), maxName),
@@ -128,7 +128,7 @@ func limited[T any](report *Report, key string, several []T, most int) []T {
 	return several
 }
 
-// appendNew appends a value unless it is zero or already present.
+// appendNew appends a value unless the value is zero or already present.
 func appendNew[T comparable](to []T, what T) []T {
 	var nothing T
 	if what == nothing || slices.Contains(to, what) {

@@ -2,7 +2,7 @@ package listing
 
 import "strconv"
 
-// Reason is a one-word name for the defect of an entry or a list. It may appear in logs, rows and operators' output.
+// Reason is a one-word name for a defect in an entry or a list. It may appear in logs, rows and operators' output.
 type Reason string
 
 // Reasons for omitting or rejecting an entry or a list.
@@ -10,24 +10,24 @@ const (
 	TooLarge     Reason = "too_large"     // exceeds the size limit
 	TooMany      Reason = "too_many"      // a list has too many entries, or an entry too many elements
 	TooDeep      Reason = "too_deep"      // nested deeper than any list needs
-	TooLong      Reason = "too_long"      // a text is too long; its entry is omitted if it requires the text
+	TooLong      Reason = "too_long"      // a text is too long; an entry that requires the text is omitted
 	NotFormat    Reason = "not_format"    // not written in the list's format
 	IsPage       Reason = "is_page"       // an HTML page instead of a list
 	Cut          Reason = "cut"           // ends prematurely
-	Empty        Reason = "empty"         // contains nothing
-	BadText      Reason = "bad_text"      // not UTF-8, or contains control characters, which are omitted
+	Empty        Reason = "empty"         // has no content
+	BadText      Reason = "bad_text"      // not UTF-8, or contains control characters; such characters are omitted
 	BadType      Reason = "bad_type"      // a value is not the expected text, number or list
 	BadAddress   Reason = "bad_address"   // a server's URL is not http or https, or contains user information
-	BadLink      Reason = "bad_link"      // a link is not an http or https URL; it is omitted
-	BadNumber    Reason = "bad_number"    // an NPI does not have ten digits; it is omitted
+	BadLink      Reason = "bad_link"      // a link is not an http or https URL; the link is omitted
+	BadNumber    Reason = "bad_number"    // an NPI does not have ten digits; the NPI is omitted
 	NoName       Reason = "no_name"       // missing or blank
-	NoEndpoint   Reason = "no_endpoint"   // has no usable endpoint, not even through a parent
+	NoEndpoint   Reason = "no_endpoint"   // has no usable endpoint, even through a parent
 	NotREST      Reason = "not_rest"      // an endpoint is not a FHIR REST server
 	NoSuch       Reason = "no_such"       // a reference points to a missing resource
 	Circle       Reason = "circle"        // an organization is its own ancestor
-	DuplicateKey Reason = "duplicate_key" // a key occurs twice in the list; its first entry is used
+	DuplicateKey Reason = "duplicate_key" // a key occurs twice in the list; the key's first entry is used
 	TwoValues    Reason = "two_values"    // an object contains the same member twice
-	Unknown      Reason = "unknown"       // a hand-kept list contains a key that the format does not define
+	Unknown      Reason = "unknown"       // a manually maintained list contains a key that the format does not define
 )
 
 // Refused is the error for a list that was rejected entirely.

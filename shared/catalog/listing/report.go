@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Limits on a report. It is stored in a row of at most 400 KB, regardless of the list's contents.
+// Limits on a report. A report is stored in a row of at most 400 KB, regardless of the list's contents.
 const (
 	longestKey   = 60  // maximum length of a key in runes
-	longestOwn   = 500 // maximum length of an OwnList's URL in bytes; longer ones are omitted
+	longestOwn   = 500 // maximum length of an OwnList's URL in bytes; longer URLs are omitted
 	toldKeys     = 5   // number of keys listed per Problem
 	toldOwnLists = 20
 )
 
 // Report describes the result of reading a list.
 type Report struct {
-	Listings  int       `json:"listings"`            // number of listings passed on
+	Listings  int       `json:"listings"`            // number of listings passed to each
 	Entries   int       `json:"entries"`             // number of entries in the list, including unusable ones
-	Timestamp time.Time `json:"timestamp,omitzero"`  // timestamp of the list; zero if it has none
+	Timestamp time.Time `json:"timestamp,omitzero"`  // timestamp of the list; zero if the list has no timestamp
 	Problems  []Problem `json:"problems,omitempty"`  // by reason, in order of first occurrence
-	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first ones that the list's institutions reference
+	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first OwnLists that the list's institutions reference
 }
 
-// Problem is a defect that some entries share, with their keys.
+// Problem is a defect shared by some entries, together with the keys of these entries.
 type Problem struct {
 	Reason Reason   `json:"reason"`
 	Count  int      `json:"count"`
@@ -30,9 +30,9 @@ type Problem struct {
 	Keys   []string `json:"keys"`           // keys of the first few entries, or their positions in the list
 }
 
-// OwnList is a list that an institution publishes about itself (brandBundle of SMART App Launch 2.2, section 8). It is
-// reported to an operator, who may create a source for it. The service does not fetch a URL merely because a list
-// contains it.
+// OwnList is a list that an institution publishes about itself (brandBundle of SMART App Launch 2.2, section 8). The
+// OwnList is reported to an operator, who may create a source for it. The service does not fetch a URL merely because a
+// list contains it.
 type OwnList struct {
 	Key string `json:"key"`
 	URL string `json:"url"`
@@ -49,7 +49,7 @@ func (r *Report) Unreadable() int {
 	return n
 }
 
-// problem records a defect of an entry whose other parts are used.
+// problem records a defect of an entry whose remaining parts are used.
 func (r *Report) problem(reason Reason, key string) { r.note(reason, false, key) }
 
 // omitted records that an entry was omitted.
@@ -74,7 +74,7 @@ func (r *Report) names(key, address string) {
 	}
 }
 
-// shortened makes a key safe for display in a terminal and storage in a row: it truncates the key and removes control
+// shortened makes a key safe for display in a terminal and storage in a row. It truncates the key and removes control
 // characters.
 func shortened(key string) string {
 	text, _ := plain(key)

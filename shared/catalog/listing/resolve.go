@@ -2,7 +2,7 @@ package listing
 
 import "context"
 
-// give creates listings from the bundle after it has been read completely.
+// give creates listings from the bundle after the bundle has been read completely.
 func (b *bundle) give(ctx context.Context, alone bool) error {
 	b.join()
 	for _, i := range b.inOrder {
@@ -46,7 +46,8 @@ func (b *bundle) join() {
 	}
 }
 
-// offered returns an institution's own portals. Endpoints that belong to none of them form an additional portal.
+// offered returns an institution's own portals. Endpoints that belong to none of these portals form an additional
+// portal.
 func (b *bundle) offered(i *institution) []Portal {
 	var portals []Portal
 	inPortal := make(map[*node]bool)
@@ -102,7 +103,7 @@ func endpointsOf(nodes []*node) []Endpoint {
 	return endpoints
 }
 
-// above returns an institution's parent, or nil if it has none or would be its own ancestor.
+// above returns an institution's parent. It returns nil if the institution has no parent or would be its own ancestor.
 func (b *bundle) above(i *institution) *institution {
 	if i.above.Reference == "" {
 		return nil
@@ -122,7 +123,7 @@ func (b *bundle) above(i *institution) *institution {
 	return above
 }
 
-// inherited returns the portals of the nearest ancestor that has any, because an institution without its own provides
+// inherited returns the portals of the nearest ancestor with portals, because an institution without portals provides
 // access through its parent.
 func (b *bundle) inherited(i *institution) []Portal {
 	for range maxAbove {

@@ -206,7 +206,7 @@ func TestReadCSVRejectsMissingColumnsAndEndlessRow(t *testing.T) {
 	}
 }
 
-// endless is a reader of a list that never ends.
+// endless is a reader for a list that never ends.
 type endless struct{ head, again string }
 
 func (e *endless) Read(p []byte) (int, error) {

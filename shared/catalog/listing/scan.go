@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// scanner splits a JSON text into entries without parsing them, so that a long or malformed entry can be skipped in
-// bounded memory. The entries need not be valid JSON.
+// scanner splits a JSON text into entries without parsing the entries, so that a long or malformed entry can be skipped
+// in bounded memory. The entries need not be valid JSON.
 type scanner struct {
 	from  *bufio.Reader
 	value []byte
 }
 
-// entries calls entry for each element of the top-level array or, if the top level is an object, of its arrays that
-// isList selects. It calls member for the object's other short members. If an entry is too large or too deep, reason is
-// set instead of raw.
+// entries calls entry for each element of the top-level array. If the top level is an object, it instead calls entry
+// for each element of the arrays that isList selects. In that case it also calls member for the object's other short
+// members. If an entry is too large or too deep, reason is set instead of raw.
 func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte),
 	entry func(raw []byte, reason Reason) error,
 ) error {
@@ -55,7 +55,7 @@ func (s *scanner) object(isList func(string) bool, member func(string, []byte),
 			return cut(err)
 		}
 		if c == '[' && isList(name) {
-			if wasList { // it is ambiguous which of the two lists is meant
+			if wasList { // it is ambiguous which of the two lists to read
 				return refused(TwoValues)
 			}
 			wasList = true
@@ -114,7 +114,7 @@ func (s *scanner) array(entry func(raw []byte, reason Reason) error) error {
 	}
 }
 
-// separated returns the first byte of the next element, or end if there is none.
+// separated returns the first byte of the next element, or end if there is no further element.
 func (s *scanner) separated(isFirst bool, end byte) (byte, error) {
 	c, err := s.token()
 	if err != nil || isFirst || c == end {
@@ -126,7 +126,7 @@ func (s *scanner) separated(isFirst bool, end byte) (byte, error) {
 	return s.token()
 }
 
-// token returns the next byte that is not white space, or io.ErrUnexpectedEOF at the end.
+// token returns the next byte that is not white space, or io.ErrUnexpectedEOF at the end of the text.
 func (s *scanner) token() (byte, error) {
 	for {
 		c, err := s.from.ReadByte()
@@ -139,7 +139,7 @@ func (s *scanner) token() (byte, error) {
 	}
 }
 
-// scan returns the value that begins with first. The result is valid until the next call.
+// scan returns the value that begins with first. The result is valid until the next call to scan.
 func (s *scanner) scan(first byte, longest int) (raw []byte, reason Reason, err error) {
 	s.value = append(s.value[:0], first)
 	var at nesting
@@ -207,11 +207,12 @@ func cut(err error) error {
 	return err
 }
 
-// mostMembers is the maximum number of members of an object in an entry. FHIR's objects have about two dozen.
+// mostMembers is the maximum number of members of an object in an entry. FHIR objects have about two dozen members.
 const mostMembers = 200
 
-// ambiguous returns a reason if a JSON text is ambiguous: an object contains a member twice, and parsers differ in
-// which one they use (RFC 8259, section 4). It returns "" otherwise, even for invalid JSON.
+// ambiguous returns a reason if an object in a JSON text contains a member twice. Such a text is ambiguous, since
+// parsers differ in which of the two members they use (RFC 8259, section 4). ambiguous returns "" otherwise, even for
+// invalid JSON.
 func ambiguous(raw []byte) Reason {
 	type level struct {
 		isObject bool
@@ -249,7 +250,8 @@ func ambiguous(raw []byte) Reason {
 	return ""
 }
 
-// endOfText returns the position of the quote that closes the JSON string beginning at at, or the end of the text.
+// endOfText returns the position of the quote that closes the JSON string beginning at position at, or the end of the
+// text.
 func endOfText(raw []byte, at int) int {
 	for at++; at < len(raw) && raw[at] != '"'; at++ {
 		if raw[at] == '\\' {

@@ -12,7 +12,7 @@ import (
 
 // Format of a stored list: gzipped JSON with one listing per line, as in a source's object in the Catalog bucket.
 
-// Write writes listings in the format that Stored reads. The same listings produce the same bytes.
+// Write writes listings in the format that Stored reads. The same listings always produce the same bytes.
 func Write(w io.Writer, listings iter.Seq[Listing]) error {
 	packed := gzip.NewWriter(w)
 	lines := json.NewEncoder(packed)
@@ -28,7 +28,7 @@ func Write(w io.Writer, listings iter.Seq[Listing]) error {
 	return nil
 }
 
-// Stored calls each for every listing that Write has written, in order. It returns errors of each unchanged.
+// Stored calls each for every listing that Write has written, in order. It returns errors from each unchanged.
 func Stored(r io.Reader, each func(Listing) error) error {
 	unpacked, err := gzip.NewReader(bufio.NewReader(r))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// plain converts a text to one line of UTF-8 with single spaces, without control characters or bidirectional controls
-// (Unicode TR 36, section 2.5). isWhole is false if the text was not valid UTF-8 or contained such characters.
+// plain converts a text to one line of UTF-8 with single spaces. It removes control characters and bidirectional
+// controls (Unicode TR 36, section 2.5). isWhole is false if the text was not valid UTF-8 or contained such characters.
 func plain(text string) (_ string, isWhole bool) {
 	isWhole = utf8.ValidString(text)
 	clean := strings.Map(func(c rune) rune {
@@ -25,7 +25,7 @@ func plain(text string) (_ string, isWhole bool) {
 	return strings.Join(strings.Fields(clean), " "), isWhole
 }
 
-// text returns an entry's text in cleaned form, or "" if it is too long.
+// text returns an entry's text in cleaned form, or "" if the text is too long.
 func (r *Report) text(key, value string, longest int) string {
 	if len(value) > longest*utf8.UTFMax {
 		r.problem(TooLong, key)
@@ -42,7 +42,8 @@ func (r *Report) text(key, value string, longest int) string {
 	return clean
 }
 
-// link returns a URL for display, or "" if it is invalid. Embedded images (data:) are omitted without being reported.
+// link returns a URL for display, or "" if the URL is invalid. Embedded images (data:) are omitted without being
+// reported.
 func (r *Report) link(key, value string) string {
 	value = strings.TrimSpace(value)
 	if value == "" || strings.HasPrefix(value, "data:") {
@@ -55,8 +56,8 @@ func (r *Report) link(key, value string) string {
 	return value
 }
 
-// isWeb reports whether a URL is an absolute http or https URL without user information, which a person or the service
-// can open.
+// isWeb reports whether a URL is an absolute http or https URL without user information. A person or the service can
+// open such a URL.
 func isWeb(address string, mayAsk bool) bool {
 	if len(address) > maxAddress || strings.ContainsFunc(address,
 		func(c rune) bool { return c <= ' ' || c == 0x7f || c == utf8.RuneError }) {
@@ -75,8 +76,8 @@ func server(value string) (string, bool) {
 	return value, isWeb(value, false)
 }
 
-// website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, as far as distinct institutions
-// remain distinct: it removes "www." and a trailing slash, but not the path.
+// website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, except where distinct
+// institutions would become equal. It removes "www." and a trailing slash, but not the path.
 func website(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !isWeb(value, true) {

@@ -9,14 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// handList reads a hand-kept list.
+// handList reads a manually maintained list.
 type handList struct {
 	out       *output
 	endpoints map[string]Endpoint
 	portals   map[string]Portal
 }
 
-// readYAML reads a hand-kept list strictly and reports problems with their lines.
+// readYAML reads a manually maintained list strictly and reports problems with their line numbers.
 func readYAML(ctx context.Context, list *bufio.Reader, out *output) error {
 	text, err := io.ReadAll(io.LimitReader(list, maxByHand+1))
 	if err != nil {
@@ -74,8 +74,8 @@ func sectionsOf(text []byte) (map[string]*yaml.Node, error) {
 	return sections, nil
 }
 
-// aliased returns the line of the first anchor, alias or excessively nested value, or 0 if there is none. Such values
-// can expand a short text into a large one.
+// aliased returns the line of the first anchor, alias or excessively nested value, or 0 if the document has no such
+// value. Such values can expand a short text into a large one.
 func aliased(node *yaml.Node, depth int) int {
 	if node.Kind == yaml.AliasNode || node.Anchor != "" || depth > maxDepth {
 		return node.Line
@@ -88,7 +88,7 @@ func aliased(node *yaml.Node, depth int) int {
 	return 0
 }
 
-// each calls take for the entries of a section, in order.
+// each calls take for each entry of a section, in order.
 func (h handList) each(ctx context.Context, section *yaml.Node, take func(key string, node *yaml.Node) error) error {
 	if section == nil {
 		return nil

@@ -57,7 +57,7 @@ func TestComparerDetectsHostsAndLogosThatLookAlike(t *testing.T) {
 		"https://ALDER.example.":          true,
 		"https://a1der.example":           true,
 		"https://\u0430lder.example":      true,
-		"https://xn--lder-43d.example":    true, // the same in Punycode
+		"https://xn--lder-43d.example":    true, // the same name in Punycode
 		"https://cdn.alder.example/x":     true,
 		"https://birch.example":           false,
 		"https://alder.example.evil.test": false,

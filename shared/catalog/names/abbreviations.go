@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// abbreviations has one line per abbreviation or alternative spelling, followed by a colon and its meanings, most
-// likely first.
+// abbreviations has one line per abbreviation or alternative spelling. A colon separates the abbreviation from its
+// meanings, which are in order of likelihood, most likely first.
 //
 //go:embed abbreviations.txt
 var abbreviations string
 
-// Abbreviations returns the abbreviations and alternative spellings used in institutions' names and searches, with
-// their meanings in the form that Words returns, most likely first. The words of a meaning are separated by spaces. The
-// caller owns the map. It does not contain states, which geo.StateName returns by code.
+// Abbreviations returns the abbreviations and alternative spellings used in institutions' names and searches. The map
+// contains each abbreviation's meanings in the form that Words returns, most likely meaning first. The words of a
+// meaning are separated by spaces. The caller owns the map. The map does not contain states, which geo.StateName
+// returns by code.
 func Abbreviations() map[string][]string {
 	table := map[string][]string{}
 	for line := range strings.Lines(abbreviations) {

@@ -7,7 +7,7 @@ import (
 )
 
 // cased converts a name to readable case. A name entirely in upper or lower case is converted to Title Case, with legal
-// forms and degrees in their usual spelling. In other names only the latter are changed.
+// forms and degrees in their usual spelling. In any other name, cased changes only the legal forms and degrees.
 func (r *Reader) cased(name string) string {
 	hasLow, hasCapital := hasLower(strings.ReplaceAll(name, "'s", "")), strings.IndexFunc(name, unicode.IsUpper) >= 0
 	words := strings.Fields(name)
@@ -23,8 +23,8 @@ func (r *Reader) cased(name string) string {
 	return strings.Join(words, " ")
 }
 
-// isForm reports whether a word is spelt as in the table. In a name whose case is trusted, this applies only to legal
-// forms and degrees in mixed case.
+// isForm reports whether a word is spelt as in the table. In a name whose case is trusted, the table applies only to
+// legal forms and degrees in mixed case.
 func (r *Reader) isForm(word string, believed bool) bool {
 	form, known := r.forms[strings.ToLower(word)]
 	return known && (!believed || form != word && r.suffixes[strings.ToLower(word)] && word != strings.ToUpper(word) &&

@@ -2,7 +2,7 @@ package names
 
 import "strings"
 
-// Reader parses names using this package's tables, which it builds once. It is safe for concurrent use.
+// Reader parses names using this package's tables, which the Reader builds once. A Reader is safe for concurrent use.
 type Reader struct {
 	meanings  map[string]string // most likely meaning of each abbreviation
 	forms     map[string]string // spelling of legal forms, degrees and other words with a fixed case
@@ -15,8 +15,9 @@ type Reader struct {
 	common    map[string]bool // words that are common in institutions' names
 }
 
-// Key returns a key that all spellings of a name share: its words without legal forms, degrees, titles and fillers,
-// with abbreviations expanded. Names with the same key are equal, but may belong to different institutions.
+// Key returns a key that all spellings of a name share. The key consists of the name's words without legal forms,
+// degrees, titles and fillers, with abbreviations expanded. Names with the same key are considered equal, but may
+// belong to different institutions.
 func (r *Reader) Key(name string) string {
 	all := Words(name)
 	words := r.meant(r.bare(all))
@@ -26,10 +27,12 @@ func (r *Reader) Key(name string) string {
 	return strings.Join(words, " ")
 }
 
-// IsCommon reports whether a key's word is so common in institutions' names that it does not distinguish them.
+// IsCommon reports whether a word of a key is so common in institutions' names that the word does not distinguish
+// institutions.
 func (r *Reader) IsCommon(word string) bool { return r.common[word] }
 
-// bare removes legal forms, degrees and titles. At the end of a name, their letters may be separated by spaces ("p c").
+// bare removes legal forms, degrees and titles. At the end of a name, the letters of such a word may be separated by
+// spaces ("p c").
 func (r *Reader) bare(words []string) []string {
 	for end := len(words); end > 1; end = len(words) {
 		switch {
@@ -78,7 +81,7 @@ func (r *Reader) meaning(word string) string {
 	return word
 }
 
-// SortName returns the key by which names are sorted.
+// SortName returns the key by which a name is sorted.
 func SortName(name string) string {
 	words := Words(name)
 	if len(words) > 1 && words[0] == "the" {

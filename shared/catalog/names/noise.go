@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// withoutNoise removes a vendor's notes that follow a customer's name: the server, its host, and internal numbers. It
-// leaves a name unchanged if everything is noise.
+// withoutNoise removes a vendor's notes that follow a customer's name: the server, the server's host, and internal
+// numbers. If everything is noise, withoutNoise leaves the name unchanged.
 func (r *Reader) withoutNoise(text string) string {
 	rest := r.withoutBrackets(strings.ReplaceAll(strings.ReplaceAll(text, "*", " "), "\"", " "))
 	for {
@@ -24,7 +24,7 @@ func (r *Reader) withoutNoise(text string) string {
 	return rest
 }
 
-// withoutBrackets removes brackets that contain only noise, even if they are not closed.
+// withoutBrackets removes brackets that contain only noise, even if the brackets are not closed.
 func (r *Reader) withoutBrackets(text string) string {
 	var kept strings.Builder
 	for {
@@ -62,7 +62,7 @@ func closing(open byte) byte {
 	}
 }
 
-// withoutLast removes the last word, or the text after the last dash, if it is noise.
+// withoutLast removes the last word, or the text after the last dash, if the removed text is noise.
 func (r *Reader) withoutLast(text string) string {
 	if dash := strings.LastIndexAny(text, "-–"); dash > 0 {
 		behind := strings.TrimLeft(text[dash:], "-– ")

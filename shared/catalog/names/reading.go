@@ -10,19 +10,21 @@ import (
 // Name is an institution's name, parsed from a list's text.
 type Name struct {
 	Display string // display form
-	// Aliases holds alternative names: the text itself if it contains other words, and the name before or after "DBA".
+	// Aliases holds alternative names: the original text if it contains other words, and the name before or after
+	// "DBA".
 	Aliases []string
-	// State is the state next to the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"), or empty.
+	// State is the state that accompanies the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"), or
+	// empty.
 	State string
-	City  string // the city next to the name
+	City  string // city that accompanies the name
 }
 
 // maxName is the maximum length of a display name, in runes.
 const maxName = 200
 
-// Read separates a name from the surrounding text in lists: a state before it, a town after it, and a vendor's notes on
-// the customer's server. state is the institution's known state, or empty. It distinguishes a state after the name from
-// a degree.
+// Read separates a name from the surrounding text in lists: a state before the name, a town after the name, and a
+// vendor's notes on the customer's server. state is the institution's known state, or empty. Read uses state to
+// distinguish a state after the name from a degree.
 func (r *Reader) Read(text, state string) Name {
 	said := plain(text)
 	name := Name{}
@@ -45,11 +47,12 @@ func (r *Reader) Read(text, state string) Name {
 	return name
 }
 
-// cutAt is the length, in letters, at which widespread lists truncate texts. The last word of a text of this length may
-// be incomplete.
+// cutAt is the length, in letters, at which widespread lists truncate texts. If a text has this length, its last word
+// may be incomplete.
 const cutAt = 39
 
-// uncut removes trailing words that can't end a name, which remain after a list has truncated it: "Harrogate Foot and".
+// uncut removes trailing words that can't end a name, such as "and" in "Harrogate Foot and". Such words remain after a
+// list has truncated the name.
 func (r *Reader) uncut(text string) string {
 	words := strings.Fields(text)
 	for last := len(words) - 1; last > 0; last-- {
@@ -60,7 +63,7 @@ func (r *Reader) uncut(text string) string {
 	return text
 }
 
-// plain converts a text to one line: it decodes HTML entities, and replaces control characters and repeated white space
+// plain converts a text to one line. It decodes HTML entities, and replaces control characters and repeated white space
 // with one space.
 func plain(text string) string {
 	text = html.UnescapeString(strings.ToValidUTF8(text, ""))
@@ -90,7 +93,7 @@ func (r *Reader) withoutCode(text string) string {
 	return text
 }
 
-// withoutStateInFront removes a leading state, such as "TN - ", which may occur twice.
+// withoutStateInFront removes a leading state, such as "TN - ". The leading state may occur twice.
 func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	for {
 		code, behind, found := strings.Cut(text, " - ")
@@ -144,8 +147,8 @@ func isTown(word string) bool {
 
 func hasLower(text string) bool { return strings.IndexFunc(text, unicode.IsLower) >= 0 }
 
-// asKnown splits a name at "DBA" ("doing business as") into the names before and after it. known is empty if there is
-// no "DBA" or if the list has truncated the name after it.
+// asKnown splits a name at "DBA" ("doing business as") into the names before and after "DBA". known is empty if the
+// name does not contain "DBA", or if the list has truncated the name after "DBA".
 func (r *Reader) asKnown(text string, isCut bool) (legal, known string) {
 	words := strings.Fields(text)
 	for i, w := range words {

@@ -7,7 +7,7 @@ import (
 
 // Words splits a text into words for comparing names and searches. The words are in lower case, without diacritics, and
 // separated by any character that is not a letter or a digit. "&" and "+" become the word "and". Apostrophes are
-// removed ("women's" is "womens"), as are dots between single letters ("M.D." is "md").
+// removed ("women's" becomes "womens"), as are dots between single letters ("M.D." becomes "md").
 func Words(text string) []string {
 	r := reader{words: make([]string, 0, 8)}
 	for _, c := range text {
@@ -23,7 +23,7 @@ type reader struct {
 	word   strings.Builder
 	size   int  // number of letters and digits in word
 	last   rune // last character of word
-	dotted int  // number of single letters followed by a dot directly before word
+	dotted int  // number of single letters, each followed by a dot, directly before word
 	dot    bool // whether word so far is a single letter followed by a dot
 }
 
@@ -52,8 +52,8 @@ func (r *reader) take(c rune) {
 	}
 }
 
-// join combines a single letter followed by a dot with the letter that follows directly, since both belong to one
-// abbreviation.
+// join combines a single letter followed by a dot with the letter that follows directly, since both letters belong to
+// one abbreviation.
 func (r *reader) join() {
 	initial := r.word.String()
 	r.word.Reset()
@@ -69,7 +69,8 @@ func (r *reader) join() {
 func (r *reader) end() {
 	if r.size > 0 {
 		word := r.word.String()
-		// The last letter of "M.D" belongs to the abbreviation with or without a dot. In "J.Smith" a name follows.
+		// In "M.D", the last letter belongs to the abbreviation with or without a dot. In "J.Smith", a name follows the
+		// dot.
 		if r.dotted > 0 && r.size == 1 {
 			r.words[len(r.words)-1] += word
 		} else {
@@ -98,7 +99,7 @@ func writeFolded(b *strings.Builder, c rune) {
 	case 'þ':
 		b.WriteString("th")
 	default:
-		// Each letter in the first line corresponds to the letter below it, which has no diacritic.
+		// Each letter in the first line corresponds to the letter without diacritics below it.
 		const (
 			marked = "àáâãäåāăąçćĉċčďđðèéêëēĕėęěĝğġģĥħìíîïĩīĭįıĵķĺļľŀłñńņňòóôõöøōŏőŕŗřśŝşšţťŧùúûüũūŭůűųŵýÿŷźżž"
 			plain  = "aaaaaaaaacccccdddeeeeeeeeegggghhiiiiiiiiijklllllnnnnooooooooorrrsssstttuuuuuuuuuuwyyyzzz"

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestPublishDoesNotCountMergedAsRemoved checks that an institution merged into another one still resolves and raises
-// no question.
+// TestPublishDoesNotCountMergedAsRemoved checks that an institution merged into another institution still resolves and
+// does not raise a question.
 func TestPublishDoesNotCountMergedAsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,8 +91,8 @@ func TestPublishStopsWhenAnotherVersionIsLive(t *testing.T) {
 	}
 }
 
-// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version and objects to which no pointer
-// refers.
+// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version, and versions whose objects no
+// pointer refers to.
 func TestRollbackRequiresKeptVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,7 +14,8 @@ import (
 // OperatorSource is the source ID of institutions that an operator has created manually.
 const OperatorSource = "operator"
 
-// operatorPriority is higher than that of any published list, since an operator's own institutions are more reliable.
+// operatorPriority is higher than the priority of any published list, since an operator's own institutions are more
+// reliable.
 const operatorPriority = 10_000
 
 // Accepted reads the accepted listings of all sources, and the operator's own institutions.
@@ -24,7 +25,7 @@ type Accepted struct {
 	Own     OwnEndpoints
 }
 
-// Objects reads objects of the Catalog bucket. Open returns fault.NotFound if the object does not exist.
+// Objects reads objects from the Catalog bucket. Open returns fault.NotFound if the object does not exist.
 type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }

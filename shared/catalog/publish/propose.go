@@ -33,7 +33,7 @@ type proposal struct {
 	waits        bool // whether nothing may be published before the operator decides
 }
 
-// propose composes the accepted lists. Endpoints that have connected patients and would change retain their previous
+// propose composes the accepted lists. If an endpoint with connected patients would change, it retains its previous
 // record in next until an operator approves the change.
 func (p Publisher) propose(ctx context.Context, state ledger.Publication, now time.Time) (proposal, error) {
 	pointer, err := p.Ledger.Pointer(ctx, state.Mode)
@@ -82,8 +82,8 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 	return out, nil
 }
 
-// held returns the endpoints with connections whose change would send tokens to a different server, or use them
-// differently.
+// held returns the endpoints with connections whose change would send tokens to a different server, or change how the
+// tokens are used.
 func (p Publisher) held(ctx context.Context, mode string, before, next record.Catalog) ([]ledger.Held, error) {
 	moved := map[string]bool{}
 	var all []ledger.Held
@@ -115,8 +115,8 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 	return slices.DeleteFunc(all, func(h ledger.Held) bool { return !connected[h.EndpointID] }), nil
 }
 
-// questionOf returns the question for an operator. Its ID is empty if there is none, and is otherwise derived from the
-// removed and changed records, not from the time.
+// questionOf returns the question for an operator. If no question is necessary, the question's ID is empty. Otherwise
+// the ID is derived from the removed and changed records, not from the time.
 func questionOf(out proposal, held []ledger.Held, now time.Time) ledger.Question {
 	q := ledger.Question{
 		Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)],

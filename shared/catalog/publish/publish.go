@@ -1,7 +1,7 @@
 // Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). It composes the accepted lists,
-// requests an operator's approval if too much would be removed, writes the snapshot, updates the endpoints' rows, moves
-// the pointer, and suspends removed endpoints. The next run continues after an interruption. Unchanged data is not
-// written again.
+// and requests an operator's approval if too many records would be removed. It then writes the snapshot, updates the
+// endpoints' rows, moves the pointer, and suspends removed endpoints. If a run is interrupted, the next run continues.
+// Unchanged data is not written again.
 package publish
 
 import (
@@ -18,7 +18,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Publisher publishes one mode at a time. Two concurrent runs are safe: one of them returns fault.Conflict.
+// Publisher publishes one mode at a time. Concurrent runs are safe: if two runs publish at once, one of them returns
+// fault.Conflict.
 type Publisher struct {
 	Ledger         Ledger
 	Snapshots      snapshot.Snapshots
@@ -29,8 +30,8 @@ type Publisher struct {
 	Compose        func(compose.Input) (record.Catalog, compose.Report)
 	Platform       func(base string) string // returns the platform of a FHIR server's host; empty if unknown
 	Domain         func(host string) string // returns a host name's registrable domain
-	BaseURL        string                   // base URL of this service, of which only the sandbox is a health system
-	Own            weburl.Own               // the service's own URLs; websites and logos that point to them are removed
+	BaseURL        string                   // this service's base URL; the sandbox is the only health system below it
+	Own            weburl.Own               // the service's own URLs; websites and logos at these URLs are removed
 	Now            func() time.Time
 }
 
@@ -51,8 +52,8 @@ type Lists interface {
 
 // Connected looks up the endpoints at which patients are connected.
 type Connected interface {
-	// ConnectedAt returns those of a mode's given endpoints that have a connection, in any state. It may read all
-	// connections of the mode.
+	// ConnectedAt returns those of a mode's given endpoints that have a connection, in any state. It may read all of
+	// the mode's connections.
 	ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error)
 }
 
@@ -60,17 +61,17 @@ type Connected interface {
 type Outcome struct {
 	Live      ledger.Version
 	Published bool            // whether this run published a version or completed an earlier publication
-	Paused    bool            // whether nothing was attempted, because a rollback has paused the mode
-	Diff      ledger.Diff     // difference from the live version, including changes that wait
+	Paused    bool            // whether the run did nothing, because a rollback has paused the mode
+	Diff      ledger.Diff     // difference from the live version, including waiting changes
 	Question  ledger.Question // question that an operator must answer
 	Rows      Counts
 	Pinned    int // number of endpoints pinned for the first time
 	Composed  compose.Report
 }
 
-// Publish composes a mode's catalogue from the accepted lists, and publishes it if it differs from the live one. It
-// first completes an interrupted publication. It returns fault.Conflict if another run is publishing, or an error of
-// its dependencies. The next run continues.
+// Publish composes a mode's catalogue from the accepted lists, and publishes the catalogue if it differs from the live
+// version. It first completes any interrupted publication. It returns fault.Conflict if another run is publishing, or
+// an error from one of its dependencies. After an error, the next run continues the publication.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {
@@ -109,7 +110,7 @@ func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	return out, err
 }
 
-// Preview returns the outcome that Publish would have, without changing anything. It ignores an interrupted
+// Preview returns the outcome that Publish would have, without changing anything. It ignores any interrupted
 // publication.
 func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
@@ -124,7 +125,7 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 }
 
 // Rollback makes an earlier version live again, including its endpoints' rows. It pauses publishing until an operator
-// resumes it, since the lists have not changed. It returns fault.NotFound if the version's objects are gone, or
+// resumes publishing, since the lists have not changed. It returns fault.NotFound if the version's objects are gone, or
 // fault.Conflict if another run is publishing.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
@@ -158,7 +159,8 @@ func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version)
 	return out, err
 }
 
-// finish completes an interrupted publication, or abandons it if its snapshot was not completely written.
+// finish completes an interrupted publication. If the publication's snapshot was not completely written, finish
+// abandons the publication instead.
 func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication, Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
@@ -195,7 +197,7 @@ func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication,
 	return state, out, err
 }
 
-// live returns a version's catalogue, or an empty one if v is empty.
+// live returns a version's catalogue, or an empty catalogue if v is empty.
 func (p Publisher) live(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
 	if v == "" {
 		return record.Catalog{}, nil
@@ -226,7 +228,7 @@ func (p Publisher) end(ctx context.Context, state ledger.Publication) (ledger.Pu
 	return saved, nil
 }
 
-// run executes the rest of a publication, starting at its phase and position.
+// run executes the rest of a publication, starting at the publication's phase and position.
 func (p Publisher) run(ctx context.Context, state ledger.Publication, before, next record.Catalog) (Counts, error) {
 	w := rowWriter{Publisher: p, state: state}
 	plan := planOf(state.Mode, before, next)

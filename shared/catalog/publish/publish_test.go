@@ -40,7 +40,7 @@ func TestPublishPublishesUnchangedCatalogueOnce(t *testing.T) {
 }
 
 // TestPublishWritesRowsBeforePointerAndSuspendsAfter checks that an endpoint's row is written before patients can find
-// the endpoint, and suspended after they no longer can.
+// the endpoint. It also checks that the row is suspended after patients can no longer find the endpoint.
 func TestPublishWritesRowsBeforePointerAndSuspendsAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -180,7 +180,7 @@ func TestPublishKeepsRowChangesMadeByOperator(t *testing.T) {
 }
 
 // TestPublishKeepsEndpointDisabledByOperator also covers an endpoint that disappears from its list and returns. Unless
-// an operator has disabled it, it becomes active again.
+// an operator has disabled the endpoint, it becomes active again.
 func TestPublishKeepsEndpointDisabledByOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -275,8 +275,8 @@ func (w *world) settled(t *testing.T, n int) {
 	}
 }
 
-// TestPublishContinuesRowsFromCheckpoint checks that a run interrupted while writing rows, for example by a time-out,
-// does not start again from the beginning.
+// TestPublishContinuesRowsFromCheckpoint checks that, if a run is interrupted while writing rows, for example by a
+// timeout, the next run does not start again from the beginning.
 func TestPublishContinuesRowsFromCheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,14 +18,15 @@ import (
 
 // EndpointRows stores the endpoint rows that the connect endpoint reads (store.Portals).
 type EndpointRows interface {
-	// Endpoint reads an endpoint. It returns fault.NotFound if there is none.
+	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 	// SaveEndpoint replaces revision e.Rev. It returns fault.Conflict if the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
-	// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if one of them exists.
+	// CreateEndpoints stores up to 100 new endpoints atomically. It returns fault.Conflict if one of the endpoints
+	// exists.
 	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
-	// SaveWays stores up to 100 ways, all or none, replacing existing ones. It returns fault.Conflict if one of them was
-	// stored under a higher fence.
+	// SaveWays stores up to 100 ways atomically, replacing existing ways. It returns fault.Conflict if one of the ways
+	// was stored under a higher fence.
 	SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error
 }
 
@@ -34,8 +35,8 @@ type Counts struct {
 	Created   int `json:"created"`
 	Changed   int `json:"changed"`
 	Suspended int `json:"suspended"`
-	Operators int `json:"operators"` // rows that an operator has created, which are not changed
-	Refused   int `json:"refused"`   // rows whose URL can't be a health system's
+	Operators int `json:"operators"` // unchanged rows that an operator has created
+	Refused   int `json:"refused"`   // rows whose URL can't be a health system's URL
 	Ways      int `json:"ways"`      // number of catalog.Way rows
 }
 
@@ -44,12 +45,12 @@ const (
 	batch = 100
 	// atOnce is the maximum number of concurrent transactions or individual writes.
 	atOnce = 8
-	// stride is the number of rows between two checkpoints. A run that continues an interrupted one repeats at most that
-	// many rows, and repeating them writes nothing.
+	// stride is the number of rows between two checkpoints. A run that continues an interrupted run processes at most
+	// that many rows again, and doing so writes nothing.
 	stride = 2000
 )
 
-// rowWriter writes the rows of a publication.
+// rowWriter writes a publication's rows.
 type rowWriter struct {
 	Publisher
 
@@ -119,8 +120,8 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// ways stores ways. Their fence is the publication's revision, which grows with every checkpoint, so that an outdated
-// publisher can't overwrite newer ways.
+// ways stores ways. The ways' fence is the publication's revision, which increases with every checkpoint, so that an
+// outdated publisher can't overwrite newer ways.
 func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -136,15 +137,15 @@ func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	return group.Wait() //nolint:wrapcheck // the caller does
 }
 
-// isElsewhere reports whether an endpoint's URL may be a health system's, because it is at a different host or is the
-// sandbox.
+// isElsewhere reports whether an endpoint's URL may be a health system's URL, because it is at a host other than the
+// service's or is the sandbox.
 func (w *rowWriter) isElsewhere(e catalog.Endpoint) bool {
 	_, err := fhir.ParseBase(e.FHIRBase)
 	return err == nil && len(catalog.OwnURLs(w.BaseURL, e, catalog.Addresses{})) == 0
 }
 
-// create creates rows in one transaction, or individually if some already exist, because an operator or an interrupted
-// run created them.
+// create creates rows in one transaction. If an operator or an interrupted run has already created some of the rows,
+// create writes the rows individually.
 func (w *rowWriter) create(ctx context.Context, changes []change) error {
 	rows := make([]catalog.Endpoint, 0, len(changes))
 	for _, c := range changes {

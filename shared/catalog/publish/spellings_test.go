@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// given is the list of a source.
+// given is a source's list.
 type given []listing.Listing
 
 func (g given) Lists(context.Context, string) ([]compose.List, error) {

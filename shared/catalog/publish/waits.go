@@ -16,8 +16,8 @@ import (
 // sandboxPlatform is the platform of the stack's own sandbox.
 const sandboxPlatform = "sandbox"
 
-// knows returns a function that looks up the platform whose profile contains the host of a FHIR base. The sandbox's
-// host is this stack's own.
+// knows returns a function that looks up the platform whose profile contains the host of a FHIR base. For the sandbox,
+// the host is this stack's own.
 func (p Publisher) knows(mode string) func(base string) string {
 	return func(base string) string {
 		switch {
@@ -30,7 +30,7 @@ func (p Publisher) knows(mode string) func(base string) string {
 	}
 }
 
-// waitsOf summarises the waiting servers. Since remains unchanged as long as any server waits.
+// waitsOf summarises the waiting servers. The result's Since remains unchanged as long as any server waits.
 func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.Waits {
 	if len(waiting) == 0 {
 		return ledger.Waits{}
@@ -49,21 +49,21 @@ func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.
 	}
 }
 
-// Host is a host whose servers wait for an operator's approval, in the form that catalog diff prints.
+// Host is a host whose servers await an operator's approval, in the form that catalog diff prints.
 type Host struct {
 	Host      string              `json:"host"`
 	IsKnown   bool                `json:"known"` // whether a platform's profile contains the host
 	Servers   int                 `json:"servers"`
 	Because   map[compose.Why]int `json:"because"`
 	Sources   []string            `json:"sources"`
-	Platforms []string            `json:"platforms,omitempty"` // platforms that the sources state
+	Platforms []string            `json:"platforms,omitempty"` // platforms stated by the sources
 	First     []Joining           `json:"first"`
 }
 
-// Joining is a server waiting for approval.
+// Joining is a server that awaits approval.
 type Joining struct {
 	Listing string   `json:"listing"`
-	Brand   string   `json:"brand,omitempty"` // brand that would contain it
+	Brand   string   `json:"brand,omitempty"` // brand that would contain the server
 	BrandID string   `json:"brand_id,omitempty"`
 	Present []string `json:"brand_hosts,omitempty"` // current hosts of the brand
 }

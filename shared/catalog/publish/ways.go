@@ -9,9 +9,10 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// waysOf returns a version's ways that differ from its endpoints' rows, keyed by endpoint and requested brand ID.
+// waysOf returns a version's ways that differ from the rows of their endpoints, keyed by endpoint and requested brand
+// ID.
 func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]catalog.Way {
-	former := map[string][]string{} // IDs of merged records, by the ID of their successor
+	former := map[string][]string{} // IDs of merged records, keyed by their successor's ID
 	for id, successor := range c.Successors {
 		former[successor] = append(former[successor], id)
 	}
@@ -35,7 +36,7 @@ func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]ca
 	return ways
 }
 
-// leading returns a brand's portals by endpoint, in the form of Way.Portals.
+// leading returns a brand's portals, keyed by endpoint, in the form of Way.Portals.
 func leading(c record.Catalog, b record.Brand, former map[string][]string) map[string]map[string]string {
 	by := map[string]map[string]string{}
 	for _, portal := range b.PortalIDs {
@@ -56,7 +57,7 @@ func leading(c record.Catalog, b record.Brand, former map[string][]string) map[s
 	return by
 }
 
-// waysBetween returns the ways that are new or changed between two versions, and those that end.
+// waysBetween returns the ways that are new or changed between two versions, and the ways that end.
 func waysBetween(was, is map[[2]string]catalog.Way) (offered, ended []change) {
 	compare := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
 	for _, key := range slices.SortedFunc(maps.Keys(is), compare) {

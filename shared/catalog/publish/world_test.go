@@ -32,20 +32,20 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 var errCrash = errors.New("crashed")
 
-// world simulates the publisher's dependencies. It counts writes, and fails all of them from a chosen one onwards.
+// world simulates the publisher's dependencies. It counts writes, and can fail all writes from a chosen write onwards.
 type world struct {
 	ledger    store.Catalog
 	files     memory.Files
 	now       time.Time
 	next      func(before record.Catalog, now time.Time) record.Catalog // returns the composed catalogue
 	connected map[string]bool
-	asked     int // number of calls for connections
+	asked     int // number of calls to look up connections
 	seen      []health.DiscoveredURLs
 
 	mu      sync.Mutex
 	rows    map[string]catalog.Endpoint
 	ways    map[string]catalog.Way // ways by endpoint and brand
-	fence   int64                  // fence of the last ways
+	fence   int64                  // fence of the ways stored last
 	writes  int
 	crashAt int // number of the first write that fails; 0 for no crash
 	told    []string
@@ -149,7 +149,7 @@ func (w *world) publisher() publish.Publisher {
 	}
 }
 
-// write counts a write. It fails from write crashAt onwards.
+// write counts a write. It fails from write number crashAt onwards.
 func (w *world) write(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +160,7 @@ func (w *world) write(what string) error {
 	return nil
 }
 
-// ledgerOf and filesOf count the writes to the ledger and to files.
+// ledgerOf and filesOf count the writes to the ledger and to files, respectively.
 type ledgerOf struct {
 	store.Catalog
 

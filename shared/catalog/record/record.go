@@ -1,7 +1,7 @@
 // Package record defines the catalogue's records of institutions, as they appear in files and responses
-// (docs/adr/0023-the-catalogue.md): brands, their portals, the portals' endpoints, and the successors of merged
+// (docs/adr/0023-the-catalogue.md): brands, the brands' portals, the portals' endpoints, and the successors of merged
 // records. A catalogue belongs to one mode. It contains the URLs of FHIR servers (Endpoint.FHIRBase) for publishing,
-// but no public response does.
+// but public responses do not contain these URLs.
 package record
 
 import "time"
@@ -20,9 +20,9 @@ type Brand struct {
 	Description  string     `json:"description"`
 	Locations    []Location `json:"locations"`
 	PortalIDs    []string   `json:"portal_ids"`
-	BrandIDs     []string   `json:"brand_ids"` // IDs of brands merged into this one
+	BrandIDs     []string   `json:"brand_ids"` // IDs of brands merged into this brand
 	NPIs         []string   `json:"npis"`
-	Hidden       bool       `json:"hidden"` // excluded from searches, although its ID still resolves
+	Hidden       bool       `json:"hidden"` // excluded from searches, although the brand's ID still resolves
 	SortName     string     `json:"sort_name"`
 	PlatformType string     `json:"platform_type"`
 	Category     string     `json:"category"`
@@ -40,10 +40,10 @@ type Portal struct {
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
 	// Hosts lists the hosts of the endpoints' FHIR servers (catalog.Host), sorted. It is set if the brand has several
-	// portals, or if another brand has the same name, so that patients can tell them apart.
+	// portals, or if another brand has the same name, so that patients can distinguish the portals.
 	Hosts []string `json:"hosts,omitempty"`
-	// Choice is equal for a brand's portals that patients can't tell apart, because they have the same name, website and
-	// domain. It is set only if a brand has such portals.
+	// Choice has the same value for all of a brand's portals that patients can't tell apart because the portals have
+	// the same name, website and domain. It is set only if a brand has such portals.
 	Choice string `json:"choice,omitempty"`
 }
 
@@ -62,7 +62,7 @@ type Endpoint struct {
 	FHIRBase string `json:"-"` // absolute URL without a trailing slash
 }
 
-// Statuses of an endpoint, and the code of its connection type
+// Statuses of an endpoint, and the code of an endpoint's connection type
 // (http://terminology.hl7.org/CodeSystem/endpoint-connection-type).
 const (
 	Active         = "active"
@@ -78,31 +78,31 @@ type Location struct {
 	Country    string `json:"country"` // ISO 3166-1 alpha-2
 }
 
-// State describes whether lists still contain a record. The zero value means that a list contained it at the last
-// reading.
+// State describes whether lists still contain a record. The zero value means that a list contained the record at the
+// last reading.
 type State struct {
-	// UnconfirmedSince is the time since which every list of the record has been unreadable or rejected. The record's
-	// content dates from then.
+	// UnconfirmedSince is the time since which every list with the record has been unreadable or rejected. The record's
+	// content dates from that time.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
-	// RemovedAt is the time at which the last of the record's lists dropped it. The record is then a tombstone: searches
-	// exclude it, and it accepts no new connections.
+	// RemovedAt is the time at which the last list that contained the record dropped it. The record is then a
+	// tombstone: searches exclude the record, and it accepts no new connections.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 
 // Gone reports whether the record is a tombstone.
 func (s State) Gone() bool { return s.RemovedAt != nil }
 
-// Catalog holds all records of one mode.
+// Catalog holds all of a mode's records.
 type Catalog struct {
 	Brands    map[string]Brand
 	Portals   map[string]Portal
 	Endpoints map[string]Endpoint
-	// Successors maps IDs of merged records to those of their successors, which are of the same type. No successor has a
-	// successor itself.
+	// Successors maps the IDs of merged records to the IDs of their successors, which are of the same type. A successor
+	// never has a successor itself.
 	Successors map[string]string
 }
 
-// Resolve returns the current ID of a record: its own, or that of the record it was merged into.
+// Resolve returns the current ID of a record: the record's own ID, or the ID of the record it was merged into.
 func (c Catalog) Resolve(id string) string {
 	if successor, isMerged := c.Successors[id]; isMerged {
 		return successor

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// BenchmarkRead reads the index of the real list, as a function does when it starts.
+// BenchmarkRead reads the index of the real list, as a Lambda function does when it starts.
 func BenchmarkRead(b *testing.B) {
 	form := realData(b).form
 	var before, after runtime.MemStats

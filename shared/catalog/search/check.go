@@ -2,7 +2,8 @@ package search
 
 import "fmt"
 
-// check detects references outside the index and data out of order, because searching does not check for them.
+// check detects references that point outside the index and data that is out of order, because searches do not check
+// for these errors.
 func (x *Index) check() error {
 	brands, words := x.ids.len(), x.words.len()
 	if brands >= maxBrands {
@@ -48,7 +49,7 @@ func (x *Index) check() error {
 	return x.checkNames()
 }
 
-// checkNames detects unterminated names, words after the end, and words and brands out of order.
+// checkNames detects unterminated names, words that follow the end, and words and brands that are out of order.
 func (x *Index) checkNames() error {
 	for b := range x.names.len() {
 		if row := x.names.at(b); row.len() == 0 || row.at(row.len()-1) != endOfName {
@@ -82,7 +83,7 @@ func (x *Index) precedes(brand uint32, sortName, id string) bool {
 	return own < sortName || own == sortName && x.ids.at(brand) < id
 }
 
-// ascend reports whether ends never decreases and ends with size.
+// ascend reports whether ends never decreases and has size as its last value.
 func ascend(ends string, size int) bool {
 	last := uint32(0)
 	for end := range numbers(ends).all {

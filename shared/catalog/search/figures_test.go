@@ -60,8 +60,8 @@ func (f figures) String() string {
 		f.recall/float64(f.questions))
 }
 
-// leastRecall is the minimum share of relevant brands among the first ten hits, by kind of question. Other kinds use
-// the default.
+// leastRecall is the minimum share of relevant brands among the first ten hits, by kind of question. Kinds that are not
+// listed use the default.
 var leastRecall = map[string]float64{"exact": 0.98, "prefix": 0.98, "typo, typing": 0.85}
 
 const usual = 0.92
@@ -102,7 +102,7 @@ func hostile() []string {
 	}
 }
 
-// maxTime is the maximum processor time of any query, since the entire request has 20 ms.
+// maxTime is the maximum processor time of any query, since the entire request has only 20 ms.
 const maxTime = 20 * time.Millisecond
 
 // boundHostile checks the processor time of hostile queries. It does not measure elapsed time, since other processes

@@ -2,11 +2,12 @@ package search
 
 import "slices"
 
-// firstScore is the minimum score of a brand that precedes others because of Query.First. It exceeds all other scores.
+// firstScore is the minimum score of a brand that precedes other brands because of Query.First. It exceeds all other
+// scores.
 const firstScore = 2 * aboveAll
 
-// Numbers returns the numbers of the brands with the given IDs for Query.First, in the order of the IDs. It omits
-// unknown IDs. Numbers are valid only for this index.
+// Numbers returns the numbers of the brands with the given IDs, for use in Query.First, in the order of the IDs. It
+// omits unknown IDs. The numbers are valid only for this index.
 func (x *Index) Numbers(ids []string) []uint32 {
 	if len(ids) == 0 {
 		return nil
@@ -26,7 +27,7 @@ func (x *Index) Numbers(ids []string) []uint32 {
 	return numbers
 }
 
-// lift raises the scores of brands so that they precede all others in the given order.
+// lift raises the scores of the given brands so that they precede all other brands, in the given order.
 func lift(found []ranked, first []uint32) {
 	for i, r := range found {
 		if at := slices.Index(first, r.brand); at >= 0 {

@@ -11,7 +11,7 @@ import (
 
 // Format of an index: the magic, the size of the data after the checksum, the checksum (CRC-32C), and the parts of
 // Index.parts, each preceded by its size. All numbers have 32 bits and are little-endian. The data is used in place:
-// reading an index only validates it once, so that no reference points outside it.
+// reading an index validates the data only once, to ensure that no reference points outside the index.
 const (
 	magic     = "rb-catalog-index 1\n" // ends with the version of the format
 	headSize  = len(magic) + 8
@@ -19,10 +19,10 @@ const (
 	numberLen = 4
 )
 
-// errForm is returned for data that is not an index or has a different version.
+// errForm is returned for data that is not an index, or is an index in a different format version.
 var errForm = errors.New("search: not an index of this version")
 
-// numbers is a sequence of 32-bit numbers as stored in the file.
+// numbers is a sequence of 32-bit numbers in stored form.
 type numbers string
 
 func (n numbers) len() uint32 { return uint32(len(n) / numberLen) } //nolint:gosec // G115: maxSize bounds it
@@ -54,7 +54,7 @@ func (t *texts) at(i uint32) string {
 	return t.bytes[from:to]
 }
 
-// rows is a sequence of number lists, stored contiguously.
+// rows is a sequence of lists of numbers, stored contiguously.
 type rows struct {
 	ends   string // end of each row, as numbers that count values
 	values string // the values, as numbers
@@ -75,7 +75,7 @@ func span(ends string, i uint32) (from, to uint32) {
 	return from, numbers(ends).at(i)
 }
 
-// Write writes the index in its format.
+// Write writes the index in the index format.
 func (x *Index) Write(w io.Writer) error {
 	size := 0
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
@@ -107,8 +107,8 @@ func sizeOf(part string) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(len(part))) //nolint:gosec // G115: maxSize
 }
 
-// Read reads an index written by Write, and nothing beyond it. It fails if the data has another format, is damaged, or
-// can't be read.
+// Read reads an index written by Write. It does not read beyond the end of the index. Read fails if the data has
+// another format, is damaged, or can't be read.
 func Read(r io.Reader) (*Index, error) {
 	head := make([]byte, headSize)
 	if _, err := io.ReadFull(r, head); err != nil {

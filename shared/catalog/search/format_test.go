@@ -71,7 +71,7 @@ func TestReadRejectsDamagedIndex(t *testing.T) {
 	}
 }
 
-// headSize is the size of the header: magic, size and checksum.
+// headSize is the size of the header, which consists of magic, size and checksum.
 const headSize = len("rb-catalog-index 1\n") + 8
 
 // TestReadRejectsInvalidReferences checks that an invalid reference is rejected or harmless, even if the checksum is
@@ -89,7 +89,8 @@ func TestReadRejectsInvalidReferences(t *testing.T) {
 	}
 }
 
-// readAndSearch opens an index from the data that follows the header. If it is valid, it runs every kind of query.
+// readAndSearch opens an index from the data that follows the header. If the index is valid, readAndSearch runs every
+// kind of query.
 func readAndSearch(t *testing.T, body []byte) {
 	t.Helper()
 	whole := append([]byte("rb-catalog-index 1\n"), make([]byte, 8)...)

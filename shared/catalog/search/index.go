@@ -5,40 +5,40 @@ import (
 	"sync"
 )
 
-// Index is a search index. Brands are numbered in the order of their sort names and IDs, so that brands with the same
-// score are ordered by number. Words are numbered in byte order.
+// Index is a search index. Brands are numbered in the order of their sort names and IDs, so that ordering brands with
+// the same score only requires comparing their numbers. Words are numbered in byte order.
 type Index struct {
 	ids       texts // indexed by brand, like sortNames and sources
 	sortNames texts
-	sources   texts // each is compressed using preset
+	sources   texts // each source is compressed using preset
 	preset    texts // a single text
 	words     texts
 	platforms texts // sorted, like the other facets
 	states    texts
 	zips      texts
 
-	places     rows // by word: its occurrences, as place values
-	names      rows // by brand: words of its name and aliases, each name followed by endOfName
-	ofPlatform rows // by brand: indexes of platforms; likewise for states and zips
+	places     rows // by word: the word's occurrences, as place values
+	names      rows // by brand: words of the name and aliases, each name followed by endOfName
+	ofPlatform rows // by brand: indexes into platforms; states and zips have the same form
 	inState    rows
 	atZIP      rows
 
 	shared   []byte    // by word: length of the prefix shared with the previous word
-	rarity   []float32 // by word: how strongly it identifies a brand
+	rarity   []float32 // by word: how strongly the word identifies a brand
 	meanings meanings
 	scratch  sync.Pool // pool of *scratch
 	readers  sync.Pool // pool of decompressors for sources
 }
 
-// place is an occurrence of a word. It contains the number of a brand and, in the low byte, the position in the brand's
-// names or one of the values below.
+// place is an occurrence of a word. It contains the number of a brand and, in the low byte, either the word's position
+// in the brand's names or one of the values below.
 type place uint32
 
 const (
 	placeBits   = 8
 	maxBrands   = 1 << (32 - placeBits)
-	maxPosition = 0xef // maximum position of a word in names; all later words share it
-	initials    = 0xf0 // the word is a name's initials
+	maxPosition = 0xef // maximum position of a word in names; all later words share this position
+	initials    = 0xf0 // the word consists of a name's initials
 	location    = 0xff // the word belongs to a location
 	endOfName   = math.MaxUint32
 )
@@ -79,12 +79,12 @@ func (x *Index) prepare() {
 	x.meanings = newMeanings()
 }
 
-// rarity returns the weight of a word that occurs in some of all brands. The minimum is 1.
+// rarity returns the weight of a word that occurs in some of all brands. The minimum weight is 1.
 func rarity(all, some uint32) float32 {
 	return 1 + float32(math.Log(float64(all+1)/float64(min(max(some, 1), all+1))))
 }
 
-// common returns the length of the prefix that two words share, in bytes.
+// common returns the length, in bytes, of the prefix that two words share.
 func common(a, b string) byte {
 	n := byte(0)
 	for int(n) < min(len(a), len(b), maxLetters) && a[n] == b[n] {

@@ -2,22 +2,22 @@ package search
 
 import "strings"
 
-// Quality of a match between a typed word and a word of a name. A complete match ranks above a prefix, a prefix above a
-// misspelling, and a misspelling above a match inside a word.
+// Quality of a match between a typed word and a word of a name. A complete match ranks above a prefix, a prefix ranks
+// above a misspelling, and a misspelling ranks above a match inside a word.
 const (
 	whole                   = 1.0
 	plural                  = 0.95       // differs only in a final s
-	meant                   = 0.95       // is an abbreviation, or the meaning of one
-	together                = 0.94       // is two words instead of one, or vice versa
+	meant                   = 0.95       // one word is an abbreviation of the other
+	together                = 0.94       // two words in one text are one word in the other
 	typedLeast, typedMore   = 0.80, 0.14 // last typed word is a prefix; a longer prefix adds more
-	begunLeast, begunMore   = 0.62, 0.20 // likewise for a typed word followed by others
+	begunLeast, begunMore   = 0.62, 0.20 // a typed word that is not the last is a prefix
 	misspelt, perEdit       = 0.86, 1.15 // perEdit is the penalty per edit, relative to the number of letters
 	firstEdited             = 0.05       // penalty if the first letter differs
 	misspeltBeginning       = 0.85       // factor for a word that is still being typed
 	insideLeast, insideMore = 0.40, 0.25
 )
 
-// Factor for a word outside a name.
+// Factor for a word that is not part of a name.
 const (
 	inLocation = 0.9
 	asInitials = 0.8
@@ -25,8 +25,8 @@ const (
 
 const (
 	minInside = 4   // minimum length of a word to match inside words
-	maxInside = 512 // maximum number of words that contain it
-	usualWord = 100 // number of occurrences from which a word is not treated as a misspelling
+	maxInside = 512 // maximum number of words that contain the typed word
+	usualWord = 100 // minimum number of occurrences of a word that is not treated as a misspelling
 	maxJoined = 3   // maximum number of consecutive words that may form one word
 	minSpelt  = 5   // minimum letters typed before a word may be a misspelling or a plural
 )
@@ -110,14 +110,14 @@ func (s search) begins(i int, word string, last bool) {
 	}
 }
 
-// beginning returns the range of the indexed words that begin with a text: from (inclusive) to to (exclusive).
+// beginning returns the range of indexed words that begin with a text: from (inclusive) to to (exclusive).
 func (x *Index) beginning(text string) (from, to uint32) {
 	from = firstOf(0, x.words.len(), func(i uint32) bool { return x.words.at(i) >= text })
 	return from, firstOf(from, x.words.len(), func(i uint32) bool { return !strings.HasPrefix(x.words.at(i), text) })
 }
 
-// firstOf returns the first number between from (inclusive) and to (exclusive) for which isBehind is true. isBehind
-// must then be true for all higher numbers.
+// firstOf returns the lowest number between from (inclusive) and to (exclusive) for which isBehind is true. isBehind
+// must then also be true for all higher numbers.
 func firstOf(from, to uint32, isBehind func(uint32) bool) uint32 {
 	for from < to {
 		if middle := from + (to-from)/2; isBehind(middle) {
@@ -140,7 +140,7 @@ func (s search) exact(i int, word string, quality float64) {
 	}
 }
 
-// misspelt matches indexed words that a typed word may misspell, unless the typed word is itself frequent.
+// misspelt matches indexed words that a typed word may be a misspelling of, unless the typed word is itself frequent.
 func (s search) misspelt(i int, word string, last bool) {
 	limit := editsFor(word)
 	if w, ok := s.index.number(word); ok && s.index.places.at(w).len() >= usualWord {
@@ -203,7 +203,7 @@ func (s search) split(i int, word string, last bool) {
 }
 
 // pairs matches brands in which the word first is followed by any word between from (inclusive) and to (exclusive).
-// typed is the number of letters of that word that were typed.
+// typed is the number of letters typed of the second word.
 func (s search) pairs(i int, first, from, to uint32, typed int) {
 	x := s.index
 	for v := range x.places.at(first).all {
@@ -273,8 +273,8 @@ func (s search) joined() {
 	}
 }
 
-// oneWord matches indexed words that the typed words i to j-1 form together. If these are the last typed words, they
-// may also be a prefix.
+// oneWord matches indexed words that the typed words i to j-1 form together. If these words are the last typed words,
+// they may also form a prefix.
 func (s search) oneWord(i, j int, word string) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {
@@ -293,7 +293,7 @@ func (s search) span(i, j int, w uint32, quality float64) {
 	}
 }
 
-// take records that a typed word matches an indexed word, for all brands that contain the latter.
+// take records that a typed word matches an indexed word. It does so for all brands that contain the indexed word.
 func (s search) take(i int, w uint32, quality float64) {
 	s.note(i, w, quality)
 	inName, elsewhere := level(quality), level(quality*inLocation)

@@ -7,19 +7,19 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// Scores if hits are ordered by distance: the integer part is derived from the distance in kilometres, and the fraction
-// from the original score. Brands whose names contain a typed ZIP code score higher than all distances.
+// Scores if hits are ordered by distance. The integer part is derived from the distance in kilometres, and the fraction
+// from the original score. Brands whose names contain a typed ZIP code have higher scores than any distance yields.
 const (
 	farthest  = 20_000 // in kilometres; exceeds all distances
 	nextScore = 1.0 / 256
 	aboveAll  = farthest + 2
 )
 
-// maxTyped is the maximum number of ZIP codes taken out of a text, which bounds the time of a search.
+// maxTyped is the maximum number of ZIP codes extracted from a text. This limit bounds the time of a search.
 const maxTyped = 3
 
 // withTypedZIPs returns the query with the ZIP codes in its text as the person's location. A number that is not a known
-// ZIP code remains in the text, as do all numbers if the query already sorts by distance.
+// ZIP code remains in the text. If the query already sorts by distance, all numbers remain in the text.
 func (q Query) withTypedZIPs() Query {
 	if q.ByLocation {
 		return q
@@ -41,8 +41,8 @@ func (q Query) withTypedZIPs() Query {
 	return q
 }
 
-// near orders the found brands by distance. If the text without its ZIP codes matches nothing, near returns the matches
-// of the complete text instead, ordered by score. Brands whose names contain a typed ZIP code remain hits.
+// near orders the found brands by distance. If the text without its ZIP codes matches no brands, near instead returns
+// the matches of the complete text, ordered by score. Brands whose names contain a typed ZIP code remain hits.
 func (x *Index) near(q Query, found []ranked, allowed func(uint32) bool) []ranked {
 	said := q
 	said.Text = q.said

@@ -48,7 +48,8 @@ func TestSearchSortsByDistanceWhenTextContainsZIP(t *testing.T) {
 	}
 }
 
-// TestSearchKeepsTypedZIPAsTextWhenSortingIsExplicit checks that a typed ZIP code does not replace the person's own.
+// TestSearchKeepsTypedZIPAsTextWhenSortingIsExplicit checks that a typed ZIP code does not replace the person's own ZIP
+// code.
 func TestSearchKeepsTypedZIPAsTextWhenSortingIsExplicit(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, lanterns())

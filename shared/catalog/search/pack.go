@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// presetSize is the size of the sample texts used as a compression dictionary for sources. A larger one makes an index
-	// slightly smaller and each hit slower.
+	// presetSize is the size of the sample texts used as a compression dictionary for sources. A larger size makes an
+	// index slightly smaller and each hit slower.
 	presetSize = 8 << 10
 	samples    = 64
-	// maxSource is the maximum size of a decompressed source, since a damaged source could have any size.
+	// maxSource is the maximum size of a decompressed source. The limit is necessary because a damaged source could
+	// have any size.
 	maxSource = 4 << 20
 )
 
-// pack compresses sources individually, so that a hit decompresses only its own. Most of a source's text also occurs in
-// other sources, so samples of them form the preset.
+// pack compresses sources individually, so that a hit decompresses only its own source. Most of a source's text also
+// occurs in other sources, so sample sources form the preset.
 func (x *Index) pack(sources []string) error {
 	preset := ""
 	for i := 0; i < len(sources) && len(preset) < presetSize; i += 1 + len(sources)/samples {
@@ -56,11 +57,11 @@ type unpacker interface {
 	flate.Resetter
 }
 
-// source returns the decompressed source of a brand.
+// source returns a brand's decompressed source.
 func (x *Index) source(brand uint32) (json.RawMessage, error) {
 	r, ok := x.readers.Get().(unpacker)
 	if !ok {
-		r, _ = flate.NewReader(nil).(unpacker) // its documentation guarantees this type
+		r, _ = flate.NewReader(nil).(unpacker) // the documentation of flate guarantees this type
 	}
 	defer x.readers.Put(r)
 	if err := r.Reset(strings.NewReader(x.sources.at(brand)), []byte(x.preset.at(0))); err != nil {

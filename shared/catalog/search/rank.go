@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// ranked is a matching brand with its score.
+// ranked is a matching brand together with its score.
 type ranked struct {
 	brand uint32
 	score float64
 }
 
-// Weights of a score. Most of a score is the share of the query that a brand matches, weighted by rarity. The rest
-// ranks brands with the same share.
+// Weights of a score. Most of a score is the share of the query that a brand matches, weighted by rarity. The rest of
+// the score ranks brands with the same share.
 const (
 	perQuery    = 100.0 // if all typed words match completely
 	perName     = 8.0   // if all words of the name were typed; favours short names
@@ -26,8 +26,8 @@ const (
 	fillerCount = 0.25  // weight of a filler relative to a word
 	zipCount    = 0.7   // weight of a ZIP code, which identifies the place but not the institution
 	nearlyBest  = 0.5   // minimum share of the query for a hit, relative to the highest share
-	sameMeant   = 0.75  // minimum quality for a brand to match a word, relative to the best
-	minLevel    = 230   // minimum level, of 255, from which a name's word counts as typed
+	sameMeant   = 0.75  // minimum quality for a brand to match a word, relative to the best match
+	minLevel    = 230   // minimum level, out of 255, at which a name's word counts as typed
 )
 
 // cost returns the amount by which a demotion reduces a score.
@@ -105,7 +105,7 @@ func anyOf(numbers numbers, marks []bool) bool {
 	return false
 }
 
-// score returns the allowed brands that match almost as much of the words as the best one does.
+// score returns the allowed brands that match almost as much of the words as the best brand does.
 func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	s := x.begin(words)
 	defer x.scratch.Put(s.scratch)
@@ -145,7 +145,8 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	return found
 }
 
-// penalty returns the amount by which a brand's score decreases because other states than its own were typed.
+// penalty returns the amount by which a brand's score decreases if the query contains states other than the brand's
+// own.
 func (s search) penalty(brand uint32, said []bool) float64 {
 	states := s.index.inState.at(brand)
 	if said == nil || states.len() == 0 || anyOf(states, said) {
@@ -182,7 +183,7 @@ func (s search) weights() (weights []float32, sum float32) {
 	return weights, sum
 }
 
-// name returns how well the query matches a brand's name or its best alias as a whole.
+// name returns how well the query matches a brand's name or best alias as a whole.
 func (s search) name(brand uint32) float64 {
 	row := s.index.names.at(brand)
 	best, factor := 0.0, 1.0
@@ -198,7 +199,7 @@ func (s search) name(brand uint32) float64 {
 	return best
 }
 
-// seen describes which part of a name was typed.
+// seen describes which parts of a name were typed.
 type seen struct {
 	all, typed float64 // sums of the words' rarities
 	words      uint16  // typed words that the name contains
@@ -213,7 +214,7 @@ func (n *seen) add(mask uint16, level byte, rarity float64) {
 	n.all += rarity
 	if level >= minLevel {
 		n.words |= mask
-	} else if rarity > 1 { // not a filler
+	} else if rarity > 1 { // the word is not a filler
 		n.hasUntyped = true
 	}
 	n.typed += rarity * float64(level) / 255
@@ -253,8 +254,8 @@ func (n *seen) value(words []string) float64 {
 	return value
 }
 
-// states marks the states in a query, or returns nil if there are none. A code that is also a word does not count as a
-// state.
+// states marks the states in a query, or returns nil if the query does not contain any states. A code that is also a
+// word does not count as a state.
 func (s search) states() []bool {
 	var said []string
 	for i := range s.words {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// Seeds of the relevance set. The weights of a score were tuned with the first one. The questions generated from the
-// second one are never inspected.
+// Seeds of the relevance set. The weights of a score were tuned using the first seed. The questions generated from the
+// second seed are never inspected.
 const (
 	tuned   = 17
 	heldOut = 71
@@ -25,7 +25,7 @@ type question struct {
 	want map[string]bool
 }
 
-// asker generates questions: it selects a brand using its seed and writes the brand's name as people do.
+// asker generates questions. It selects a brand using its seed, and writes the brand's name as people do.
 type asker struct {
 	random  *rand.Rand
 	entries []search.Entry
@@ -74,7 +74,7 @@ func newAsker(entries []search.Entry, seed uint64) asker {
 	return a
 }
 
-// placesOf returns a brand's states, and the texts that withPlace may use.
+// placesOf returns a brand's states and the texts that withPlace may use.
 func placesOf(e search.Entry) []string {
 	places := statesOf(e)
 	for _, l := range e.Brand.Locations {
@@ -162,7 +162,7 @@ func (a asker) ask(each int) []question {
 	return questions
 }
 
-// typing returns the prefix that a person would type before at most five other names begin with it.
+// typing returns the prefix that a person would have to type until at most five other names begin with the same prefix.
 func (a asker) typing(words []string) string {
 	name := strings.Join(words, " ")
 	for n := 4; n < len(name); n++ {
@@ -174,7 +174,7 @@ func (a asker) typing(words []string) string {
 	return ""
 }
 
-// middle returns two adjacent words that follow the first one, if at least one of them is rare.
+// middle returns two adjacent words that follow a name's first word, if at least one of the two is rare.
 func (a asker) middle(words []string) string {
 	if len(words) < 3 {
 		return ""
@@ -186,7 +186,8 @@ func (a asker) middle(words []string) string {
 	return words[at] + " " + words[at+1]
 }
 
-// acronym returns a name's initials, with those of small words, if few names share them and none begins with them.
+// acronym returns a name's initials, including those of small words, if few names share the initials and no name begins
+// with the initials.
 func (a asker) acronym(words []string) string {
 	short := initialsOf(words)
 	at, _ := slices.BinarySearch(a.keys, short)
@@ -196,7 +197,8 @@ func (a asker) acronym(words []string) string {
 	return short
 }
 
-// initialsOf returns a name's initials without a leading article. A name with a degree or a legal form has none.
+// initialsOf returns a name's initials without a leading article. It returns no initials for a name with a degree or a
+// legal form.
 func initialsOf(words []string) string {
 	var short []byte
 	for i, word := range words {

@@ -1,6 +1,6 @@
-// Package search searches for institutions by the text that a person types. The index of one mode's brands is built
-// once per snapshot, can be read in milliseconds, and never changes (docs/adr/0025-a-search-index-of-our-own.md). An
-// Index is safe for concurrent use.
+// Package search searches for institutions by the text that a person types. The index of a mode's brands is built once
+// per snapshot, can be read in milliseconds, and never changes (docs/adr/0025-a-search-index-of-our-own.md). An Index
+// is safe for concurrent use.
 package search
 
 import (
@@ -16,8 +16,9 @@ const MaxSize = 100
 // Query describes a search.
 type Query struct {
 	// Text is the typed text: words in any order, the last of which may be incomplete. Anything beyond 300 runes or 12
-	// words is ignored. A text without words matches all brands, which are listed by name. Unless ByLocation is set, ZIP
-	// codes in the text replace ZIPs and set ByLocation. A brand's name may still contain one.
+	// words is ignored. A text without words matches all brands, which are listed by name. Unless ByLocation is set,
+	// ZIP codes in the text replace ZIPs and set ByLocation. A typed ZIP code still matches brands whose names contain
+	// it.
 	Text       string
 	Platforms  []string // platform types to include; if empty, all
 	States     []string // two-letter codes, one of which must match a location; if empty, all
@@ -26,25 +27,25 @@ type Query struct {
 	Size       int      // hits per page, from 1 to MaxSize
 	After      *Position
 	Demote     func(brandID string) Demotion // nil for no demotions
-	// First lists brands (Index.Numbers) that precede all others, in this order, if Text is empty.
+	// First lists the brands (Index.Numbers) that precede all other brands, in the given order, if Text is empty.
 	First []uint32
 
-	typed []string // ZIP codes taken out of Text
-	said  string   // Text as typed, including these ZIP codes
+	typed []string // ZIP codes extracted from Text
+	said  string   // Text as typed, including typedZIPs
 }
 
 // Demotion lowers a brand's rank below brands that match equally well.
 type Demotion int
 
-// Demotions, according to the health of a brand's endpoints.
+// Demotions, which depend on the health of a brand's endpoints.
 const (
 	NotDemoted Demotion = iota
 	Degraded
 	Down
 )
 
-// Position is a hit's position in the total order of a search: by score in descending order, then by SortName and ID in
-// byte order.
+// Position is a hit's position in the total order of a search. Hits are ordered by score in descending order, then by
+// SortName and ID in byte order.
 type Position struct {
 	Score    float64
 	SortName string
@@ -64,11 +65,11 @@ type Hit struct {
 	ID       string
 	Position Position
 	Source   json.RawMessage // JSON of the hit for a response (Source in source.go)
-	IsFirst  bool            // whether the brand precedes others because of Query.First
+	IsFirst  bool            // whether the brand precedes other brands because of Query.First
 }
 
-// Search returns a page of brands. The same query returns the same hits in the same order, so that consecutive pages
-// contain each hit once. An invalid size or position returns fault.Invalid.
+// Search returns a page of brands. The same query always returns the same hits in the same order, so that consecutive
+// pages contain each hit once. An invalid size or position returns fault.Invalid.
 func (x *Index) Search(q Query) (Page, error) {
 	if q.Size < 1 || q.Size > MaxSize {
 		return Page{}, fault.BadRequest("size must be from 1 to 100.").About("size")

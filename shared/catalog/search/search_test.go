@@ -19,7 +19,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// brand returns a fictitious institution. text contains its name and, after a bar, "City ST ZIP" or a part of that.
+// brand returns a fictitious institution. text contains the institution's name and, after a bar, "City ST ZIP" or a
+// part of that address.
 func brand(text string, aliases ...string) search.Entry {
 	name, where, _ := strings.Cut(text, "|")
 	b := record.Brand{
@@ -246,7 +247,7 @@ func TestSearchByLocationRanksNearestFirst(t *testing.T) {
 	}
 }
 
-// TestSearchDemotesBrandsThatAreDown checks that a demoted brand ranks after equal matches and before worse ones.
+// TestSearchDemotesBrandsThatAreDown checks that a demoted brand ranks after equal matches and before worse matches.
 func TestSearchDemotesBrandsThatAreDown(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, []search.Entry{

@@ -11,10 +11,10 @@ import (
 type Entry struct {
 	Brand     record.Brand
 	Portals   []record.Portal // portals listed in Brand.PortalIDs
-	Platforms []string        // platform types of the portals' endpoints, in addition to the brand's
+	Platforms []string        // platform types of the portals' endpoints, in addition to the brand's own
 }
 
-// Entries returns the searchable brands of a catalogue: those that are neither hidden nor removed.
+// Entries returns the searchable brands of a catalogue, which are all brands that are neither hidden nor removed.
 func Entries(c record.Catalog) []Entry {
 	entries := make([]Entry, 0, len(c.Brands))
 	for _, b := range c.Brands {

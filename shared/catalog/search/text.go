@@ -49,8 +49,8 @@ func wordsOf(text string) []string {
 
 func clipped(word string) string { return word[:min(len(word), maxLetters)] }
 
-// isFiller reports whether a word contributes little to identifying an institution, so that people omit or add it
-// freely.
+// isFiller reports whether a word contributes so little to identifying an institution that people freely omit or add
+// the word.
 func isFiller(word string) bool {
 	switch word {
 	case "a", "an", "and", "at", "by", "for", "in", "of", "on", "the", "to",
@@ -67,10 +67,11 @@ func isZIP(word string) bool {
 	return len(word) == 5 && strings.Trim(word, "0123456789") == ""
 }
 
-// meanings maps a word to its meanings and to the words of which it is a meaning. Each is a text of one or more words.
+// meanings maps a word to its meanings and to the words of which it is a meaning. Each value is a text of one or more
+// words.
 type meanings struct {
 	of map[string][][]string
-	// shorts maps consecutive words, without fillers, to their abbreviations.
+	// shorts maps consecutive words, without fillers, to the words' abbreviations.
 	shorts map[string][]string
 	// states maps codes and state names, written as one word ("newjersey"), to state codes.
 	states map[string]string
@@ -95,7 +96,7 @@ func newMeanings() meanings {
 	return m
 }
 
-// isCommon reports whether a state's code usually means something else.
+// isCommon reports whether a state's code usually means something other than the state.
 func isCommon(code string) bool {
 	switch code {
 	case "al", "co", "de", "hi", "id", "in", "la", "ma", "md", "me", "ms", "oh", "ok", "or", "pa":

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// edits returns the optimal string alignment distance, computed according to its definition.
+// edits returns the optimal string alignment distance, computed according to the distance's definition.
 func edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -30,8 +30,8 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// TestTyposMatchesEditDistanceDefinition compares words over a small alphabet, which are therefore all similar, with
-// all of their candidates.
+// TestTyposMatchesEditDistanceDefinition compares words over a small alphabet with all of their candidates. Because the
+// alphabet is small, all of the words are similar.
 func TestTyposMatchesEditDistanceDefinition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))

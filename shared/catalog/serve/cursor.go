@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Cursors creates the sort values of hits and parses them from searchAfter. A sort value consists of the score, the
-// sort name, the ID, and a seal. The seal contains the Search without its request. It is valid only for this position,
-// search and tenant.
+// Cursors creates the sort values of hits, and parses these values from searchAfter. A sort value consists of the
+// score, the sort name, the ID, and a seal. The seal contains the Search without its request. A seal is valid only for
+// one position, search and tenant.
 type Cursors struct {
 	Sealer cursor.Sealer
 }
@@ -30,10 +30,10 @@ type Sort [4]any
 // cursorUse is the purpose for which search cursors are sealed.
 const cursorUse = "catalog search"
 
-// Search identifies a search whose pages must agree.
+// Search identifies a search whose pages must be consistent.
 type Search struct {
-	Asked   string   // identifies the request without its page: cursors of another search are rejected
-	Edition Edition  // the edition that served the first page
+	Asked   string   // identifies the request without its page: another search's cursors are rejected
+	Edition Edition  // edition that served the first page
 	First   []uint32 // search.Query.First of the first page
 }
 
@@ -79,7 +79,7 @@ func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (
 	return s, at, nil
 }
 
-// parsed parses the content of a seal. ok is false if it belongs to another search or position.
+// parsed parses the content of a seal. ok is false if the seal belongs to another search or position.
 func parsed(sealed, asked string, at search.Position) (s Search, ok bool) {
 	parts := strings.Split(sealed, " ")
 	if len(parts) != 3 && len(parts) != 4 || parts[2] != place(asked, at) {
@@ -135,7 +135,7 @@ func textOf(value json.RawMessage) (string, bool) {
 	return number.String(), err == nil && number != ""
 }
 
-// place returns a hash of a search and a position in it.
+// place returns a hash of a search and a position in that search.
 func place(asked string, at search.Position) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %v %q %q", asked, at.Score, at.SortName, at.ID))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])

@@ -16,18 +16,19 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// maxFiles is the maximum number of objects of each kind on disk: the live ones of both modes, and some that later
-// pages of searches may still need.
+// maxFiles is the maximum number of objects of each kind on disk: the live objects of both modes, and some older
+// objects that later pages of searches may still need.
 const maxFiles = 5
 
-// Files caches immutable objects on disk, so that each is downloaded only once. Disk errors only cost time.
+// Files caches immutable objects on disk, so that each object is downloaded only once. A disk error only causes another
+// download.
 type Files struct {
 	Objects Objects
 	Dir     string // used only by this process; created if missing
 }
 
-// Read passes an object to read, from disk if it is cached. It returns the error of read or of opening the object, such
-// as fault.NotFound.
+// Read passes an object to read, from disk if the object is cached. It returns any error from read or from opening the
+// object, such as fault.NotFound.
 func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) error) error {
 	path := f.path(kind, key)
 	if file, err := os.Open(path); err == nil { //nolint:gosec // G304: the name is a hash
@@ -52,8 +53,8 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	return nil
 }
 
-// maxSummary is the maximum size of a health summary in bytes. The summary of all current endpoints is fifty times
-// smaller.
+// maxSummary is the maximum size of a health summary in bytes. A summary of all current endpoints is only one fiftieth
+// of that size.
 const maxSummary = 32 << 20
 
 // health returns the health summary of an Edition. It returns fault.NotFound if the summary does not exist.
@@ -79,7 +80,7 @@ func (f Files) path(kind, key string) string {
 	return filepath.Join(f.Dir, hex.EncodeToString(sum[:16])+"."+kind)
 }
 
-// prune removes the oldest cached files of a kind.
+// prune removes the oldest cached files of one kind.
 func (f Files) prune(kind string) {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
@@ -97,11 +98,11 @@ func (f Files) prune(kind string) {
 	}
 	slices.SortFunc(all, func(a, b kept) int { return b.at.Compare(a.at) })
 	for _, old := range all[min(len(all), maxFiles):] {
-		_ = os.Remove(filepath.Join(f.Dir, old.name)) // another process may already have removed it
+		_ = os.Remove(filepath.Join(f.Dir, old.name)) // another process may already have removed the file
 	}
 }
 
-// copied is a cache file being written. Its writes never fail; after an error the file is discarded.
+// copied is a cache file that is being written. Writing to copied never fails; after an error, the file is discarded.
 type copied struct {
 	file *os.File
 	err  error
@@ -123,7 +124,7 @@ func (c *copied) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// as renames the file atomically to path, so that path is either complete or missing.
+// as atomically renames the file to path, so that the file at path is either complete or missing.
 func (c *copied) as(path string) {
 	if c.file == nil {
 		return

@@ -18,7 +18,8 @@ const linkLife = 60 * time.Minute
 // ExportPath is the path at which a catalogue's files are requested, and the start of the files' URLs.
 const ExportPath = "/bridge/catalog/export"
 
-// Links creates and verifies the signed URLs of a version's files. A signed URL works without a key, for one file only.
+// Links creates and verifies the signed URLs of a version's files. A signed URL works without an API key, but for one
+// file only.
 type Links struct {
 	Sealer  cursor.Sealer
 	BaseURL string // public URL of the API, ending in /v1; required only to create URLs
@@ -34,7 +35,7 @@ type ticket struct {
 // FileNames returns the names of the files available to organisations.
 func FileNames() []string { return []string{snapshot.Brands, snapshot.Portals, snapshot.Endpoints} }
 
-// List creates the signed URLs of a version's files, by file name.
+// List returns newly signed URLs for a version's files, keyed by file name.
 func (l Links) List(mode org.Mode, v ledger.Version, now time.Time) (map[string]string, error) {
 	document, err := json.Marshal(ticket{Mode: mode, Version: v, Expires: now.Add(linkLife).Unix()})
 	if err != nil {

@@ -30,7 +30,7 @@ func (w *world) publishAs(t *testing.T, v ledger.Version, name string) {
 	})
 }
 
-// TestCatalogueServesModesSeparately covers new searches, pages of older searches, and records. Both modes have
+// TestCatalogueServesModesSeparately covers new searches, later pages of older searches, and records. Both modes have
 // versions, and therefore editions, with the same name.
 func TestCatalogueServesModesSeparately(t *testing.T) {
 	t.Parallel()

@@ -12,13 +12,13 @@ import (
 )
 
 // UsedBrands reads the IDs of the brands with which a tenant's patients connected most often, most used first
-// (store.UsageDays). It returns none if nothing has been counted yet.
+// (store.UsageDays). It returns no IDs if no connections have been counted yet.
 type UsedBrands interface {
 	MostUsed(ctx context.Context, tenant org.Tenant) ([]string, error)
 }
 
 // MostUsed caches the brands with which patients connect most often, separately for each organisation and mode. It is
-// safe for concurrent use. Create one with NewMostUsed.
+// safe for concurrent use. Create a MostUsed with NewMostUsed.
 type MostUsed struct {
 	brands UsedBrands
 	now    func() time.Time
@@ -33,13 +33,13 @@ type usedBrands struct {
 }
 
 const (
-	// usedFor is the time for which a tenant's brands are cached. They change once a day.
+	// usedFor is the time for which a tenant's brands are cached. The brands change once a day.
 	usedFor = 5 * time.Minute
-	// usedRetry is the interval between failed reads.
+	// usedRetry is the time after which a failed read is repeated.
 	usedRetry = 10 * time.Second
-	// usedTime is the time-out of a read, since the search does not need its result.
+	// usedTime is the timeout of a read. It is short because a search does not need the result.
 	usedTime = 500 * time.Millisecond
-	// maxUsed is the maximum number of cached tenants.
+	// maxUsed is the maximum number of tenants whose brands are cached.
 	maxUsed = 2000
 )
 
@@ -48,8 +48,8 @@ func NewMostUsed(brands UsedBrands, now func() time.Time) *MostUsed {
 	return &MostUsed{brands: brands, now: now, known: map[org.Tenant]usedBrands{}}
 }
 
-// Of returns the IDs of a tenant's most used brands, most used first. If they can't be read, it returns those that were
-// read last, or none, and reports the failure in the request's log line.
+// Of returns the IDs of a tenant's most used brands, most used first. If the IDs can't be read, it returns the IDs that
+// were read last, or no IDs, and reports the failure in the request's log line.
 func (m *MostUsed) Of(ctx context.Context, tenant org.Tenant) []string {
 	m.lock.Lock()
 	used := m.known[tenant]

@@ -15,14 +15,14 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Ranges reads parts of objects (blob.Bucket): up to length bytes from an offset, and the object's total size. It
-// returns fault.NotFound if the object does not exist.
+// Ranges reads parts of objects (blob.Bucket). It returns up to length bytes from an offset, and the object's total
+// size. It returns fault.NotFound if the object does not exist.
 type Ranges interface {
 	Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error)
 }
 
-// Records reads individual records of the live version. It estimates a record's position in the file, so that no
-// function has to load an entire catalogue for a single record. Create one with NewRecords.
+// Records reads individual records of the live version. It estimates a record's position in the file, so that functions
+// need not load an entire catalogue for a single record. Create a Records with NewRecords.
 type Records struct {
 	ranges Ranges
 	files  Files
@@ -58,8 +58,8 @@ func NewRecords(pointers Pointers, files Files, ranges Ranges, own weburl.Own, n
 	return r
 }
 
-// Brand returns a mode's brand with the given ID, or the brand it was merged into. It returns fault.NotFound if there
-// is none.
+// Brand returns a mode's brand with the given ID, or the brand it was merged into. It returns fault.NotFound if no such
+// brand exists.
 func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, error) {
 	b, err := find[record.Brand](ctx, r, mode, snapshot.Brands, id)
 	show(r.own, &b.BrandWebsite, &b.LogoURI, &b.LogoLicense)
@@ -68,8 +68,8 @@ func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, err
 	return b, err
 }
 
-// Portal returns a mode's portal with the given ID, or the portal it was merged into. It returns fault.NotFound if
-// there is none.
+// Portal returns a mode's portal with the given ID, or the portal it was merged into. It returns fault.NotFound if no
+// such portal exists.
 func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, error) {
 	p, err := find[record.Portal](ctx, r, mode, snapshot.Portals, id)
 	show(r.own, &p.PortalWebsite, &p.LogoURI)
@@ -77,8 +77,8 @@ func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, e
 	return p, err
 }
 
-// Endpoint returns a mode's endpoint with the given ID, or the endpoint it was merged into, without its URL, together
-// with its health. It returns fault.NotFound if there is none.
+// Endpoint returns a mode's endpoint with the given ID, or the endpoint it was merged into. The result includes the
+// endpoint's health, but not its URL. Endpoint returns fault.NotFound if no such endpoint exists.
 func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoint, health.Status, error) {
 	e, err := find[record.Endpoint](ctx, r, mode, snapshot.Endpoints, id)
 	if err != nil {

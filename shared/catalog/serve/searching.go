@@ -18,10 +18,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxOlder is the maximum number of indexes in memory other than the live ones, for both modes together.
+// maxOlder is the maximum number of indexes in memory other than the live indexes, for both modes together.
 const maxOlder = 2
 
-// Searchable holds the data for searches. A search of the zero Searchable returns no hits.
+// Searchable holds the data for searches. Searching the zero Searchable returns no hits.
 type Searchable struct {
 	Index  *search.Index // nil if nothing has been published
 	Health health.Summary
@@ -29,12 +29,12 @@ type Searchable struct {
 }
 
 // Catalogue provides the data for searches: the live Edition of each mode, and earlier Editions to which cursors refer.
-// Create one with NewCatalogue.
+// Create a Catalogue with NewCatalogue.
 type Catalogue struct {
 	files Files
 	live  *holder[Searchable]
 
-	lock  sync.Mutex // held while an older index is loaded, so that only one is loaded at a time
+	lock  sync.Mutex // held while an older index is loaded, so that only one older index is loaded at a time
 	older []older    // most recently used first
 
 	indexesLock sync.Mutex
@@ -54,7 +54,7 @@ func NewCatalogue(pointers Pointers, files Files, now func() time.Time) *Catalog
 	return c
 }
 
-// warmTime is the time-out of Warm.
+// warmTime is the timeout of Warm.
 const warmTime = 5 * time.Second
 
 // Warm loads the live version of both modes while the function is starting, when Lambda provides more processor time
@@ -67,12 +67,12 @@ func (c *Catalogue) Warm(ctx context.Context) {
 	}
 }
 
-// Live returns the data for new searches in a mode. It returns fault.Unavailable if none can be read.
+// Live returns the data for new searches in a mode. It returns fault.Unavailable if no data can be read.
 func (c *Catalogue) Live(ctx context.Context, mode string) (Edition, Searchable, error) {
 	return c.live.Live(ctx, mode)
 }
 
-// At returns the data of an earlier search in a mode. It returns fault.Gone if the data no longer exists.
+// At returns the data of an earlier search in a mode. It returns fault.Gone if that data no longer exists.
 func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	edition, value, err := c.live.Live(ctx, mode)
 	if err != nil || edition == e {
@@ -97,8 +97,8 @@ func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable,
 	return value, err
 }
 
-// load loads an Edition of a mode. It reuses an index that is already in memory, since the health of endpoints changes
-// far more often.
+// load loads an Edition of a mode. It reuses an index that is already in memory, since endpoints' health changes far
+// more often than the index.
 func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	key := snapshot.Key(mode, e.Version, snapshot.Index)
 	value := Searchable{Index: c.known(key)}
@@ -126,7 +126,7 @@ func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchabl
 	return value, err
 }
 
-// known returns a version's index if it is still in memory, for example because a search uses it.
+// known returns a version's index if the index is still in memory, for example because a search is using it.
 func (c *Catalogue) known(key string) *search.Index {
 	c.indexesLock.Lock()
 	defer c.indexesLock.Unlock()

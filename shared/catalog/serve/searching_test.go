@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// catalogue returns a new process's Catalogue. Two of them with the same dir represent consecutive processes.
+// catalogue returns a new process's Catalogue. Two Catalogues with the same dir represent consecutive processes.
 func (w *world) catalogue(dir string) *serve.Catalogue {
 	return serve.NewCatalogue(w.pointers(), serve.Files{Objects: w, Dir: dir}, time.Now)
 }
@@ -110,7 +110,7 @@ func TestCatalogueKeepsVersionWhenRenewalFails(t *testing.T) {
 			synctest.Wait()
 			event.Emit(ctx, logx.New(&log), "test")
 		}
-		// each request starts a load and reports the result of the previous one
+		// each request starts a load and reports the previous load's result
 		if counted := measured.In(t, log.Bytes())["StaleCatalogues"]; counted != 4 {
 			t.Errorf("%d of 4 failures were counted: %s", counted, log.String())
 		}
@@ -201,7 +201,7 @@ func TestCatalogueServesOlderEditionsUntilDeleted(t *testing.T) {
 		}
 	}
 	before := len(w.opened)
-	for _, i := range []int{4, 3, 2, 3, 2} { // the live version and the last two older ones
+	for _, i := range []int{4, 3, 2, 3, 2} { // the live version and the last two older versions
 		if _, err := c.At(ctx, "test", editions[i]); err != nil {
 			t.Error(err)
 		}
@@ -245,8 +245,8 @@ func TestSearchReportsAndDemotesBrandsThatAreDown(t *testing.T) {
 	}
 }
 
-// TestCatalogueReusesIndexForNewHealthSummary checks that a new health summary does not reload the index: health
-// changes every few minutes, an index rarely.
+// TestCatalogueReusesIndexForNewHealthSummary checks that a new health summary does not reload the index. Health
+// changes every few minutes, but an index rarely changes.
 func TestCatalogueReusesIndexForNewHealthSummary(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

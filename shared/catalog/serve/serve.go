@@ -1,7 +1,7 @@
 // Package serve provides the data for the catalogue's functions (docs/adr/0029-serving-the-catalogue.md): the live
 // snapshot of each mode with its endpoints' health, older snapshots for later pages of a search, individual records,
-// and the URLs of complete files. It checks the live version only periodically, never makes a request wait for a newer
-// one, and caches objects on disk for the life of the process.
+// and the URLs of complete files. The package checks the live version only periodically, never makes a request wait for
+// a newer version, and caches objects on disk for the life of the process.
 package serve
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 // Edition identifies the data behind a response: a snapshot, and the summary of its endpoints' health. The zero Edition
-// means that there is no data.
+// means that no data is available.
 type Edition struct {
 	Version ledger.Version
 	Health  string // version of the health summary; empty if unknown
@@ -35,7 +35,8 @@ type HealthPointers interface {
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 }
 
-// Objects reads objects of the Catalog bucket (blob.Bucket). Open returns fault.NotFound if the object does not exist.
+// Objects reads objects from the Catalog bucket (blob.Bucket). Open returns fault.NotFound if the object does not
+// exist.
 type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }

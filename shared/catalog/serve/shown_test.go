@@ -57,7 +57,7 @@ func TestShownAddsDistanceAndMovesNearestLocationToFront(t *testing.T) {
 	}
 }
 
-// used is a store of most used brands.
+// used simulates a store of the most used brands.
 type used struct {
 	reads int
 	err   error

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/catalog/serve"
 )
 
-// TestSearchOmitsOwnURLsInAnySpelling covers snapshots that an earlier release published, which contain the
+// TestSearchOmitsOwnURLsInAnySpelling covers snapshots that an earlier release published. Such snapshots contain the
 // lists' URLs unchanged.
 func TestSearchOmitsOwnURLsInAnySpelling(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,7 @@ type world struct {
 	ranges   int           // number of ranges read
 	failing  bool          // whether opening an object fails
 	rowsFail bool          // whether reading a row fails
-	door     chan struct{} // if not nil, opening an object waits for it
+	door     chan struct{} // if not nil, opening an object waits for this channel
 }
 
 func newWorld() *world { return &world{objects: map[string][]byte{}} }

@@ -1,5 +1,5 @@
-// Package served maps brands to the endpoints that serve their patients, in a form that is read in place. Searches use
-// it to demote brands whose endpoints are down, without reading the entire catalogue.
+// Package served maps brands to the endpoints that serve their patients. The map's format can be read in place.
+// Searches use the map to demote brands whose endpoints are down, without reading the entire catalogue.
 package served
 
 import (
@@ -53,7 +53,7 @@ func Of(c record.Catalog) Map {
 	return m
 }
 
-// Write writes the Map in its format.
+// Write writes the Map in the Map format.
 func (m Map) Write(w io.Writer) error {
 	if _, err := w.Write(append([]byte(magic), m.brands...)); err != nil {
 		return fmt.Errorf("served: write: %w", err)
@@ -79,7 +79,7 @@ func Read(r io.Reader) (Map, error) {
 	return Map{brands: all}, nil
 }
 
-// All yields each brand with the IDs of its endpoints.
+// All yields each brand's ID with the IDs of the brand's endpoints.
 func (m Map) All() iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
 		for left := m.brands; len(left) > 0; {

@@ -18,8 +18,8 @@ type file struct {
 	write func(io.Writer) error
 }
 
-// files returns the files whose content determines the version's name. They include all files except the index, which
-// is derived from them.
+// files returns the files whose content determines the version's name. The result includes all files except the index,
+// which is derived from the other files.
 func files(c record.Catalog) []file {
 	return []file{
 		{Brands, func(w io.Writer) error { return write(w, c.Brands) }},
@@ -36,7 +36,8 @@ func files(c record.Catalog) []file {
 	}
 }
 
-// write writes records as a JSON object, one record per line, ordered by ID. The same records produce the same bytes.
+// write writes records as a JSON object, one record per line, ordered by ID. The same records always produce the same
+// bytes.
 func write[V any](w io.Writer, records map[string]V) error {
 	out := bufio.NewWriter(w) // Flush returns its first error
 	before := "{\n"
@@ -64,7 +65,7 @@ func write[V any](w io.Writer, records map[string]V) error {
 	return nil
 }
 
-// read reads records written by write, without holding the text in memory.
+// read reads records written by write, without holding the entire text in memory.
 func read[V any](ctx context.Context, s Snapshots, key string, into *map[string]V) error {
 	body, err := s.Files.Open(ctx, key)
 	if err != nil {

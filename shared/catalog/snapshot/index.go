@@ -25,7 +25,7 @@ func indexOf(c record.Catalog) file {
 // servedOf returns the file in which searches look up brands whose endpoints are down.
 func servedOf(c record.Catalog) file { return file{Served, served.Of(c).Write} }
 
-// Index reads a version's index. It returns fault.NotFound if there is none.
+// Index reads a version's index. It returns fault.NotFound if the index does not exist.
 func (s Snapshots) Index(ctx context.Context, mode string, v ledger.Version) (*search.Index, error) {
 	body, err := s.Files.Open(ctx, Key(mode, v, Index))
 	if err != nil {

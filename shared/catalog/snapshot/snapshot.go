@@ -1,5 +1,6 @@
 // Package snapshot defines the catalogue's files (docs/adr/0023-the-catalogue.md): a version's objects, which are
-// written once and never change, their exact content, and the version's name. ledger.Pointer selects the live version.
+// written once and never change, the exact content of these objects, and the version's name. ledger.Pointer selects the
+// live version.
 package snapshot
 
 import (
@@ -28,13 +29,13 @@ type Files interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Files of a version. The first three are available to organisations. Each is a JSON object that maps IDs to records,
-// with one record per line.
+// Files of a version. The first three files are available to organisations. Each file is a JSON object that maps IDs to
+// records, with one record per line.
 const (
 	Brands    = "brands.json"
 	Portals   = "portals.json"
 	Endpoints = "endpoints.json"
-	Merged    = "merged.json" // maps IDs of merged records to those of their successors
+	Merged    = "merged.json" // maps merged records' IDs to their successors' IDs
 	bases     = "bases.json"  // maps IDs of endpoints to FHIR bases; not available to organisations
 	Index     = "index"
 	Served    = "served" // maps brands to the endpoints that serve them
@@ -53,7 +54,8 @@ func Key(mode string, v ledger.Version, file string) string {
 	return "snapshots/" + mode + "/" + string(v) + "/" + file
 }
 
-// Name returns the version of a catalogue created at the given time. Equal catalogues have the same Hash.
+// Name returns the version of a catalogue created at the given time. The versions of equal catalogues have the same
+// Hash.
 func Name(c record.Catalog, at time.Time) (ledger.Version, error) {
 	sum := sha256.New()
 	for _, f := range files(c) {

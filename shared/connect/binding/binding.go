@@ -1,7 +1,7 @@
-// Package binding ties a sign-in attempt to the browser and the page that may continue it. A browser leaves for the
-// sign-in with a single-use start value, and its return must present a state and a cookie. The page that created the
-// attempt polls the attempt's status with a token. An attempt is a sign-in at a patient portal (package flow) or at an
-// identity provider (package tefca/attempt).
+// Package binding ties a sign-in attempt to the browser and the page that may continue the attempt. A browser is
+// redirected to the sign-in with a single-use start value, and must return with a state and a cookie. The page that
+// created the attempt polls the attempt's status with a token. An attempt is a sign-in at a patient portal (package
+// flow) or at an identity provider (package tefca/attempt).
 package binding
 
 import (
@@ -21,11 +21,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Lifetime limits how long an attempt may take (docs/reference/deviations.md).
+// Lifetime limits the duration of an attempt (docs/reference/deviations.md).
 const Lifetime = 30 * time.Minute
 
-// Ticket lets a browser start an attempt that one of the service's pages created. It holds the hash of the single-use
-// start value.
+// Ticket lets a browser start an attempt that one of the service's pages created. Ticket holds the hash of the
+// single-use start value.
 type Ticket struct {
 	Hash      string // hex SHA-256 of the start value
 	Tenant    org.Tenant
@@ -33,8 +33,8 @@ type Ticket struct {
 	ExpiresAt time.Time
 }
 
-// State identifies the attempt that a returning browser belongs to. It holds the hash of the state value, which works
-// once, in the browser that received it.
+// State identifies the attempt that a returning browser belongs to. State holds the hash of the state value, which
+// works once, in the browser that received the value.
 type State struct {
 	Hash        string // hex SHA-256 of the state value
 	BindingHash string // hex SHA-256 of the browser's cookie
@@ -43,8 +43,8 @@ type State struct {
 	ExpiresAt   time.Time
 }
 
-// Started holds the URL to which a browser is redirected for its attempt, and the cookie that binds the attempt to the
-// browser.
+// Started holds the URL to which the browser is redirected for its attempt, and the cookie that binds the attempt to
+// the browser.
 type Started struct {
 	URL         string
 	CookieName  string
@@ -53,8 +53,8 @@ type Started struct {
 	Look        Look // appearance of the window
 }
 
-// Failure describes a failed attempt to the page that runs it or to the page that embeds it. It holds the error fields
-// of a redirect and the recommended action, named as in docs/openapi.yaml.
+// Failure describes a failed attempt to the page that runs the attempt or to the page that embeds the widget. Failure
+// holds the error fields of a redirect and the recommended action, named as in docs/openapi.yaml.
 type Failure struct {
 	Error           string `json:"error"`
 	Description     string `json:"error_description"`
@@ -80,14 +80,14 @@ func (m Maker) Secret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(value), nil
 }
 
-// Ticket creates a start value and the ticket that identifies its attempt.
+// Ticket creates a start value and the ticket that identifies the start value's attempt.
 func (m Maker) Ticket(tenant org.Tenant, attemptID string, expiresAt time.Time) (Ticket, secret.Text, error) {
 	start, err := m.Secret()
 	return Ticket{Hash: Hash(start), Tenant: tenant, AttemptID: attemptID, ExpiresAt: expiresAt}, secret.New(start), err
 }
 
-// Bind creates the state value and the cookie that tie an attempt to a browser before it is redirected. The caller sets
-// the redirect's URL.
+// Bind creates the state value and the cookie that tie an attempt to a browser before the browser is redirected. The
+// caller sets the redirect's URL.
 func (m Maker) Bind(tenant org.Tenant, attemptID string,
 	expiresAt time.Time,
 ) (value string, state State, started Started, err error) {
@@ -107,14 +107,15 @@ func (m Maker) Bind(tenant org.Tenant, attemptID string,
 	}, nil
 }
 
-// Hash returns the hexadecimal SHA-256 of a value. Secrets that only a browser holds are stored in this form.
+// Hash returns the hexadecimal SHA-256 of a value. The service stores secrets that only a browser holds in this form.
 func Hash(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:])
 }
 
-// ChosenID returns, in canonical form, the attempt ID that a widget chose itself, or "" if it chose none. A widget that
-// chooses the ID must also choose the token and send its hash; one without the other is an error.
+// ChosenID returns, in canonical form, the attempt ID that a widget chose itself, or "" if the widget chose no ID. A
+// widget that chooses the ID must also choose the token and send the token's hash. An ID without a token hash, or a
+// token hash without an ID, is an error.
 func ChosenID(attemptID, tokenHash string) (id string, err error) {
 	if attemptID == "" && tokenHash == "" {
 		return "", nil
@@ -144,11 +145,11 @@ func Holds(tokenHash string, token secret.Text) bool {
 	return tokenHash != "" && subtle.ConstantTimeCompare([]byte(Hash(token.Reveal())), []byte(tokenHash)) == 1
 }
 
-// Missing returns the error for an attempt that the caller can't see, whatever the reason.
+// Missing returns the error for an attempt that the caller can't see, regardless of the reason.
 func Missing() error { return fault.Missing("Attempt not found.") }
 
-// StartError returns the error for a start value that can't be used: a client error if the value was unknown, used or
-// expired, else an internal error.
+// StartError returns the error for a start value that can't be used. It is a client error if the value is unknown,
+// already used or expired, and an internal error otherwise.
 func StartError(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(

@@ -2,10 +2,10 @@ package binding
 
 import "recordbridge/shared/words/fault"
 
-// Cancelled is the failure cause of an attempt that its patient cancelled on the page that created it.
+// Cancelled is the failure cause of an attempt that the patient cancelled on the page that created the attempt.
 const Cancelled = "cancelled"
 
-// Cancellation returns the description of Cancelled.
+// Cancellation returns the description of the failure Cancelled.
 func Cancellation() fault.Description {
 	return fault.Description{
 		Shown:  fault.New(fault.Invalid, "access_denied", "The patient cancelled the sign-in. Nothing was shared."),

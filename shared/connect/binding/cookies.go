@@ -10,12 +10,12 @@ import (
 
 const (
 	cookiePrefix = "attempt-"
-	// maxCookies is the number of attempts that a browser may have in progress. A cookie takes 85 bytes of the request
-	// header, and API Gateway limits all headers together to 10,240 bytes. It rejects a larger request before any code
-	// that could expire a cookie runs.
+	// maxCookies is the number of attempts that a browser may have in progress. Each binding cookie takes 85 bytes of
+	// the request header, and API Gateway limits all headers together to 10,240 bytes. API Gateway rejects a larger
+	// request before any code that could expire a cookie runs.
 	maxCookies = 20
-	// maxExpired limits how many cookies one response expires, because response headers are limited too. One cookie is
-	// expired for each new one.
+	// maxExpired limits the number of cookies that one response expires, because response headers are also limited. One
+	// cookie is expired for each new cookie.
 	maxExpired = 20
 )
 
@@ -23,18 +23,19 @@ const (
 // edge adds (httpapi.Cookies). Each attempt has its own cookie, so that attempts in two open tabs don't interfere.
 func CookieName(state string) string { return cookiePrefix + Hash(state)[:16] }
 
-// cookieValue returns the value of a binding cookie: its creation time, by which SurplusCookies finds the oldest
-// cookies, followed by 256 random bits.
+// cookieValue returns the value of a binding cookie. The value consists of the cookie's creation time, by which
+// SurplusCookies finds the oldest cookies, and 256 random bits.
 func cookieValue(random string, now time.Time) string {
 	return strconv.FormatInt(now.Unix(), 36) + "." + random
 }
 
-// SurplusCookies returns the names of the cookies to expire before a browser gets another one, oldest first. held maps
-// the names of all its cookies to their values. Attempts whose cookies are expired can no longer be completed.
+// SurplusCookies returns, oldest first, the names of the cookies to expire before a browser gets another binding
+// cookie. held maps the names of all the browser's cookies to their values. Attempts whose cookies are expired can no
+// longer be completed.
 func SurplusCookies(held map[string]string) []string {
 	type bound struct {
 		name string
-		made int64 // creation time from the cookie's value; 0 if it has none
+		made int64 // creation time from the cookie's value; 0 if the value contains no time
 	}
 	var all []bound
 	for name, value := range held {

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestSurplusCookiesKeepsNewestTwenty checks that a browser that begins many attempts keeps the newest twenty cookies,
-// and that no other cookie is expired.
+// TestSurplusCookiesKeepsNewestTwenty checks that a browser that begins many attempts keeps the newest twenty binding
+// cookies, and that no other cookie is expired.
 func TestSurplusCookiesKeepsNewestTwenty(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestSurplusCookiesKeepsNewestTwenty(t *testing.T) {
 	})
 }
 
-// TestSurplusCookiesLimitsExpiredCookiesPerResponse checks that cookies without a creation time count as the oldest,
-// and that one response expires no more cookies than fit its header.
+// TestSurplusCookiesLimitsExpiredCookiesPerResponse checks that cookies without a creation time count as the oldest. It
+// also checks that one response expires no more cookies than fit the response's header.
 func TestSurplusCookiesLimitsExpiredCookiesPerResponse(t *testing.T) {
 	t.Parallel()
 	held := map[string]string{"attempt-newest": "t8mps0.x"}

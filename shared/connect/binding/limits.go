@@ -6,15 +6,15 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Maximum lengths, in bytes, of values that a caller supplies and that are returned to it. A URL that returns all of
-// them, with every byte percent-encoded, still fits the limit of common gateways and servers (8 KiB).
+// Maximum lengths, in bytes, of values that a caller supplies and that are returned to the caller. A URL that returns
+// all of these values, with every byte percent-encoded, still fits the limit of common gateways and servers (8 KiB).
 const (
 	maxExternalID    = 512
 	maxExternalState = 1024
 	maxRequestID     = 128
 )
 
-// CheckLengths returns fault.Invalid if any of the values is too long to be returned in a URL.
+// CheckLengths returns fault.Invalid if a value is too long to be returned in a URL.
 func CheckLengths(externalID, externalState, requestID string) error {
 	for _, given := range []struct {
 		name, value string

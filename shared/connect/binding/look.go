@@ -2,8 +2,8 @@ package binding
 
 import "recordbridge/shared/words/fault"
 
-// Look describes the windows of an attempt's sign-in: the patient's language and the appearance of the organisation, as
-// the patient saw them when the attempt was created. A field is empty if it is unknown.
+// Look describes the windows of an attempt's sign-in. It holds the patient's language and the organisation's
+// appearance, as the patient saw them when the attempt was created. A field is empty if its value is unknown.
 type Look struct {
 	Language     string // "en" or "es"
 	Organisation string // name
@@ -11,7 +11,7 @@ type Look struct {
 	Accent       string // colour, "#rrggbb" in lower case
 }
 
-// CheckLanguage returns fault.Invalid if windows are not available in a language. The empty language is valid.
+// CheckLanguage returns fault.Invalid if windows are not available in the given language. The empty language is valid.
 func CheckLanguage(language string) error {
 	switch language {
 	case "", "en", "es":

@@ -13,15 +13,15 @@ import (
 
 // States stores the states of attempts in progress.
 type States interface {
-	// TakeState removes and returns a state if it exists, has not expired at now, and is bound to bindingHash. Otherwise
-	// it removes nothing and returns fault.NotFound with the stored state, for logging, or with the zero State if none
-	// exists.
+	// TakeState removes and returns a state if the state exists, has not expired at now, and is bound to bindingHash.
+	// Otherwise, TakeState removes nothing and returns fault.NotFound with the stored state, for logging, or with the
+	// zero State if no such state exists.
 	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
 }
 
 // Take consumes the state that a returning browser presents. A state works once, and only in the browser that received
-// it. If the state doesn't work, the log line states the reason, and strayed adds the owner of the sign-in that the
-// state would have completed, if known.
+// the state. If the state doesn't work, the log line contains the reason, and strayed adds the owner of the sign-in
+// that the state would have completed, if known.
 func Take(
 	ctx context.Context, states States, value string, cookie func(name string) string, now time.Time, strayed func(State),
 ) (State, error) {

@@ -15,24 +15,24 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// CancelStore stores attempts that their patients cancel.
+// CancelStore stores the cancellation of attempts.
 type CancelStore interface {
 	Attempts
-	// CancelAttempt fails an attempt with an ending. It returns fault.Conflict, and changes nothing, if the attempt is
-	// neither created nor open.
+	// CancelAttempt fails an attempt with an ending. If the attempt is neither created nor open, CancelAttempt changes
+	// nothing and returns fault.Conflict.
 	CancelAttempt(ctx context.Context, attempt Attempt, ending Ending) error
 }
 
-// Canceler ends attempts whose patients no longer want to sign in. Every field is required.
+// Canceler ends attempts that the patient no longer wants to complete. Every field is required.
 type Canceler struct {
 	Store CancelStore
 	Now   func() time.Time
 }
 
-// Cancel fails a widget's attempt, unless it has already ended, and returns its progress. requestID is this request's
-// ID, for the attempt's error. Of a cancellation and a completion at the same time, the store lets one win: an attempt
-// that Cancel reports as cancelled never yields a connection. Cancel returns fault.NotFound in the same cases as
-// Watcher.Progress.
+// Cancel fails a widget's attempt, unless the attempt has already ended, and returns the attempt's progress. requestID
+// is the ID of this request, for the attempt's error. If a cancellation and a completion coincide, the store lets one
+// of the two win. An attempt that Cancel reports as cancelled never yields a connection. Cancel returns fault.NotFound
+// in the same cases as Watcher.Progress.
 func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (Progress, error) {
@@ -63,8 +63,8 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return progress(a, c.Now()), nil
 }
 
-// find returns the attempt with the given ID if token belongs to it. It returns fault.NotFound for an unknown attempt,
-// another tenant's attempt, an attempt in redirect mode, and a wrong token.
+// find returns the attempt with the given ID if token belongs to the attempt. It returns fault.NotFound for an unknown
+// attempt, another tenant's attempt, an attempt in redirect mode, and a wrong token.
 func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -80,8 +80,8 @@ func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, 
 	return a, nil
 }
 
-// cancelled returns the error for a browser that continues an attempt, if its patient has cancelled the attempt
-// meanwhile. Otherwise it returns nil.
+// cancelled returns an error if the patient has cancelled an attempt that a browser is about to continue. Otherwise,
+// cancelled returns nil.
 func (a Attempt) cancelled() error {
 	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
 		return nil
@@ -89,8 +89,8 @@ func (a Attempt) cancelled() error {
 	return failed(binding.Cancelled, nil)
 }
 
-// ended returns the error for a write that lost a conflict: the attempt's cancellation if that caused the conflict,
-// otherwise err.
+// ended returns the error for a write that lost a conflict. It returns the attempt's cancellation if the cancellation
+// caused the conflict, and err otherwise.
 func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if !errors.Is(err, fault.Conflict) {
 		return err

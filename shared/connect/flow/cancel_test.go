@@ -41,7 +41,7 @@ func wantCancelled(t *testing.T, got flow.Progress) {
 	}
 }
 
-// checkNothingMade checks that no connection, token or event exists, and that the portal received no code.
+// checkNothingMade checks that no connection, token or event exists and that the portal received no code.
 func (w *world) checkNothingMade(t *testing.T) {
 	t.Helper()
 	if len(w.conns) != 0 || len(w.rows) != 0 || len(w.concluded) != 0 || len(w.enqueued) != 0 {
@@ -207,7 +207,7 @@ func TestCompleteDiscardsTokensWhenCancelledDuringExchange(t *testing.T) {
 	}
 }
 
-// cancelling is a portal at which a code exchange takes until the patient has cancelled.
+// cancelling is a portal whose code exchange lasts until the patient has cancelled the attempt.
 type cancelling struct {
 	*world
 
@@ -219,8 +219,8 @@ func (c *cancelling) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set
 	return c.world.Exchange(ctx, grant)
 }
 
-// TestCancelAndCompleteAgree runs a cancellation beside everything that a window does, in many orders. Exactly one of
-// them wins, and everyone reports the same winner.
+// TestCancelAndCompleteAgree runs a cancellation concurrently with every step of a window, in many orders. Either the
+// cancellation or the completion wins, and all results agree on the winner.
 func TestCancelAndCompleteAgree(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -279,7 +279,7 @@ func raceCancel(t *testing.T, cancelAt, takes time.Duration, declines bool) bool
 	return won
 }
 
-// slow is a portal at which a code exchange takes time.
+// slow is a portal whose code exchange takes time.
 type slow struct {
 	*world
 

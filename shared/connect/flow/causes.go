@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Failure causes to which this package refers by name. All others appear only in the table below.
+// Failure causes that this package refers to by name. All other causes appear only in the table below.
 const (
 	causeDeclined      = "declined"
 	causePortalMoved   = "portal_moved"
@@ -36,7 +36,7 @@ const (
 )
 
 // causes returns the table of all reasons for which an attempt can fail, in the portal's response or elsewhere. Causes
-// are stable identifiers; if the health system returned an RFC 6749 code, that code is the cause.
+// are stable identifiers. If the health system returned an RFC 6749 error code, the code is the cause.
 func causes() fault.Causes {
 	all := clientCauses()
 	maps.Copy(all, portalFailed())
@@ -212,7 +212,8 @@ func internalCauses() fault.Causes {
 // failed returns the error for a failure cause in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// refused returns the error for a code that a health system returned. otherwise is the cause if the code is unknown.
+// refused returns the error for an error code that a health system returned. otherwise is the cause if the code is
+// unknown.
 func refused(code, otherwise string, because error) error {
 	switch code {
 	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -225,8 +226,9 @@ func refused(code, otherwise string, because error) error {
 	return failed(otherwise, because)
 }
 
-// unavailable names the cause of a portal's failure to respond, so that clients can tell it from a failure of this
-// service, which may have the same code. It returns other errors unchanged.
+// unavailable adds a cause to the error of a portal that failed to respond. The cause lets clients distinguish the
+// portal's failure from a failure of this service, which may have the same code. unavailable returns other errors
+// unchanged.
 func unavailable(err error) error {
 	shown := fault.Of(err)
 	if shown.Kind != fault.Upstream && shown.Kind != fault.Unavailable {

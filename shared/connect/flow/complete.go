@@ -45,12 +45,12 @@ type Return struct {
 	Code         secret.Text
 	Issuer       string                   // iss parameter
 	Error        string                   // error parameter
-	Cookie       func(name string) string // returns the browser's cookie of that name
+	Cookie       func(name string) string // returns the browser's cookie with that name
 	RequestID    string                   // ID of this request, for error messages
 }
 
-// Completed holds the browser's next destination and its parameters: the result fields of docs/openapi.yaml, or the
-// attempt's error.
+// Completed holds the browser's next destination and the destination's parameters: the result fields of
+// docs/openapi.yaml, or the attempt's error.
 type Completed struct {
 	Redirect      org.VerifiedRedirect
 	InWidget      bool // a widget waits for the result, so the browser gets a page instead of a redirect
@@ -61,9 +61,9 @@ type Completed struct {
 }
 
 // Complete completes an attempt. An error with an empty Completed has no verified destination and must be shown as a
-// page. An error with a Completed is returned by redirect or shown to the widget's user. In neither case is a
-// connection created or changed, except that a patient's first refusal creates a rejected one. If the patient cancelled
-// the attempt before it was completed, Complete discards the new tokens and returns an error for which
+// page. An error with a nonempty Completed is returned by redirect or shown to the widget's user. In neither case is a
+// connection created or changed, except that a patient's first refusal creates a rejected connection. If the patient
+// cancelled the attempt before its completion, Complete discards the new tokens and returns an error for which
 // binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
@@ -87,8 +87,8 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	return done, nil
 }
 
-// returned consumes the state of a returning browser and looks up its attempt. The state works once, and only in the
-// browser that started the attempt.
+// returned consumes the state of a returning browser and looks up the state's attempt. The state works once, and only
+// in the browser that started the attempt.
 func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if attempt, err := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); err == nil {
@@ -105,8 +105,8 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	return attempt, nil
 }
 
-// finish determines the outcome of an attempt and, if it succeeded, stores the connection. It sends the portal nothing
-// for a cancelled attempt.
+// finish determines the outcome of an attempt and, if the attempt succeeded, stores the connection. For a cancelled
+// attempt, finish sends nothing to the portal.
 func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
 	if err := attempt.cancelled(); err != nil {
 		return connection.Connection{}, err
@@ -137,22 +137,22 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 	return c.connect(ctx, attempt, set)
 }
 
-// errAnswer stands for an error that the portal sent through the browser. Only the error's cause is retained.
+// errAnswer stands for an error that the portal sent through the browser. Only the cause of the error is retained.
 var errAnswer = errors.New("the portal's answer")
 
-// portalError returns an error, for the log, about a response that a portal sent through the browser at a step.
+// portalError returns an error, for the log, about a response that a portal sent through the browser during a step.
 func portalError(step fault.Step, by Server, cause string) error {
 	return fault.Spot{Step: step, Host: fault.HostOf(by.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
 }
 
-// portalRefused converts an error code that a portal sent to an error.
+// portalRefused returns the error for an error code that a portal sent.
 func portalRefused(by Server, code string) error {
 	cause := causeOf(refused(code, causePortal, nil))
 	return failed(cause, portalError(fault.StepAuthorize, by, cause))
 }
 
-// errUnnamed is returned when the portal's token response identifies no patient. The record could not be attributed to
-// a person, and no export could read it (docs/reference/deviations.md, "Connecting").
+// errUnnamed is returned when the portal's token response identifies no patient. Without a patient, the record could
+// not be attributed to a person, and no export could read the record (docs/reference/deviations.md, "Connecting").
 var errUnnamed = errors.New("the portal named no patient")
 
 // unnamed returns an error, for the log, about a token response that identifies no patient.
@@ -162,7 +162,7 @@ func unnamed(by Server) error {
 	}.Failed(errUnnamed)
 }
 
-// exchange exchanges the authorization code for tokens. It discards tokens that identify no patient without revoking
+// exchange exchanges the authorization code for tokens. It discards tokens that identify no patient but does not revoke
 // them, because revoking one grant often ends all of the app's grants at a portal.
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
 	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)

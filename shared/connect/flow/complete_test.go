@@ -32,7 +32,7 @@ func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	return w.concluded[0]
 }
 
-// wantNoConnection checks that an attempt stored at most its outcome and the event that reports it.
+// wantNoConnection checks that an attempt stored nothing except its outcome and the event that reports the outcome.
 func wantNoConnection(t *testing.T, w *world) {
 	t.Helper()
 	told := 0
@@ -224,7 +224,7 @@ func TestCompleteRejectsUnverifiedReturnWithoutRedirect(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*flow.Return)
 		wait   time.Duration
-		keeps  bool // the state still works for the original browser
+		keeps  bool // the state still works in the original browser
 	}{
 		"no state":      {change: func(r *flow.Return) { r.State = "" }, keeps: true},
 		"unknown state": {change: func(r *flow.Return) { r.State = "made up" }, keeps: true},

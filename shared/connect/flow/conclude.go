@@ -33,15 +33,15 @@ func (c Completer) newConnection(attempt Attempt, now time.Time) connection.Conn
 	return conn
 }
 
-// mark makes a connection searchable by the external ID of its latest attempt that had one.
+// mark makes a connection searchable by the external ID of its latest attempt that supplied an external ID.
 func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
 	if attempt.ExternalID != "" {
 		conn.External = c.Hashing.Sign(connection.ExternalText(attempt.Tenant, attempt.ExternalID))
 	}
 }
 
-// authorize updates the connection with the patient's new grant. Its scope becomes the granted scope, even if that
-// lacks some requested scopes.
+// authorize updates the connection with the patient's new grant. The connection's scope becomes the granted scope, even
+// if some requested scopes were not granted.
 func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set tokens.Set, now time.Time) {
 	conn.Status, conn.Scope, conn.ConsentExpiresAt = connection.Authorized, set.Scope, set.ConsentExpiresAt
 	conn.Refresh = connection.RefreshState{RefreshAt: refresh.Next(conn.ID, set, now), ConsentFixed: set.ConsentStated}
@@ -60,8 +60,9 @@ func patientText(attempt Attempt, set tokens.Set) []byte {
 	return []byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal())
 }
 
-// conclude stores an authorised connection with its tokens and emits its event. If consent ends sooner than the usual
-// warning period, conclude also emits the expiry warning at once. Conflicts are returned as by Store.ConcludeAttempt.
+// conclude stores an authorised connection with its tokens and emits the connection's event. If consent ends within the
+// usual warning period, conclude also emits the expiry warning at once. It returns conflicts as Store.ConcludeAttempt
+// does.
 func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set,
 	version int64,
 ) error {
@@ -97,10 +98,10 @@ func note(ctx context.Context, attempt Attempt) {
 	}
 }
 
-// recordFailure stores an attempt's failure, emits its event and returns it. A patient's refusal creates a rejected
-// connection unless a connection exists already; any other failure emits the opt-in event. The browser gets the error
-// whether or not storing succeeds. If the patient has cancelled the attempt meanwhile, recordFailure stores nothing and
-// returns the cancellation.
+// recordFailure stores an attempt's failure, emits the failure's event and returns the failure. A patient's refusal
+// creates a rejected connection unless a connection already exists; any other failure emits the opt-in event. The
+// browser gets the error even if storing fails. If the patient has cancelled the attempt meanwhile, recordFailure
+// stores nothing and returns the cancellation.
 func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) error {
 	shown, now := fault.Of(err), c.Now()
 	end := Conclusion{
@@ -152,9 +153,9 @@ func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {
 	}
 }
 
-// connectionEvent returns the event of an authorisation or a refusal. Its sequence number is the connection's
-// generation, so that a reconnect is a separate event. requestID is the one in the redirect with the same outcome: the
-// caller's for an authorisation, the error's unique one for a refusal (docs/openapi.yaml).
+// connectionEvent returns the event for an authorisation or a refusal. The event's sequence number is the connection's
+// generation, so that a reconnect is a separate event. requestID is the same as in the redirect with the same outcome:
+// the caller's ID for an authorisation, the error's unique ID for a refusal (docs/openapi.yaml).
 func connectionEvent(attempt Attempt, conn connection.Connection, requestID string,
 	now time.Time,
 ) (webhook.Event, error) {
@@ -167,8 +168,8 @@ func connectionEvent(attempt Attempt, conn connection.Connection, requestID stri
 		})
 }
 
-// failureEvent returns the event of an attempt that failed. Its request ID is the error's, which the browser also
-// shows.
+// failureEvent returns the event for an attempt that failed. The event's request ID is the error's request ID, which
+// the browser also shows.
 func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
 	attempt := end.Attempt
 	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{

@@ -13,7 +13,8 @@ func external(t *testing.T, id string) secret.Mark {
 	return newKeyring(t).Sign([]byte("external|" + tenant.Key() + "|" + id))
 }
 
-// TestReconnectWithoutExternalIDKeepsPreviousOne checks that a reconnect replaces the external ID only if it has one.
+// TestReconnectWithoutExternalIDKeepsPreviousOne checks that a reconnect replaces the external ID only if the reconnect
+// supplies one.
 func TestReconnectWithoutExternalIDKeepsPreviousOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

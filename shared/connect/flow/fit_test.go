@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// everyType returns a scope with the Patient and more types than a request can hold.
+// everyType returns a scope that contains Patient and more types than fit in a request.
 func everyType() string {
 	scopes := make([]string, 0, 100)
 	scopes = append(scopes, "openid", "offline_access", "patient/Patient.rs", "patient/Observation.rs")

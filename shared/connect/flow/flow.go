@@ -1,6 +1,6 @@
-// Package flow runs one connect attempt: the values pinned when the patient leaves for the portal, the state and
-// browser binding that the return must present, single use, and the result. It accesses the portal through an interface
-// and depends on neither HTTP nor AWS.
+// Package flow runs a connect attempt. It pins values when the patient is redirected to the portal, checks the state
+// and browser binding that the return must present, enforces single use, and stores the result. Package flow accesses
+// the portal through an interface and depends on neither HTTP nor AWS.
 package flow
 
 import (
@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// CallbackPath is the path, below the base URL, to which portals redirect patients. The part after it names the
-	// registration.
+	// CallbackPath is the path, below the base URL, to which portals redirect patients. The rest of a callback URL's
+	// path names the registration.
 	CallbackPath = "/bridge/callback"
 	// ConnectPath is the path, below the base URL, that redirects a browser to a portal.
 	ConnectPath = "/bridge/connect"
-	// PagePath is the path, below the base URL, of the page on which a patient picks the institution.
+	// PagePath is the path, below the base URL, of the page on which a patient selects the institution.
 	PagePath = "/widget/connect"
 )
 
 // VerifierPurpose is the purpose in the encryption context of sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
 
-// Attempt is one sign-in of a patient at a portal. It pins every value that the return needs, so that no parameter from
-// a browser can choose where a code or a token is sent (RFC 9700 section 4.4).
+// Attempt is one sign-in of a patient at a portal. Attempt pins every value that the return needs, so that no parameter
+// from a browser can choose the destination of a code or a token (RFC 9700 section 4.4).
 type Attempt struct {
 	Requester
 	Institution
@@ -43,7 +43,7 @@ type Attempt struct {
 	ID        string
 	Tenant    org.Tenant
 	Status    Status
-	Look      binding.Look // zero in redirect mode, which ends on no page of the service
+	Look      binding.Look // zero in redirect mode, which doesn't end on a page of the service
 	RequestID string
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -76,11 +76,11 @@ type Renewal struct {
 type Server struct {
 	FHIRBase              string
 	Issuer                string
-	IssRequired           bool // the portal advertises that its responses carry iss (RFC 9207)
+	IssRequired           bool // the portal advertises that its responses contain iss (RFC 9207)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // URL of the keys that sign id_tokens; empty if unknown
-	Userinfo              string // URL of the userinfo endpoint; empty if there is none
+	Userinfo              string // URL of the userinfo endpoint; empty if the portal has none
 	Upstream              Upstream
 }
 
@@ -92,7 +92,8 @@ type Client struct {
 	RawBasic     bool   // HTTP Basic sends client ID and secret unencoded; copied to the token set
 }
 
-// Parameters holds the remaining parameters of the authorization request and the settings that follow from them.
+// Parameters holds the remaining parameters of the authorization request and the settings that follow from these
+// parameters.
 type Parameters struct {
 	Aud         string   // aud parameter; not sent if empty
 	Scope       string   // requested scopes
@@ -102,18 +103,18 @@ type Parameters struct {
 	NoChallenge bool     // the request omits the PKCE challenge
 }
 
-// Secrets holds the values that prove that a return belongs to the attempt. They are created when the browser is
-// redirected to the portal.
+// Secrets holds the values that prove that a return belongs to the attempt. These values are created when the browser
+// is redirected to the portal.
 type Secrets struct {
-	NonceHash string // HashNonce of the nonce that the id_token must repeat; empty if none was sent
+	NonceHash string // HashNonce of the nonce that the id_token must repeat; empty if no nonce was sent
 	Verifier  []byte // sealed PKCE verifier
 }
 
 // Status is the status of an attempt.
 type Status string
 
-// Attempt statuses. An attempt that is still created or open after its lifetime has expired; expiry is determined when
-// reading and never stored.
+// Attempt statuses. An attempt that is still created or open after its lifetime has expired. Readers determine the
+// expiry; the store never records it.
 const (
 	Created Status = "created" // created by a widget; the browser has not been redirected yet
 	Open    Status = "open"    // the browser is at the portal
@@ -142,40 +143,41 @@ type Conclusion struct {
 	Description string // error description, as shown in the browser
 	Cause       string // failure cause (see causes.go)
 	RequestID   string // ID of the request that failed the attempt
-	// Connection has no ID if the attempt yields no connection. If it has a revision, it is a reconnect and replaces that
-	// revision.
+	// Connection has no ID if the attempt yields no connection. A Connection with a revision is a reconnect and
+	// replaces the stored connection with this revision.
 	Connection connection.Connection
-	// Tokens has no Sealed if there are no tokens. A reconnect's tokens replace the preceding version, or are the first if
-	// they have version 1. The write deletes what remains of an earlier grant (refresh.Store, Upstream).
+	// Tokens has an empty Sealed if there are no tokens. A reconnect's tokens replace the preceding version, or are the
+	// connection's first tokens if their version is 1. The write also deletes what remains of an earlier grant
+	// (refresh.Store, Upstream).
 	Tokens tokens.Row
 	Events []webhook.Event
 }
 
 // Attempts reads attempts from the store.
 type Attempts interface {
-	// Attempt reads an attempt with a consistent read. It returns fault.NotFound if there is none.
+	// Attempt reads an attempt with a consistent read. It returns fault.NotFound if the attempt does not exist.
 	Attempt(ctx context.Context, tenant org.Tenant, id string) (Attempt, error)
 }
 
 // StartStore stores attempts when they begin.
 type StartStore interface {
 	Attempts
-	// BeginAttempt creates an attempt with status open, and its state, in one transaction.
+	// BeginAttempt creates an attempt with status open, and the attempt's state, in one transaction.
 	BeginAttempt(ctx context.Context, attempt Attempt, state binding.State) error
 	// Ticket reads, with a consistent read, a ticket that has not expired at now. It returns fault.NotFound if there is
-	// none.
+	// no such ticket.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt consumes a ticket, sets its attempt to open with the attempt's Verifier and NonceHash, and creates the
-	// state, in one transaction. It returns fault.Conflict if the ticket no longer exists or the attempt changed since its
-	// creation.
+	// OpenAttempt consumes a ticket, sets its attempt to open with the attempt's Verifier and NonceHash, and creates
+	// the state, in one transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has
+	// changed since its creation.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, attempt Attempt, state binding.State) error
 }
 
-// CreateStore stores attempts whose browser is redirected later.
+// CreateStore stores attempts whose browsers are redirected later.
 type CreateStore interface {
-	// CreateAttempt stores a widget's attempt, with status created, and its ticket in one transaction. It may replace an
-	// attempt with the same ID and token hash whose browser has not been redirected yet. It returns fault.Conflict if the
-	// ID belongs to another attempt.
+	// CreateAttempt stores a widget's attempt, with status created, and the attempt's ticket in one transaction. It may
+	// replace an attempt with the same ID and token hash whose browser has not been redirected yet. CreateAttempt
+	// returns fault.Conflict if the ID belongs to another attempt.
 	CreateAttempt(ctx context.Context, attempt Attempt, ticket binding.Ticket) error
 }
 
@@ -185,20 +187,20 @@ type EndStore interface {
 	binding.States
 
 	// TokenVersion reads, with a consistent read, the version of a connection's token set, even if the connection has
-	// ended. It returns 0 if the connection never had any tokens. The set is not decrypted.
+	// ended. It returns 0 if the connection never had any tokens. TokenVersion does not decrypt the token set.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// ConcludeAttempt stores a conclusion in one transaction. It returns fault.Conflict if the attempt is not open, or if
-	// a row that the conclusion replaces changed since it was read.
+	// ConcludeAttempt stores a conclusion in one transaction. It returns fault.Conflict if the attempt is not open, or
+	// if a row that the conclusion replaces has changed since the row was read.
 	ConcludeAttempt(ctx context.Context, c Conclusion) error
 }
 
 // Connections reads connections from the store.
 type Connections interface {
-	// Connection reads a connection with a consistent read. It returns fault.NotFound if there is none.
+	// Connection reads a connection with a consistent read. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// NoConnections implements Connections without any connections, for functions that begin no reconnect.
+// NoConnections implements Connections without any connections, for functions that never begin a reconnect.
 type NoConnections struct{}
 
 // Connection implements Connections.
@@ -208,60 +210,61 @@ func (NoConnections) Connection(context.Context, org.Tenant, string) (connection
 
 // Catalog looks up institutions.
 type Catalog interface {
-	// Endpoint reads an endpoint. It returns fault.NotFound if there is none.
+	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// Way reads how patients of a brand reach an endpoint. brandID is the brand's own ID or one that was merged into it.
-	// Way returns fault.NotFound if there is none.
+	// Way reads how patients of a brand reach an endpoint. brandID is the brand's own ID or an ID that was merged into
+	// the brand's. Way returns fault.NotFound if no such way exists.
 	Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error)
-	// Registration reads Recordbridge's registration at an endpoint, the tenant's own or the shared one. It returns
-	// fault.NotFound if there is none.
+	// Registration reads Recordbridge's registration at an endpoint, either the tenant's own registration or the shared
+	// one. It returns fault.NotFound if no registration exists.
 	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }
 
-// Authority holds the validated discovery results of a portal's authorization server. URLs are absolute; values that
-// the server does not state are empty.
+// Authority holds the validated discovery results of a portal's authorization server. URLs are absolute. A value that
+// the server does not state is empty.
 type Authority struct {
 	Issuer                string
-	IssRequired           bool // responses must carry iss, equal to Issuer (RFC 9207 section 2.4)
+	IssRequired           bool // responses must contain iss, equal to Issuer (RFC 9207 section 2.4)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // jwks_uri, the URL of the keys that sign id_tokens
-	// Userinfo describes the patient of an access token, Revocation revokes tokens (RFC 7009), and Introspection returns
-	// their expiry (RFC 7662). Each URL is retained only if it has the token endpoint's origin, to which the tokens are
-	// sent anyway.
+	// Userinfo describes the patient of an access token, Revocation revokes tokens (RFC 7009), and Introspection
+	// returns a token's expiry (RFC 7662). A URL is retained only if it has the origin of the token endpoint, to which
+	// tokens are sent in any case.
 	Userinfo      string
 	Revocation    string
 	Introspection string
-	// data scopes to request if nothing else specifies them, separated by spaces, most needed first
+	// data scopes to request if nothing else specifies scopes, separated by spaces, most needed first
 	Scope  string
 	Access string // scope suffix for read and search: "read" (version 1) or "rs" (version 2)
 	S256   bool   // the server advertises PKCE S256; challenges are sent regardless
 	// Methods lists the client authentication methods that the server advertises and Recordbridge supports. Algorithms
-	// lists the signing algorithms for private_key_jwt. Servers often advertise them incorrectly, so they only help the
-	// operator who registers a client.
+	// lists the signing algorithms for private_key_jwt. Servers often advertise incorrect methods and algorithms, so
+	// both lists serve only as a help for the operator who registers a client.
 	Methods    []string
 	Algorithms []string
-	// Substitute reports whether the SMART configuration was unavailable for a possibly temporary reason and the less
-	// detailed CapabilityStatement was used instead.
+	// Substitute reports whether the less detailed CapabilityStatement was used because the SMART configuration was
+	// unavailable for a possibly temporary reason.
 	Substitute bool
-	// BrandBundle is the URL at which, according to the server, its institutions publish their list (SMART App Launch 2.2,
-	// user_access_brand_bundle). The URL is not fetched merely because a server advertises it.
+	// BrandBundle is the URL at which, according to the server, the server's institutions publish their list (SMART App
+	// Launch 2.2, user_access_brand_bundle). The URL is not fetched merely because a server advertises it.
 	BrandBundle string
 }
 
 // Profile holds a platform's requirements for the authorization request.
 type Profile struct {
 	Aud   string // aud parameter; not sent if empty
-	Scope string // scopes to request if the registration names none
-	// Listed reports whether the types in Scope come from the server's own list, most needed first. The last ones are
-	// dropped if the request would be too long (MaxQuery).
+	Scope string // scopes to request if the registration specifies none
+	// Listed reports whether the types in Scope come from the server's own list, most needed first. If the request
+	// would be too long (MaxQuery), the last types are dropped.
 	Listed bool
 	Nonce  bool // a nonce is required even if openid is not requested
-	// RawBasic reports whether HTTP Basic sends client ID and secret unencoded, contrary to RFC 6749 section 2.3.1.
+	// RawBasic reports whether HTTP Basic sends the client ID and secret unencoded, contrary to RFC 6749 section 2.3.1.
 	RawBasic bool
-	// RepeatScope reports whether the platform refuses a refresh without scope, contrary to RFC 6749 section 6.
+	// RepeatScope reports whether the platform rejects a refresh without scope, contrary to RFC 6749 section 6.
 	RepeatScope bool
-	// NoChallenge reports whether the platform refuses a PKCE challenge. Neither challenge nor verifier is then sent.
+	// NoChallenge reports whether the platform rejects a PKCE challenge. The requests then contain neither a challenge
+	// nor a verifier.
 	NoChallenge bool
 	// Extra names the fields of the token response that later calls to the platform need.
 	Extra    []string
@@ -271,11 +274,11 @@ type Profile struct {
 
 // Upstream holds the endpoints to which tokens are sent after the code exchange.
 type Upstream struct {
-	Revocation       string // revocation_endpoint (RFC 7009); empty if there is none
-	Introspection    string // introspection_endpoint (RFC 7662); empty if there is none
+	Revocation       string // revocation_endpoint (RFC 7009); empty if not stated
+	Introspection    string // introspection_endpoint (RFC 7662); empty if not stated
 	IntrospectBearer bool   // introspection authenticates with the access token, not as the client
-	// Consent is the duration of the patient's consent if neither the token response nor introspection states it. Zero
-	// means unknown.
+	// Consent is the duration of the patient's consent if neither the token response nor introspection states the
+	// duration. Zero means unknown.
 	Consent time.Duration
 }
 
@@ -301,8 +304,8 @@ type Authorization struct {
 // (docs/openapi.yaml).
 type PortalError struct {
 	Code string
-	// AmbiguousBasic reports, for an invalid_client error, whether a server that decodes HTTP Basic the other way
-	// (Profile.RawBasic) would read a different client ID or secret.
+	// AmbiguousBasic applies to an invalid_client error. It reports whether a server that decodes HTTP Basic the other
+	// way (Profile.RawBasic) would read a different client ID or secret.
 	AmbiguousBasic bool
 }
 
@@ -321,14 +324,14 @@ type Authorizer interface {
 // Exchanger exchanges authorization codes for tokens (smart.Portal).
 type Exchanger interface {
 	// Exchange exchanges a code for tokens that identify their patient. A refusal is a *PortalError. fault.Unavailable
-	// means that Recordbridge's client could not authenticate and nothing was sent. Any other error is a failed exchange,
-	// such as a forged id_token or one that does not repeat the nonce. Exchange never retries, because a code works only
-	// once.
+	// means that Recordbridge's client could not authenticate and nothing was sent. Any other error is a failed
+	// exchange, such as a forged id_token or an id_token that does not repeat the nonce. Exchange never retries,
+	// because a code works only once.
 	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
 }
 
-// Grant holds an authorization code and the attempt for which it was issued. All other values of the exchange were
-// pinned when the attempt began.
+// Grant holds an authorization code and the attempt for which the portal issued the code. All other values of the
+// exchange were pinned when the attempt began.
 type Grant struct {
 	Attempt  Attempt
 	Code     secret.Text

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// returned reports whether a return can come from the server to which the browser was sent, judging by whether and how
-// it states iss (RFC 9207 section 2.4). A portal that doesn't have to name an issuer, such as a SMART App Launch portal
-// without sign-on, may still send iss. It is then unknown which issuer is right, but the code's destination is known.
-// An issuer that is a prefix of the attempt's URLs is therefore accepted. Any other issuer is rejected, because a
-// hostile portal may have redirected its patient here.
+// returned reports whether a return can come from the server to which the browser was sent. The decision depends on
+// whether the return contains iss, and on the value of iss (RFC 9207 section 2.4). A portal that doesn't have to name
+// an issuer, such as a SMART App Launch portal without sign-on, may still send iss. The correct issuer is then unknown,
+// but the code's destination is known. returned therefore accepts an issuer that is a prefix of the attempt's URLs. It
+// rejects any other issuer, because a hostile portal may have redirected its patient here.
 func (s Server) returned(iss string) bool {
 	switch {
 	case s.Issuer != "":
@@ -21,7 +21,7 @@ func (s Server) returned(iss string) bool {
 }
 
 // isBelow reports whether address, a URL validated by discovery, begins with the issuer's URL in the same spelling and
-// stays within its path.
+// stays within the issuer's path.
 func isBelow(issuer, address string) bool {
 	root, err := url.Parse(issuer)
 	if err != nil || root.Host == "" {

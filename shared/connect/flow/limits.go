@@ -8,16 +8,16 @@ import (
 )
 
 // maxReturn is the maximum length, in bytes, of a result URL that includes the optional scope. A longer URL omits the
-// scope. Many servers accept 8 KiB, but some only half of that.
+// scope. Many servers accept 8 KiB, but some accept only half of that.
 const maxReturn = 4096
 
-// CheckLengths returns fault.Invalid if any of the request's values is too long to be returned in a URL.
+// CheckLengths returns fault.Invalid if a value in the request is too long to be returned in a URL.
 func (r Request) CheckLengths() error {
 	return binding.CheckLengths(r.ExternalID, r.ExternalState, r.RequestID)
 }
 
-// shortened returns result, without its scope if the redirect URL would otherwise be too long. The connection's record
-// and the event retain the full scope.
+// shortened returns result, and omits the scope if the redirect URL would otherwise be too long. The connection's
+// record and the event retain the full scope.
 func shortened(to org.VerifiedRedirect, result url.Values) url.Values {
 	if len(to.With(result)) > maxReturn {
 		result.Del("scope")

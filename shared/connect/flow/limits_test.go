@@ -35,8 +35,9 @@ func TestCheckLengthsRefusesLongValues(t *testing.T) {
 	}
 }
 
-// TestResultURLIsBoundedForAnyGrantedScope uses the longest values that a caller can have returned, and scopes of any
-// length. A scope that fits is returned. A longer one is omitted, but is available in the record and the event.
+// TestResultURLIsBoundedForAnyGrantedScope uses the longest values that a caller can supply for the result, and scopes
+// of any length. A scope that fits is returned. A longer scope is omitted, but is available in the record and the
+// event.
 func TestResultURLIsBoundedForAnyGrantedScope(t *testing.T) {
 	t.Parallel()
 	const most = 8192

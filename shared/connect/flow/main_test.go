@@ -56,7 +56,7 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// world is the environment of an attempt in tests. The method named by broken fails.
+// world is the environment of an attempt in tests. The method that broken names fails.
 type world struct {
 	mu        sync.Mutex
 	broken    string
@@ -152,7 +152,7 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return endpoint, w.fails("Endpoint")
 }
 
-// Way returns the endpoint's two brands, also for the IDs merged into one of them.
+// Way returns the endpoint's two brands, also for the IDs that were merged into one of the brands.
 func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, error) {
 	is, ok := map[string]string{brandID: brandID, mergedID: brandID, nextID: nextID}[brand]
 	if !ok || endpoint != endpointID {
@@ -214,7 +214,7 @@ func (w *world) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 	return w.set, nil
 }
 
-// Seal does not encrypt, but its result can be opened only for the same tenant and binding.
+// Seal does not encrypt, but the sealed value can be opened only for the same tenant and binding.
 func (w *world) Seal(_ context.Context, owner org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	return []byte(owner.Key() + "\n" + boundTo + "\n" + hex.EncodeToString(plain)), w.fails("Seal")
 }
@@ -302,7 +302,7 @@ func (w *world) start(t *testing.T, r flow.Request) browser {
 	return browser{state: w.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
 }
 
-// back returns the browser's return from the portal, with a code.
+// back returns the browser's return from the portal with a code.
 func (b browser) back() flow.Return {
 	return flow.Return{
 		State: b.state, Code: secret.New("code"), RequestID: "return-1",

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// logged calls run as one unit of work and returns its log line.
+// logged runs calls as one unit of work and returns the unit's log line.
 func logged(t *testing.T, run func(ctx context.Context)) string {
 	t.Helper()
 	var line strings.Builder
@@ -21,7 +21,7 @@ func logged(t *testing.T, run func(ctx context.Context)) string {
 	return line.String()
 }
 
-// everywhere returns a discovery with a URL for each role, all at one origin.
+// everywhere returns a discovery with a URL for each role, all with the same origin.
 func everywhere(origin string) flow.Authority {
 	return flow.Authority{
 		Issuer: origin, AuthorizationEndpoint: origin + "/authorize", TokenEndpoint: origin + "/token",
@@ -38,8 +38,8 @@ func names(a *flow.Authority) map[string]*string {
 	}
 }
 
-// wantMoved checks that no attempt is created, for a browser or a widget, and that the log names the role and its new
-// origin.
+// wantMoved checks that no attempt is created, for a browser or a widget, and that the log contains the role and the
+// role's new origin.
 func wantMoved(t *testing.T, w *world, told string) {
 	t.Helper()
 	line := logged(t, func(ctx context.Context) {
@@ -185,8 +185,8 @@ func TestStartAcceptsOwnHostOnlyForSandboxInTestMode(t *testing.T) {
 	})
 }
 
-// TestCompleteFailsAttemptReturnedToDifferentCallback checks that a response on a callback URL other than the attempt's
-// fails that attempt, and completes no other (RFC 9700 section 4.4.2).
+// TestCompleteFailsAttemptReturnedToDifferentCallback checks a response on a callback URL other than the attempt's. The
+// response must fail that attempt and complete no other attempt (RFC 9700 section 4.4.2).
 func TestCompleteFailsAttemptReturnedToDifferentCallback(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // reconnect stores a new authorisation in the connection that the attempt was started to renew. It rereads rows that
-// change concurrently, and discards the tokens after several tries.
+// change concurrently, and discards the tokens after several failed tries.
 func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	var conn connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
@@ -25,7 +25,8 @@ func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Se
 	return conn, err
 }
 
-// renew makes one try for reconnect. It returns fault.Conflict if the connection or its tokens changed in the meantime.
+// renew makes a single try on behalf of reconnect. It returns fault.Conflict if the connection or its tokens have
+// changed in the meantime.
 func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	conn, err := c.Connections.Connection(ctx, attempt.Tenant, attempt.Reconnect)
 	if errors.Is(err, fault.NotFound) {
@@ -49,9 +50,8 @@ func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (
 	return conn, c.conclude(ctx, attempt, conn, set, version+1)
 }
 
-// samePatient reports whether the patient who signed in is the connection's patient. If the patient is unknown on
-// either side, it returns false. Only a rejected connection has no patient yet, because no record was ever linked to
-// it.
+// samePatient reports whether the patient who signed in is the connection's patient. It returns false if either patient
+// is unknown. Only a rejected connection has no patient yet, because no record was ever linked to the connection.
 func (c Completer) samePatient(conn connection.Connection, attempt Attempt, set tokens.Set) bool {
 	if len(conn.Patient.Sum) == 0 {
 		return conn.Status == connection.Rejected

@@ -21,8 +21,8 @@ import (
 
 const connID = "c0000000-0000-4000-8000-00000000000a"
 
-// connected adds a revoked connection of patient p1, with a tombstone of its tokens, to the world and returns the
-// connection.
+// connected adds a revoked connection of patient p1 to the world, with a tombstone of the connection's tokens, and
+// returns the connection.
 func (w *world) connected(t *testing.T) connection.Connection {
 	t.Helper()
 	conn := connection.Connection{

@@ -71,7 +71,7 @@ func TestReconnectComparesPatientSetConcurrently(t *testing.T) {
 func TestReconnectPreservesConcurrentDisconnection(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		began, now string // reasons for the connection's end, before and now
+		began, now string // reason for the connection's end, before and now
 		good       bool
 	}{
 		"given up since the sign-in began": {"", connection.Disconnected, false},

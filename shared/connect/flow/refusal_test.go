@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// codes maps a portal's error codes to those reported to the application (docs/openapi.yaml).
+// codes maps a portal's error codes to the codes reported to the application (docs/openapi.yaml).
 func codes() map[string]fault.Code {
 	return map[string]fault.Code{
 		"invalid_client": "invalid_client", "invalid_grant": "invalid_grant", "unauthorized_client": "unauthorized_client",
@@ -148,7 +148,7 @@ func TestCompleteDiscardsConnectionOnInternalError(t *testing.T) {
 	} {
 		for _, refusal := range []string{"", "access_denied"} {
 			if refusal != "" && proven {
-				continue // a refusal seals nothing and is reported even if it can't be stored
+				continue // a refusal seals nothing and is reported even if storing the refusal fails
 			}
 			t.Run(broken+" "+refusal, func(t *testing.T) {
 				t.Parallel()

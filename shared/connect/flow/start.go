@@ -41,12 +41,12 @@ type Starter struct {
 	Sealer tokens.Sealer // seals with the key for PKCE verifiers
 }
 
-// Request holds the parameters of a new attempt. Its redirect is already verified.
+// Request holds the parameters of a new attempt. The redirect in a Request is already verified.
 type Request struct {
 	Caller        org.Caller
 	Redirect      org.VerifiedRedirect // zero for a widget
 	Reconnect     string               // ID of the connection to reauthorise; empty for a new connection
-	EndpointID    string               // optional with Reconnect, but must be the connection's endpoint if given
+	EndpointID    string               // optional with Reconnect; if given, must be the connection's endpoint
 	BrandID       string               // if given, must have the endpoint or be the connection's current brand
 	PortalID      string               // if given, must have the endpoint or be the connection's current portal
 	ExternalID    string
@@ -58,7 +58,7 @@ type Request struct {
 }
 
 // Start begins an attempt and returns the URL to which the browser is redirected. It returns fault.Invalid for an
-// invalid request, and fault.Upstream or fault.Unavailable if the portal can't be used at the moment.
+// invalid request, and fault.Upstream or fault.Unavailable if the portal is temporarily unusable.
 func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) {
 	attempt, err := s.pin(ctx, r)
 	if err != nil {
@@ -74,7 +74,8 @@ func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) 
 	return started, nil
 }
 
-// pin validates the request, discovers the portal's endpoints and settings, and returns an attempt that records them.
+// pin validates the request, discovers the portal's endpoints and settings, and returns an attempt that records the
+// discovered values.
 func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err := r.CheckLengths(); err != nil {
 		return Attempt{}, err
@@ -120,7 +121,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	return attempt, nil
 }
 
-// attempt returns the attempt for a request. Its lifetime begins now.
+// attempt returns the attempt for a request. The attempt's lifetime begins now.
 func (s Preparation) attempt(
 	r Request, to target, registration catalog.Registration, authority Authority, profile Profile,
 ) Attempt {
@@ -150,7 +151,7 @@ func (s Preparation) attempt(
 }
 
 // upstream returns the endpoints and settings for later token calls. Values that the server states take precedence over
-// its platform's.
+// the values in the platform's profile.
 func upstream(authority Authority, profile Profile) Upstream {
 	u := profile.Upstream
 	u.Revocation = cmp.Or(authority.Revocation, u.Revocation)
@@ -158,8 +159,8 @@ func upstream(authority Authority, profile Profile) Upstream {
 	return u
 }
 
-// bind creates the state, PKCE verifier and cookie that tie an attempt to the browser before it is redirected to the
-// portal. It stores nothing.
+// bind creates the state, PKCE verifier and cookie that tie an attempt to the browser before the browser is redirected
+// to the portal. bind stores nothing.
 func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, binding.Started, error) {
 	verifier, challenge, err := s.Portal.NewVerifier()
 	if err != nil {
@@ -191,8 +192,8 @@ func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, bin
 }
 
 // callbackURI returns the service's redirect URI for a registration. The URI is unique to the registration, so that a
-// response sent to it can't be meant for another one (RFC 9700 section 4.4.2). Registrations without their own URI use
-// the shared one.
+// response sent to the URI can't be meant for another registration (RFC 9700 section 4.4.2). Registrations without
+// their own URI use the shared URI.
 func callbackURI(baseURL, registration string) string {
 	if registration == "" {
 		return baseURL + CallbackPath
@@ -202,8 +203,8 @@ func callbackURI(baseURL, registration string) string {
 
 func (s Preparation) maker() binding.Maker { return binding.Maker{Random: s.Random, Now: s.Now} }
 
-// HashNonce returns the hash of a nonce. The attempt stores only the hash; the nonce itself is repeated by the portal's
-// id_token.
+// HashNonce returns the hash of a nonce. The attempt stores only the hash; the portal's id_token repeats the nonce
+// itself.
 func HashNonce(nonce string) string { return binding.Hash(nonce) }
 
 func verifierBinding(a Attempt) string { return "verifier|" + a.Tenant.Key() + "|" + a.ID }

@@ -14,14 +14,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// target holds the endpoint at which the patient signs in, and the connection to renew, if any.
+// target holds the endpoint at which the patient signs in and, for a reconnect, the connection to renew.
 type target struct {
 	endpoint   catalog.Endpoint
-	connection string // ID of the connection to reconnect; empty for a new one
-	ended      string // why that connection had ended; empty if active
+	connection string // ID of the connection to reconnect; empty for a new connection
+	ended      string // reason for the connection's end; empty if active
 }
 
-// target determines the endpoint at which the patient signs in. For a reconnect it returns the connection's own
+// target determines the endpoint at which the patient signs in. For a reconnect, target returns the connection's own
 // endpoint, with the brand and portal under which the connection was created.
 func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	if r.Reconnect == "" {
@@ -73,10 +73,10 @@ func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked st
 	return conn, nil
 }
 
-// tefca is the platform type of connections created through an identity service. They have no endpoint.
+// tefca is the platform type of connections created through an identity service. TEFCA connections have no endpoint.
 const tefca = "tefca"
 
-// offered returns an endpoint if it is available to the tenant's patients.
+// offered returns an endpoint if the endpoint is available to the tenant's patients.
 func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked string) (catalog.Endpoint, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -95,8 +95,8 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 	return endpoint, nil
 }
 
-// chosen returns the endpoint with the institution that the patient chose: the one in the endpoint's row, or another
-// one that the catalogue lists for it. Merged IDs are replaced by the surviving ones.
+// chosen returns the endpoint with the institution that the patient chose: the institution in the endpoint's row, or
+// another institution that the catalogue lists for the endpoint. Merged IDs are replaced by the surviving IDs.
 func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, brandID,
 	portalID string,
 ) (catalog.Endpoint, error) {
@@ -131,8 +131,8 @@ func wrongInstitution() error {
 	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 }
 
-// matches checks that the IDs of a request are the connection's IDs or now denote the same institution. Either may have
-// been merged since they were recorded.
+// matches checks that the IDs in a request are the connection's IDs or now denote the same institution. Either side's
+// IDs may have been merged since they were recorded.
 func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection,
 	endpoint catalog.Endpoint,
 ) error {
@@ -156,5 +156,5 @@ func (s Preparation) matches(ctx context.Context, r Request, conn connection.Con
 	return nil
 }
 
-// isOrNone reports whether a UUID is empty or equals the expected one, ignoring case.
+// isOrNone reports whether a UUID is empty or equals the expected UUID, ignoring case.
 func isOrNone(given, expected string) bool { return given == "" || strings.EqualFold(given, expected) }

@@ -16,11 +16,11 @@ import (
 // Prepared holds an attempt that a widget created and whose browser has not been redirected yet.
 type Prepared struct {
 	AttemptID string
-	Token     secret.Text // token for polling the attempt; empty if the widget chose its own
+	Token     secret.Text // token for polling the attempt; empty if the widget chose its own token
 	Start     secret.Text // single-use start value that redirects a browser to the portal
 	ExpiresAt time.Time
 
-	// EndpointID is the attempt's endpoint, which a widget does not know on a reconnect.
+	// EndpointID is the attempt's endpoint. On a reconnect, the widget does not know the endpoint.
 	EndpointID string
 	PortalID   string
 	BrandID    string
@@ -34,9 +34,9 @@ type Creator struct {
 }
 
 // Create creates an attempt whose browser is redirected later. It detects every configuration error before a window
-// opens. It returns the errors of Starter.Start, and fault.Conflict if the ID that the widget chose is taken. A caller
-// that repeats the ID and token hash, such as a window that lost the response, gets the same attempt until a browser is
-// redirected with it.
+// opens. Create returns the same errors as Starter.Start, and returns fault.Conflict if the ID that the widget chose is
+// taken. A caller that repeats the ID and token hash, such as a window that lost the response, gets the same attempt
+// until a browser is redirected with the attempt.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	own, err := binding.ChosenID(r.AttemptID, r.TokenHash)
 	if err != nil {
@@ -72,11 +72,11 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}, nil
 }
 
-// Leave returns the redirect to the portal for the browser that presents a start value. The value works once, and stays
-// valid if Leave fails. Leave returns fault.Invalid if the value is unknown, used or expired, or if its attempt was
-// cancelled (binding.IsCancelled). The caller must have verified that the request comes from one of the service's own
-// pages, because the callback trusts the browser that was redirected. Even with an error, Leave returns the Look of the
-// start value's attempt, if known.
+// Leave returns the redirect to the portal for the browser that presents a start value. The start value works once, and
+// stays valid if Leave fails. Leave returns fault.Invalid if the start value is unknown, already used or expired, or if
+// its attempt was cancelled (binding.IsCancelled). The caller must have verified that the request comes from one of the
+// service's own pages, because the callback trusts the browser that was redirected. Even with an error, Leave returns
+// the Look of the start value's attempt, if known.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -110,16 +110,16 @@ type Watcher struct {
 	Now      func() time.Time
 }
 
-// Progress is the progress of an attempt, as reported to its widget.
+// Progress is the progress of an attempt, as reported to the attempt's widget.
 type Progress struct {
 	AttemptID string
 	Status    Status
 	Result    url.Values       // result fields of docs/openapi.yaml, if the attempt succeeded
-	Failure   *binding.Failure // details, if the attempt failed
+	Failure   *binding.Failure // details of the failure, if the attempt failed
 }
 
-// Progress returns the status of a widget's attempt to a caller that presents its token. It returns fault.NotFound for
-// an unknown attempt, another tenant's attempt, an attempt in redirect mode, and a wrong token.
+// Progress returns the status of a widget's attempt to a caller that presents the attempt's token. It returns
+// fault.NotFound for an unknown attempt, another tenant's attempt, an attempt in redirect mode, and a wrong token.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	a, err := find(ctx, w.Attempts, tenant, asked, token)
 	if err != nil {
@@ -128,7 +128,7 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 	return progress(a, w.Now()), nil
 }
 
-// progress returns an attempt's progress at a time.
+// progress returns an attempt's progress at a given time.
 func progress(a Attempt, now time.Time) Progress {
 	p := Progress{AttemptID: a.ID, Status: a.Status}
 	switch a.Status {

@@ -311,12 +311,12 @@ func TestProgressRequiresAttemptToken(t *testing.T) {
 	wantFault(t, err, fault.Internal, fault.CodeServerError)
 }
 
-// silentPortal builds URLs without recording them, so that many browsers can leave concurrently.
+// silentPortal builds URLs without recording them, so that many browsers can be redirected concurrently.
 type silentPortal struct{ *world }
 
 func (silentPortal) AuthorizeURL(r flow.Authorization) (string, error) { return r.Endpoint, nil }
 
-// TestCreateNamesPortalsOutage checks that a portal's outage has a cause, and that a failure of this service has none.
+// TestCreateNamesPortalsOutage checks that a portal's outage has a cause and that a failure of this service has none.
 func TestCreateNamesPortalsOutage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -344,7 +344,7 @@ func TestCreateNamesPortalsOutage(t *testing.T) {
 	}
 }
 
-// TestAttemptKeepsLook checks that the windows look as the attempt's page did, also if they show an error.
+// TestAttemptKeepsLook checks that the windows, including error windows, have the same look as the attempt's page.
 func TestAttemptKeepsLook(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -13,11 +13,11 @@ import (
 type Seen struct {
 	FHIRBase  string
 	Addresses []string // URLs of the authorization server
-	Software  string   // software.name from its CapabilityStatement
+	Software  string   // software.name from the server's CapabilityStatement
 }
 
 // Detect returns a server's platform and a short reason. The software's name, which the vendor chose, takes precedence
-// over hosts, which institutions may share or own. Detect returns Generic if it recognises no platform.
+// over hosts, which institutions may share or own. If Detect recognises no platform, it returns Generic.
 func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	for _, p := range r.sorted {
 		if slices.ContainsFunc(p.Software, func(name string) bool { return strings.EqualFold(name, seen.Software) }) {
@@ -34,8 +34,9 @@ func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	return r.profiles[Generic], "neither its hosts nor its software belong to a known platform"
 }
 
-// Origins returns the origins that the vendor uses for all its customers, if the FHIR base URL is at one of them. A
-// FHIR base URL elsewhere belongs to an institution's own server, which must not receive tokens for the vendor.
+// Origins returns the origins that the vendor uses for all its customers, if the FHIR base URL is at one of these
+// origins. Any other FHIR base URL belongs to an institution's own server, which must not receive tokens for the
+// vendor.
 func (p Profile) Origins(fhirBase string) []string {
 	var origins []string
 	for _, host := range p.Hosts {
@@ -49,8 +50,8 @@ func (p Profile) Origins(fhirBase string) []string {
 	return origins
 }
 
-// AtHost returns the platform whose profile lists the host of a FHIR base URL. It returns "" if no profile does, and
-// for a URL without TLS, where anyone on the network path could respond.
+// AtHost returns the platform whose profile lists the host of a FHIR base URL. It returns "" if no profile lists the
+// host. It also returns "" for a URL without TLS, because anyone on the network path could respond to such a URL.
 func (r Registry) AtHost(fhirBase string) string {
 	host := hostOf(fhirBase)
 	if !strings.HasPrefix(strings.ToLower(fhirBase), "https://") {

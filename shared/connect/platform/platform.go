@@ -1,7 +1,7 @@
 // Package platform describes the differences between EHR platforms as data. Each platform has an embedded YAML file,
-// checked against a schema, that gives the source of each statement and lists the statements that can't be verified
-// without an account. The package makes no decisions; code that communicates with a portal or registers at one reads
-// its profile here.
+// checked against a schema. The file gives the source of each statement and lists the statements that can't be verified
+// without an account. The package makes no decisions: code that communicates with a portal, or registers at one, reads
+// the portal's profile here.
 package platform
 
 import (
@@ -21,15 +21,15 @@ import (
 //go:embed profiles/*.yaml
 var files embed.FS
 
-// Profile describes one platform. Its ID is the platform_type of catalogue records.
+// Profile describes one platform. A profile's ID is the platform_type of catalogue records.
 type Profile struct {
 	ID   string `yaml:"-" json:"platform_type"` // the file's base name
 	Name string `yaml:"name" json:"name"`
 
-	// Hosts and Software identify servers of this platform. Hosts contains host names, with "*.example.org" for all hosts
-	// below one; Software contains names from CapabilityStatements, in any case. A host listed by its full name is the
-	// vendor's own and serves all its customers (Origins). A host matched by a wildcard may belong to any customer and is
-	// not trusted.
+	// Hosts and Software identify servers of this platform. Hosts contains host names, with "*.example.org" for all
+	// hosts below example.org. Software contains names from CapabilityStatements, in any case. A host listed by its
+	// full name is the vendor's own and serves all the vendor's customers (Origins). A host matched by a wildcard may
+	// belong to any customer and is not trusted.
 	Hosts    []string `yaml:"hosts" json:"hosts,omitempty"`
 	Software []string `yaml:"software" json:"software,omitempty"`
 
@@ -52,11 +52,12 @@ type Client struct {
 	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"`
 	// the methods and algorithms that discovery lists take precedence (Listed)
 	AsListed bool `yaml:"as_listed" json:"as_listed,omitempty"`
-	// how the platform gets our keys: by "url", or "inline" at registration
+	// how the platform gets Recordbridge's keys: by "url", or "inline" at registration
 	JWKS string `yaml:"jwks" json:"jwks,omitempty"`
 	// "raw" if the platform does not form-decode client_secret_basic (RFC 6749 section 2.3.1)
 	Basic string `yaml:"basic" json:"basic,omitempty"`
-	// RedirectHTTPS reports whether the platform registers no http URLs, not even for a loopback interface.
+	// RedirectHTTPS reports whether the platform refuses to register http URLs, including http URLs of a loopback
+	// interface.
 	RedirectHTTPS bool   `yaml:"redirect_https" json:"redirect_https,omitempty"`
 	Note          string `yaml:"note" json:"note,omitempty"` // note for the operator who registers a client
 }
@@ -64,7 +65,7 @@ type Client struct {
 // Authorize describes how the platform expects authorization requests.
 type Authorize struct {
 	Aud string `yaml:"aud" json:"aud"` // value of aud: "base", "trimmed" (without a trailing slash) or "none"
-	// "S256", even if the platform ignores it; "none" if it refuses a challenge
+	// "S256", even if the platform ignores it; "none" if the platform rejects a challenge
 	PKCE     string `yaml:"pkce" json:"pkce"`
 	Nonce    bool   `yaml:"nonce" json:"nonce,omitempty"`       // a nonce is required, even without openid
 	Fragment bool   `yaml:"fragment" json:"fragment,omitempty"` // the response may use the URL fragment
@@ -73,7 +74,7 @@ type Authorize struct {
 	// patient/*.<access> is granted; otherwise the types in Types are requested
 	Wildcard bool     `yaml:"wildcard" json:"wildcard"`
 	Types    []string `yaml:"types" json:"types,omitempty"` // resource types requested as patient/Type.<access>
-	// Registered reports whether data scopes are chosen at registration and not requested.
+	// Registered reports whether data scopes are chosen at registration instead of being requested.
 	Registered bool `yaml:"at_registration" json:"at_registration,omitempty"`
 	Refresh    bool `yaml:"refresh_scope" json:"refresh_scope,omitempty"` // a refresh must repeat the scope
 }
@@ -108,11 +109,11 @@ type FHIR struct {
 	Ways map[string][]string `yaml:"ways" json:"ways,omitempty"`
 	// a next link works only once, so a resumed query restarts
 	OnceNext  bool     `yaml:"once_next" json:"once_next,omitempty"`
-	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // Bundle.total counts only the page's entries
+	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // Bundle.total counts only its page's entries
 	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // responses that mean that access is denied
 	// initial _count; 0 for the default of 100
 	PageSize int `yaml:"page_size" json:"page_size,omitempty"`
-	// types that can be searched by a list in _id without the CapabilityStatement saying so
+	// types searchable by an _id list even if the CapabilityStatement doesn't say so
 	ByID []string `yaml:"by_id" json:"by_id,omitempty"`
 	Rate Rate     `yaml:"rate" json:"rate"`
 }
@@ -149,7 +150,7 @@ func All() ([]Profile, error) {
 	return slices.Clone(all), err
 }
 
-// Find returns the profile with an ID. Its error lists the known IDs.
+// Find returns the profile with the given ID. The error for an unknown ID lists the known IDs.
 func Find(id string) (Profile, error) {
 	all, err := All()
 	if err != nil {
@@ -179,7 +180,7 @@ func (p Profile) Scope(access string) string {
 }
 
 // Listed returns the profile adjusted to the client authentication methods and algorithms that discovery lists (RFC
-// 8414 section 2). It returns p unchanged if the profile takes precedence or discovery lists nothing. It retains
+// 8414 section 2). It returns p unchanged if the profile takes precedence or discovery lists nothing. Listed retains
 // "public", because no server lists a method for clients that don't authenticate.
 func (p Profile) Listed(methods, algorithms []string) Profile {
 	if !p.Client.AsListed || len(methods) == 0 {
@@ -193,9 +194,9 @@ func (p Profile) Listed(methods, algorithms []string) Profile {
 	return p
 }
 
-// With returns the profile with one endpoint's overrides applied. The overrides are part of a profile, in its file
-// format. Lists replace the profile's lists; maps are merged. The error describes malformed overrides, or the schema
-// rule that the merged profile violates.
+// With returns the profile with one endpoint's overrides applied. The overrides are a partial profile in the file
+// format of profiles. Lists replace the profile's lists; maps are merged. The error describes malformed overrides, or
+// the schema rule that the merged profile violates.
 func (p Profile) With(overrides string) (Profile, error) {
 	if strings.TrimSpace(overrides) == "" {
 		return p, nil

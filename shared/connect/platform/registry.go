@@ -11,17 +11,17 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-// Generic is the platform type of a server whose vendor is unknown: a standard SMART server, whose own metadata is
-// trusted.
+// Generic is the platform type of a server whose vendor is unknown. Such a server is treated as a standard SMART
+// server, whose own metadata is trusted.
 const Generic = "smart"
 
-// Registry holds the profiles by platform type, ignoring case. It implements flow.Platforms.
+// Registry maps platform types to profiles, ignoring case. Registry implements flow.Platforms.
 type Registry struct {
 	profiles map[string]Profile
 	sorted   []Profile // profiles sorted by ID, so that detection is deterministic
 }
 
-// NewRegistry loads every profile. It returns the errors of All, and an error if the Generic profile is missing.
+// NewRegistry loads every profile. It returns an error if All fails or if the Generic profile is missing.
 func NewRegistry() (Registry, error) {
 	all, err := All()
 	if err != nil {
@@ -38,8 +38,8 @@ func NewRegistry() (Registry, error) {
 	return Registry{profiles: profiles, sorted: sorted}, nil
 }
 
-// Of returns the profile of an endpoint's platform, or the Generic one if the platform is unknown. The endpoint's own
-// overrides are not applied.
+// Of returns the profile of an endpoint's platform, or the Generic profile if the platform is unknown. Of does not
+// apply the endpoint's own overrides.
 func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 	if profile, known := r.profiles[strings.ToLower(endpoint.PlatformType)]; known {
 		return profile
@@ -47,10 +47,10 @@ func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 	return r.profiles[Generic]
 }
 
-// Profile implements flow.Platforms. If a platform grants a wildcard, discovery may still override it, because a server
-// of that platform may list its types one by one. Discovery also determines the introspection URL and PKCE: a challenge
-// method that a server advertises is used even if the profile states that the platform refuses it. The endpoint's own
-// overrides take precedence over the profile.
+// Profile implements flow.Platforms. If a platform grants a wildcard, discovery may still override the wildcard,
+// because a server of that platform may list its types one by one. Discovery also determines the introspection URL and
+// PKCE. A challenge method that a server advertises is used even if the profile states that the platform rejects
+// challenges. The endpoint's own overrides take precedence over the profile.
 func (r Registry) Profile(endpoint catalog.Endpoint, authority flow.Authority) (flow.Profile, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)

@@ -69,8 +69,8 @@ var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 // placeholder matches a reference to a field of the token response, as in Organization/{ah_practice}.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// fields returns, sorted, the fields of the token response to which the profile's placeholders refer. Fields that are
-// only listed are omitted.
+// fields returns, sorted, the fields of the token response that the profile's placeholders refer to. It omits fields
+// that are only listed.
 func (p Profile) fields() []string {
 	var names []string
 	for _, value := range p.FHIR.Query {
@@ -131,7 +131,7 @@ func (c *checker) asking(f FHIR) {
 	}
 }
 
-// oneOf requires at least one value, and requires every value to be known.
+// oneOf requires at least one value, and requires every value to be a known value.
 func (c *checker) oneOf(name string, values []string, known ...string) {
 	if len(values) == 0 {
 		c.failf("%s is missing", name)

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// tripAfter consecutive failures open the breaker, first for openFirst, then for twice as long each time, up to
-	// openLongest.
+	// tripAfter is the number of consecutive failures that open the breaker. The breaker stays open for openFirst at
+	// first, then for twice as long each time, up to openLongest.
 	tripAfter   = 5
 	openFirst   = time.Minute
 	openLongest = 30 * time.Minute
-	// probeFor limits how long a probe call may take before the next one is admitted.
+	// probeFor limits the duration of a probe call. After probeFor, the next probe is admitted.
 	probeFor = time.Minute
 )
 
-// breaker reads the endpoint's breaker for scheduled work. It returns *BusyError while the breaker is open or can't be
+// breaker reads the endpoint's breaker for scheduled work. It returns *BusyError if the breaker is open or can't be
 // read.
 func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) {
 	ctx, cancel := context.WithTimeout(ctx, stateWithin)
@@ -35,9 +35,9 @@ func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) 
 	return b, nil
 }
 
-// admit decides whether a call may be sent to the endpoint. Calls of exports are always admitted, because a patient is
-// waiting. When the breaker's open period has expired, one call of scheduled work is admitted as a probe; its outcome
-// closes or reopens the breaker.
+// admit decides whether a call may be sent to the endpoint. Calls by exports are always admitted, because a patient is
+// waiting. When the breaker's open period has expired, one call by scheduled work is admitted as a probe. The probe's
+// outcome closes or reopens the breaker.
 func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err error) {
 	if !l.scheduled {
 		return false, nil
@@ -77,7 +77,7 @@ func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe boo
 func (b Breaker) Tripped() bool { return b.Failures >= tripAfter }
 
 // failed returns the breaker after one more failure. While the breaker is open, only a probe's failure is new
-// information; other calls began before it opened or belong to exports.
+// information, because all other calls either began before the breaker opened or belong to exports.
 func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breaker {
 	if !isProbe && b.Tripped() && now.Before(b.OpenUntil) {
 		b.OpenUntil = later(b.OpenUntil, now.Add(asked))
@@ -91,8 +91,8 @@ func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breake
 	return b
 }
 
-// blames reports whether a failure that is not a refusal is the endpoint's fault. All other failures are internal, such
-// as those of the store or the keys.
+// blames reports whether the endpoint is to blame for a failure that is not a refusal. All other failures are internal,
+// such as failures of the store or the keys.
 func blames(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false
@@ -101,7 +101,7 @@ func blames(err error) bool {
 	return !ok || f.Kind == fault.Upstream || f.Kind == fault.Limited
 }
 
-// requestedWait returns the wait that the endpoint requested in err, or zero if it requested none.
+// requestedWait returns the wait that the endpoint requested in err, or zero if the endpoint requested no wait.
 func requestedWait(err error) time.Duration {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// fail makes a number of consecutive failing calls.
+// fail makes the given number of consecutive failing calls.
 func (d *endpoint) fail(t *testing.T, times int, err error) {
 	t.Helper()
 	before := d.ehr.err

@@ -32,7 +32,7 @@ const (
 	surging       = "https://ehr.example/surging" // returns invalid_grant for all connections
 )
 
-// burst simulates many connections that are due at once, a scheduler, and workers.
+// burst simulates many connections that are due at the same time, a scheduler, and workers.
 type burst struct {
 	*memory
 
@@ -58,7 +58,7 @@ type system struct {
 }
 
 // refusal records one invalid_grant and the number of refreshes that received responses in the preceding 15 minutes,
-// including this one.
+// including the refused refresh.
 type refusal struct {
 	at   time.Time
 	rank int
@@ -143,7 +143,7 @@ func (l line) Refresh(_ context.Context, _ org.Tenant, old tokens.Set) (tokens.S
 	return l.answer(here, old)
 }
 
-// answer rotates the refresh token, or refuses it, as the system here does.
+// answer rotates or refuses the refresh token, as the simulated health system does.
 func (s *burst) answer(here *system, old tokens.Set) (tokens.Set, error) {
 	now := time.Now()
 	here.answered = append(here.answered, now)
@@ -200,14 +200,15 @@ func (s *burst) work(ctx context.Context, t *testing.T, workers int) (queue chan
 	return queue, func() { close(queue); group.Wait() }
 }
 
-// quiet accepts events and revocations and does nothing with them.
+// quiet accepts events and revocations and ignores them.
 type quiet struct{}
 
 func (quiet) Revoke(context.Context, org.Tenant, tokens.Set) error { return nil }
 
 func (quiet) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// schedule queues due connections every minute, but none twice within 10 minutes. It sends every tenth message twice.
+// schedule queues due connections every minute, but queues no connection twice within 10 minutes. It sends every tenth
+// message twice.
 func (s *burst) schedule(queue chan<- string, during time.Duration) {
 	sent := map[string]time.Time{}
 	for began := time.Now(); time.Since(began) < during; <-time.After(time.Minute) {
@@ -267,7 +268,7 @@ func TestWorkersHandleTenThousandDueConnections(t *testing.T) {
 	})
 }
 
-// check compares the final states of the connections with the expected ones.
+// check compares the final states of the connections with the expected states.
 func (s *burst) check(t *testing.T) {
 	t.Helper()
 	events := s.told(webhook.AuthorizationEnded)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// unrenewable returns a bench whose tokens are due and include no refresh token. Its access token expires after left.
+// unrenewable returns a bench whose tokens are due and include no refresh token. The access token expires after left.
 func unrenewable(left time.Duration) *bench {
 	b := newBench()
 	b.err = &tokens.UnrenewableError{Version: 7, ExpiresAt: start.Add(left)}
@@ -77,8 +77,8 @@ func TestUnrenewableConnectionEndsAtAccessTokenExpiry(t *testing.T) {
 	}
 }
 
-// TestWorkerDeletesCachedRecordBeforeEndingConnection checks that the cached records of this and earlier authorisations
-// are deleted before the connection ends, and only for TEFCA connections.
+// TestWorkerDeletesCachedRecordBeforeEndingConnection covers the cached records of the current and earlier
+// authorisations. The worker must delete these records before the connection ends, and only for TEFCA connections.
 func TestWorkerDeletesCachedRecordBeforeEndingConnection(t *testing.T) {
 	t.Parallel()
 	b := unrenewable(0)

@@ -15,7 +15,7 @@ type fakePortal struct {
 	*simulation
 
 	grants  map[int64]*grant // grants by authorisation
-	reused  map[token]int    // number of uses of rotated-out tokens
+	reused  map[token]int    // number of times that rotated tokens were used again
 	refused map[token]int
 }
 
@@ -37,8 +37,8 @@ func (h *fakePortal) takes(k token) bool {
 	return !g.withdrawn && g.current == k.n
 }
 
-// use consumes a refresh token. A rotated-out token may be used again once for every use whose outcome the workers do
-// not know, and once more to confirm a refusal.
+// use consumes a refresh token. A rotated refresh token may be used again once for every use whose outcome the workers
+// do not know, and once more to confirm a refusal.
 func (h *fakePortal) use(k token) (tokens.Set, error) {
 	g := h.grants[k.generation]
 	if g == nil || g.isBare() {
@@ -64,7 +64,7 @@ func (h *fakePortal) use(k token) (tokens.Set, error) {
 // withdraw withdraws the consent of the current authorisation.
 func (h *fakePortal) withdraw() { h.grants[h.stored().generation].withdrawn = true }
 
-// checkRevocation checks that a revocation is justified when it takes effect.
+// checkRevocation checks that a revocation is justified at the time it takes effect.
 func (w *simulation) checkRevocation(before, after connection.Connection) {
 	stored, earlier := w.stored(), before.Refresh
 	isBare := w.portal.grants[stored.generation].isBare()
@@ -91,7 +91,7 @@ func read(set tokens.Set) (k token) {
 	return k
 }
 
-// actorState is the shared endpoint state as accessed by one actor.
+// actorState gives one actor access to the shared endpoint state.
 type actorState struct{ *actor }
 
 func (g actorState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {

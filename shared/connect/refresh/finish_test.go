@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/connect/connection"
 )
 
-// requested sets a connection to its state after a request to disconnect: it still has tokens, and a time at which the
-// scheduler queues it again.
+// requested sets a connection to its state after a request to disconnect. The connection still has tokens, and has a
+// time at which the scheduler queues the connection again.
 func requested(c *connection.Connection) {
 	disconnect(c)
 	c.Refresh.RefreshAt = start.Add(15 * time.Minute)
@@ -64,7 +64,7 @@ func TestWorkerSkipsUpstreamRevocationBeforeItIsDue(t *testing.T) {
 }
 
 // TestWorkerSkipsReconnectedConnection checks that a new authorisation stays unchanged if the patient reconnects
-// between the worker's read and its write.
+// between the worker's read and the worker's write.
 func TestWorkerSkipsReconnectedConnection(t *testing.T) {
 	t.Parallel()
 	b := newBench()

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// slotFor is the duration of a slot's lease. It is longer than the call: a refresh ends after 45 seconds (package
-	// tokens), and every call ends slotMargin before the lease expires.
+	// slotFor is the duration of a slot's lease. A lease lasts longer than a call: a refresh ends after 45 seconds
+	// (package tokens), and every call ends slotMargin before the lease expires.
 	slotFor    = time.Minute
 	slotMargin = 15 * time.Second
-	// stateWithin limits one call of EndpointState. releaseWithin limits all calls that record an outcome before the slot
-	// is released.
+	// stateWithin limits the duration of one EndpointState call. releaseWithin limits the duration of all calls that
+	// record an outcome before the slot is released.
 	stateWithin   = 2 * time.Second
 	releaseWithin = 2 * time.Second
 	// busyFor is the minimum delay before scheduled work retries after it found no free slot or could not check for one.
@@ -27,9 +27,9 @@ const (
 )
 
 // Limiter is a tokens.Limiter. It allows at most 4 concurrent refreshes at a token endpoint across all functions. At
-// most 3 of them may be scheduled work, which reserves a slot for an export whose patient is waiting. A breaker blocks
-// scheduled work at a failing endpoint. Limiter also counts responses for the surge guard (revoke.go). Errors of the
-// shared state never stop an export.
+// most 3 of these refreshes may be scheduled work, which reserves a slot for an export whose patient is waiting. A
+// breaker blocks scheduled work at a failing endpoint. Limiter also counts responses for the surge guard (revoke.go).
+// Errors of the shared state never stop an export.
 type Limiter struct {
 	state     EndpointState
 	now       func() time.Time
@@ -44,13 +44,13 @@ func NewExportLimiter(state EndpointState, maxWait time.Duration, now func() tim
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait}
 }
 
-// NewScheduledLimiter returns the Limiter for scheduled work. Its parameters are those of NewExportLimiter.
+// NewScheduledLimiter returns the Limiter for scheduled work. The parameters are the same as NewExportLimiter's.
 func NewScheduledLimiter(state EndpointState, maxWait time.Duration, now func() time.Time, newID ids.Source) Limiter {
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait, scheduled: true}
 }
 
-// BusyError means that the token endpoint was not contacted: all slots are taken, the breaker is open, or the state of
-// either could not be read. The error is transient and does not contain the endpoint's name.
+// BusyError means that the token endpoint was not contacted. Either all slots are taken, or the breaker is open, or the
+// state of the slots or the breaker could not be read. The error is transient and does not contain the endpoint's name.
 type BusyError struct {
 	RetryAt time.Time // earliest time for a retry
 }
@@ -58,21 +58,22 @@ type BusyError struct {
 // Error implements error.
 func (b *BusyError) Error() string { return "the token endpoint is not asked for now" }
 
-// Unspent returns true: the refresh token was not used.
+// Unspent returns true, because the refresh token was not used.
 func (b *BusyError) Unspent() bool { return true }
 
-// EndpointName returns the name of a token endpoint in EndpointState, the hexadecimal SHA-256 of its URL.
+// EndpointName returns the name of a token endpoint in EndpointState. The name is the hexadecimal SHA-256 of the
+// endpoint's URL.
 func EndpointName(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return hex.EncodeToString(sum[:])
 }
 
-// Acquire implements tokens.Limiter. Its error is a *BusyError.
+// Acquire implements tokens.Limiter. Every error from Acquire is a *BusyError.
 func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot, error) {
 	endpoint := EndpointName(tokenEndpoint)
 	if l.scheduled {
 		if _, err := l.breaker(ctx, endpoint); err != nil {
-			return nil, err // there is no point in waiting for a slot
+			return nil, err // waiting for a slot is pointless
 		}
 	}
 	taken, err := l.take(ctx, endpoint)
@@ -90,7 +91,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	return taken, nil
 }
 
-// record shares a call's outcome at the endpoint with the other functions. A failure to store it is ignored.
+// record shares a call's outcome at the endpoint with the other functions. A failure to store the outcome is ignored.
 func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
@@ -103,5 +104,5 @@ func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outc
 	}
 }
 
-// busy returns the error for an endpoint if the time at which it will be available is unknown.
+// busy returns the error for an endpoint whose next available time is unknown.
 func (l Limiter) busy() error { return &BusyError{RetryAt: l.now().Add(busyFor)} }

@@ -66,7 +66,7 @@ func limiter(state refresh.EndpointState, isScheduled bool, maxWait time.Duratio
 	return refresh.NewExportLimiter(state, maxWait, time.Now, newID)
 }
 
-// refresh calls the endpoint at a URL as a tokens.Manager does, and stores the response at once.
+// refresh calls the endpoint at the given URL as a tokens.Manager does, and stores the response at once.
 func (d *endpoint) refresh(ctx context.Context, isScheduled bool, maxWait time.Duration, url string) error {
 	slot, err := limiter(d.state, isScheduled, maxWait, d.newID).Acquire(ctx, url)
 	if err != nil {
@@ -232,8 +232,8 @@ func TestLimiterCountsResponsesButNotFailures(t *testing.T) {
 	})
 }
 
-// TestLimiterAdmitsExportWhenStateFails checks that errors of the shared state never stop an export, and postpone
-// scheduled work by a minute.
+// TestLimiterAdmitsExportWhenStateFails checks that errors of the shared state never stop an export, and that they
+// postpone scheduled work by a minute.
 func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"TakeSlot", "ReleaseSlot", "Breaker", "SaveBreaker", "Count", "all of them hang"} {
@@ -302,8 +302,8 @@ func TestErrorsContainNoEndpointURL(t *testing.T) {
 	}
 }
 
-// TestRefreshStoresResponseBeforeReleasingSlot checks the order of calls, because a crash in between would otherwise
-// lose the new refresh token.
+// TestRefreshStoresResponseBeforeReleasingSlot checks the order of calls. If the slot were released first, a crash
+// before the write would lose the new refresh token.
 func TestRefreshStoresResponseBeforeReleasingSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

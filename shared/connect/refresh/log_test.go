@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// refusing returns a token endpoint's refusal as package smart does.
+// refusing returns a token endpoint's refusal in the form that package smart returns.
 type refusing struct{}
 
 func (refusing) Error() string {
@@ -35,7 +35,7 @@ func TestWorkerLogsFailureDetails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		err      error
-		failures int // number of failures before
+		failures int // number of preceding failures
 		want     map[string]any
 	}{
 		"an answer, the first time": {fmt.Errorf("refresh tokens: %w", refusing{}), 0, map[string]any{

@@ -42,8 +42,8 @@ type memory struct {
 	saves       int
 	meanwhile   func()           // called once, before the next write of a connection
 	collisions  int              // number of connection writes that will collide with another transaction
-	fails       map[string]error // errors of every call, by name
-	lost        map[string]error // errors of the next call, by name, which still takes effect
+	fails       map[string]error // errors of every call, by method name
+	lost        map[string]error // errors of the next call, which still takes effect, by name
 }
 
 func newMemory() *memory {
@@ -243,9 +243,9 @@ type endpointState struct {
 	slots      map[string]map[int]holder
 	breakers   map[string]refresh.Breaker
 	minutes    map[string]map[int64]counts
-	fails      map[string]error // errors of every call, by name
-	lost       map[string]error // errors of the next call, by name, which still takes effect
-	collisions int              // number of breaker writes that will collide with another one
+	fails      map[string]error // errors of every call, by method name
+	lost       map[string]error // errors of the next call, which still takes effect, by name
+	collisions int              // number of breaker writes that will collide with another write
 	hangs      bool             // every call waits until it is cancelled
 }
 

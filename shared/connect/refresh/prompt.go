@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Prompt marks a connection's tokens as due and queues the connection, so that the worker processes it before the
-// scheduler's next run. An export uses Prompt after a refusal and makes no decision itself. Prompt implements
-// worker.Refreshes.
+// Prompt marks a connection's tokens as due and queues the connection, so that the worker processes the connection
+// before the scheduler's next run. An export uses Prompt after a refusal and makes no decision itself. Prompt
+// implements worker.Refreshes.
 type Prompt struct {
 	Rows     Rows
 	Enqueuer ConnectionEnqueuer
@@ -23,13 +23,13 @@ type Rows interface {
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// ConnectionEnqueuer queues connections for the refresh worker (queue.Queue). The scheduler makes up for a lost
-// message.
+// ConnectionEnqueuer queues connections for the refresh worker (queue.Queue). If a message is lost, the scheduler
+// queues the connection again.
 type ConnectionEnqueuer interface {
 	EnqueueConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
 }
 
-// RefreshDue implements worker.Refreshes. It returns the errors of Rows.
+// RefreshDue implements worker.Refreshes. It returns the errors of Rows.RefreshDue.
 func (p Prompt) RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	if err := p.Rows.RefreshDue(ctx, tenant, connectionID, now); err != nil {
 		return fmt.Errorf("make connection due: %w", err)

@@ -13,10 +13,10 @@ import (
 )
 
 // TestConnectionSurvivesAnyInterleaving checks the guarantees of docs/develop/lifecycles.md ("The life of a
-// connection") for one connection under any order of messages, exports and reconnects, with any worker crashes and any
-// late or failed calls. Each step starts a worker, resumes one that waits at a call, changes something outside, or lets
-// time pass. Each guarantee is checked where it would first be violated: in the health system on every use, and in the
-// store on every write.
+// connection") for one connection. The test covers any order of messages, exports and reconnects, any crashes of
+// workers, and any late or failed calls. Each step starts a worker, resumes a worker that waits at a call, changes
+// something outside, or lets time pass. Each guarantee is checked at the first point where it could be violated: in the
+// health system on every use, and in the store on every write.
 func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 3, 3), 60, 240)
@@ -75,7 +75,7 @@ func (w *simulation) step(kind, which, how int) {
 	w.check()
 }
 
-// outside performs a change outside the workers.
+// outside makes a change outside the workers.
 func (w *simulation) outside(what string, how int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +99,7 @@ func (w *simulation) outside(what string, how int) {
 	}
 }
 
-// lives returns possible lifetimes of access tokens without a refresh token.
+// lives returns possible lifetimes of access tokens that come without a refresh token.
 func lives() []time.Duration {
 	return []time.Duration{time.Minute, 5 * time.Minute, 2 * time.Hour, 365 * day}
 }
@@ -139,10 +139,10 @@ func (w *simulation) check() {
 }
 
 // finish completes all running work without further faults, then processes the connection as often as necessary. The
-// connection must then work if the health system still accepts the stored token, and be revoked otherwise.
+// connection must then be usable if the health system still accepts the stored token, and be revoked otherwise.
 func (w *simulation) finish() {
 	w.drain()
-	for range 4 { // enough for an open breaker, a lease that must expire, and a second refusal
+	for range 4 { // enough for an open breaker, an expiring lease, and a second refusal
 		<-time.After(71 * time.Minute)
 		w.outside("due", 0)
 		w.start(look)

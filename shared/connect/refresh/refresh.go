@@ -1,6 +1,6 @@
 // Package refresh maintains tokens between exports. It schedules refreshes, limits concurrent refreshes at a token
-// endpoint, interprets refusals, revokes connections and notifies their organisations. Package tokens implements the
-// refresh itself. Package refresh does not depend on an EHR, AWS or HTTP.
+// endpoint, interprets refusals, revokes connections and notifies the connections' organisations. Package tokens
+// implements the refresh itself. Package refresh does not depend on an EHR, AWS or HTTP.
 package refresh
 
 import (
@@ -15,56 +15,57 @@ import (
 
 // Store stores connections and the tokens that remain after a disconnection.
 type Store interface {
-	// Connection reads a connection with a consistent read. It returns fault.NotFound if there is none.
+	// Connection reads a connection with a consistent read. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 	// SaveConnection replaces revision c.Rev of the connection and stores the events, in one transaction. It returns
-	// fault.Conflict if the connection has changed since that revision or an event with the same ID exists.
+	// fault.Conflict if the connection has changed since that revision, or if an event with the same ID exists.
 	SaveConnection(ctx context.Context, c connection.Connection, events ...webhook.Event) error
-	// RevokeConnection is like SaveConnection, but also ends the token set of the given version. It returns fault.Conflict
-	// if a different version is stored.
+	// RevokeConnection is like SaveConnection, but also ends the token set with the given version. It returns
+	// fault.Conflict if a different version is stored.
 	RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error
 	// Upstream reads the remaining tokens of a disconnected connection, sealed under UpstreamPurpose. It returns
-	// fault.NotFound if there are none.
+	// fault.NotFound if no tokens remain.
 	Upstream(ctx context.Context, tenant org.Tenant, id string) ([]byte, error)
-	// ForgetUpstream deletes the remaining tokens if they still equal sealed, and otherwise does nothing.
+	// ForgetUpstream deletes the remaining tokens if the stored tokens still equal sealed, and otherwise does nothing.
 	ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error
 }
 
 // UpstreamPurpose is the purpose in the encryption context of the value that Upstream returns.
 const UpstreamPurpose = "upstream-revocation"
 
-// Tokens refreshes token sets. A tokens.Manager with a Limiter for scheduled work implements it.
+// Tokens refreshes token sets. A tokens.Manager with a Limiter for scheduled work implements Tokens.
 type Tokens interface {
 	Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
 }
 
-// Revoker revokes a refresh token at its authorization server (RFC 7009). An error is transient. A refusal, or a server
-// that does not recognise the token, counts as success.
+// Revoker revokes a refresh token at its authorization server (RFC 7009). All errors are transient. A refusal counts as
+// success, and so does a response from a server that does not recognise the token.
 type Revoker interface {
 	Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error
 }
 
 // Records deletes the cached records of TEFCA connections (records.Ender).
 type Records interface {
-	// DeleteUntil deletes a connection's cached records for its authorisations up to generation. It is idempotent.
+	// DeleteUntil deletes a connection's cached records for all authorisations up to generation. It is idempotent.
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
-// EndpointState stores the refresh state of token endpoints, which all functions share. Endpoints are identified by a
-// hash.
+// EndpointState stores the refresh state of token endpoints, which all functions share. A hash identifies each
+// endpoint.
 type EndpointState interface {
-	// TakeSlot leases a numbered slot of the endpoint to owner until the time until, if the slot is free at now. Otherwise
-	// it returns fault.Conflict.
+	// TakeSlot leases a numbered slot of the endpoint to owner until the time until, if the slot is free at now.
+	// Otherwise, TakeSlot returns fault.Conflict.
 	TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error
-	// ReleaseSlot releases the slot if owner still holds it.
+	// ReleaseSlot releases the slot if owner still holds the slot.
 	ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error
 	// Breaker reads the endpoint's breaker. It returns the zero Breaker if the endpoint has never failed.
 	Breaker(ctx context.Context, endpoint string) (Breaker, error)
-	// SaveBreaker replaces the breaker seen with next. It returns fault.Conflict if the stored breaker differs from seen.
+	// SaveBreaker replaces the breaker seen with the breaker next. It returns fault.Conflict if the stored breaker
+	// differs from seen.
 	SaveBreaker(ctx context.Context, endpoint string, seen, next Breaker) error
 	// Count counts one refresh response, refused or not, in the minute of at.
 	Count(ctx context.Context, endpoint string, at time.Time, refused bool) error
-	// Counts returns the totals of responses and refusals since a time, to the minute.
+	// Counts returns the total number of responses and of refusals since a given time, to the minute.
 	Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error)
 }
 

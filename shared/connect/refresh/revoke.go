@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// Limits of the surge guard. The guard applies if at least surgeFrom refreshes at a token endpoint received responses
-	// within the window and more than one in surgeShare was refused. A fault of the endpoint is then more likely than that
-	// many withdrawn consents, so a refusal counts only if it recurs an hour later.
+	// Limits of the surge guard. The guard applies if at least surgeFrom refreshes at a token endpoint received
+	// responses within the window and more than one in surgeShare was refused. A fault of the endpoint is then more
+	// likely than so many withdrawn consents. A refusal therefore counts only if it recurs an hour later.
 	surgeWindow = 15 * time.Minute
 	surgeFrom   = 50
 	surgeShare  = 5
 	secondAfter = time.Hour
 )
 
-// handleRefusal handles a refusal by revoking the connection or by waiting for a second refusal.
+// handleRefusal handles a refusal either by revoking the connection or by waiting for a second refusal.
 func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
 	return w.endOnConflict(ctx, seen, func(c connection.Connection) error {
 		now, first := w.now(), firstRefusal(c, refusal)
@@ -37,8 +37,8 @@ func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, r
 	})
 }
 
-// endOnConflict calls end with the connection as it was read. After each conflict it calls end again with the stored
-// connection, provided that its authorisation and tokens are unchanged.
+// endOnConflict calls end with the connection as it was read. After each conflict, endOnConflict calls end again with
+// the stored connection, provided that the connection's authorisation and tokens are unchanged.
 func (w Worker) endOnConflict(
 	ctx context.Context, seen connection.Connection, end func(connection.Connection) error,
 ) error {
@@ -51,7 +51,7 @@ func (w Worker) endOnConflict(
 	}, end)
 }
 
-// firstRefusal returns the time at which the same token set was first refused, or zero if it was not.
+// firstRefusal returns the time at which the same token set was first refused, or zero if the set was never refused.
 func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Time {
 	if c.Refresh.RefusedVersion != refusal.Version {
 		return time.Time{}
@@ -59,8 +59,8 @@ func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Ti
 	return c.Refresh.RefusedAt
 }
 
-// awaitSecond leaves the connection authorized until enough time has passed since the first refusal for a second one to
-// count.
+// awaitSecond leaves the connection authorized until enough time has passed since the first refusal for a second
+// refusal to count.
 func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError,
 	since time.Time,
 ) error {
@@ -81,7 +81,8 @@ func (w Worker) surges(ctx context.Context, endpoint string) bool {
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
-// End returns the connection as revoked at a time for a cause, and the event that reports the revocation.
+// End returns the connection as revoked at the given time for the given cause, and the event that reports the
+// revocation.
 func End(c connection.Connection, cause string, at time.Time) (connection.Connection, webhook.Event, error) {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: at}
 	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at,
@@ -93,8 +94,8 @@ func End(c connection.Connection, cause string, at time.Time) (connection.Connec
 }
 
 // revoke ends a connection whose tokens have the given version, and notifies the organisation once, in one transaction.
-// It returns fault.Conflict if the connection or its tokens have changed, because the cause may no longer apply. It
-// deletes cached records first, so that an ended connection has none.
+// It returns fault.Conflict if the connection or its tokens have changed, because the cause may no longer apply. revoke
+// deletes cached records first, so that no ended connection has cached records.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
 	if c.PlatformType == connection.TEFCAPlatform {
 		if err := w.records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation); err != nil {

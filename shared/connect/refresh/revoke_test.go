@@ -27,10 +27,10 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	t.Parallel()
 	name := refresh.EndpointName(endpointURL)
 	for title, test := range map[string]struct {
-		answered, refused int // numbers at the endpoint, including this one
+		answered, refused int // numbers at the endpoint, including this refusal
 		age               time.Duration
 		countErr          error
-		refusedAgo        time.Duration // time since the set was first refused; 0 for never
+		refusedAgo        time.Duration // time since the token set was first refused; 0 for never
 		refusedVersion    int64
 		revoked           bool
 		from, to          time.Duration // range of the next due time if the connection is not revoked
@@ -98,8 +98,8 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	}
 }
 
-// wantRevoked checks that the connection is revoked for the cause, reported once and never due again, and that its
-// tokens are deleted.
+// wantRevoked checks that the connection is revoked for the cause, reported once and never due again. It also checks
+// that the connection's tokens are deleted.
 func (b *bench) wantRevoked(t *testing.T, cause string) {
 	t.Helper()
 	got := b.now()
@@ -146,7 +146,7 @@ func TestWorkerKeepsConnectionWhenRefusedTokensChanged(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		meanwhile func(*bench)
-		again     time.Duration // next due time; 0 for the one that the other worker set
+		again     time.Duration // next due time; 0 for the time that the other worker set
 	}{
 		"reconnected": {func(b *bench) {
 			b.change(func(c *connection.Connection) { c.Generation++; c.Refresh.RefreshAt = start.Add(day) })

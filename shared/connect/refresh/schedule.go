@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// keepAlive is the period within which every refresh token is used at least once, because idle tokens expire.
+	// keepAlive is the period within which every refresh token is used at least once, because unused tokens expire.
 	keepAlive = 7 * 24 * time.Hour
-	// afterConsent is the period after the end of consent over which the refreshes that check whether it has really ended
-	// are spread.
+	// afterConsent is the period after the end of consent over which refreshes are spread. These refreshes check
+	// whether consent has really ended.
 	afterConsent = time.Hour
-	// tooShort is the remaining lifetime of a refresh token below which an early refresh is not worthwhile. A token whose
-	// expiry does not move would otherwise be refreshed more and more often as it approaches.
+	// tooShort is the remaining lifetime of a refresh token below which an early refresh is not worthwhile. Without
+	// this limit, a token with a fixed expiry would be refreshed more and more often as the expiry approaches.
 	tooShort = 10 * time.Minute
-	// firstRetry is the wait after the first of several consecutive failures. Each further failure doubles it, up to
-	// longestRetry.
+	// firstRetry is the wait after the first of several consecutive failures. Each further failure doubles the wait, up
+	// to longestRetry.
 	firstRetry   = 5 * time.Minute
 	longestRetry = 12 * time.Hour
 	// crowdSpread is the period over which connections that wait for the same event are spread.
 	crowdSpread = 10 * time.Minute
 )
 
-// Next returns the time at which to refresh a connection's tokens that were obtained or refreshed at now. It is a fixed
-// time in the week for each connection, at least half a week away, so that connections created together are refreshed
-// at different times. It is earlier if the refresh token would expire (with a fifth of its lifetime remaining) or if
-// consent ends. A set that can't be refreshed is due when its access token expires.
+// Next returns the time at which to refresh a connection's tokens that were obtained or refreshed at now. The time is
+// fixed in the week for each connection, and at least half a week away, so that connections created together are
+// refreshed at different times. Next returns an earlier time if the refresh token would expire (with a fifth of its
+// lifetime remaining) or if consent ends. A set that can't be refreshed is due when its access token expires.
 func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	if set.RefreshToken.Empty() {
 		return set.ExpiresAt
@@ -47,8 +47,8 @@ func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	return next
 }
 
-// backOff returns the wait after a number of consecutive failures, including the last. It is never shorter than the
-// wait that the token endpoint requested.
+// backOff returns the wait after the given number of consecutive failures. The wait is never shorter than the wait that
+// the token endpoint requested.
 func backOff(connectionID string, failures int, asked time.Duration) time.Duration {
 	wait := min(firstRetry<<min(failures-1, 8), longestRetry)
 	wait -= spread(connectionID, wait/4)

@@ -19,8 +19,8 @@ import (
 )
 
 // simulation runs one connection, its health system, and workers that stop at every call until the scheduler resumes
-// them. It runs in a synctest bubble. Actors that a timer wakes run concurrently with the scheduler, so mu guards all
-// shared state.
+// them. simulation runs in a synctest bubble. Actors that a timer wakes run concurrently with the scheduler, so mu
+// guards all shared state.
 type simulation struct {
 	mu     sync.Mutex
 	ctx    context.Context //nolint:containedctx // a test's, for the actors that it starts
@@ -37,9 +37,10 @@ type simulation struct {
 	revoked  map[int64]bool  // generations that were revoked
 	endpoint string
 
-	// loose, unfinished, unknown and told hold counts by the refresh token in use. The first three count refreshes that
-	// failed at a call or outlived their lease: loose from the lease on, unfinished from the call to the health system on,
-	// and unknown in that call. told counts reported refusals.
+	// loose, unfinished, unknown and told hold counts by the refresh token in use. The counts loose, unfinished and
+	// unknown cover refreshes that failed at a call or outlived their lease. loose counts failures from the lease on,
+	// unfinished counts failures from the call to the health system on, and unknown counts failures in that call. told
+	// counts reported refusals.
 	loose, unfinished, unknown, told map[token]int
 }
 
@@ -71,8 +72,8 @@ func (w *simulation) failf(format string, args ...any) {
 	}
 }
 
-// reconnect simulates a patient who authorises again, whatever the connection's status, in one transaction like the
-// callback's. bare is the lifetime of the access token if the health system issues no refresh token.
+// reconnect simulates a patient who authorises again, whatever the connection's status. Like the callback, reconnect
+// uses one transaction. bare is the lifetime of the access token if the health system issues no refresh token.
 func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	c := w.store.connections[connID]
 	c.Status, c.Generation, c.Rev, c.ConsentExpiresAt = connection.Authorized, c.Generation+1, c.Rev+1, time.Time{}
@@ -95,7 +96,7 @@ func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	return c
 }
 
-// reconnectAsOnce simulates a reconnect without a refresh token as older versions stored it, without a due time.
+// reconnectAsOnce simulates a reconnect without a refresh token, stored without a due time as in older versions.
 func (w *simulation) reconnectAsOnce(bare time.Duration) {
 	c := w.reconnect(bare)
 	c.Refresh, c.ConsentExpiresAt = connection.RefreshState{}, time.Time{}
@@ -121,14 +122,14 @@ func (w *simulation) close() {
 	w.group.Wait()
 }
 
-// actor is a running worker. It implements every dependency of the code under test.
+// actor is a running worker. An actor implements every dependency of the code under test.
 type actor struct {
 	*simulation
 
 	name          string
 	turn          chan fate
-	at            string    // call at which it waits
-	token         token     // refresh token of its lease
+	at            string    // call at which the actor waits
+	token         token     // refresh token that the actor leased
 	leased        time.Time // time at which the lease was granted
 	late          bool      // the lease expired before the work ended
 	used          bool      // the actor has called the health system
@@ -151,7 +152,7 @@ const (
 	unspent     fate = "an answer that used no token"
 )
 
-// fates returns the possible outcomes of a call. Success is the most likely.
+// fates returns the possible outcomes of a call. Success is the most likely outcome.
 func fates(call string) []fate {
 	all := []fate{well, well, well, well, well, well, failBefore, failAfter, crashBefore, crashAfter}
 	switch call {
@@ -163,7 +164,8 @@ func fates(call string) []fate {
 	return append(all, collides)
 }
 
-// Kinds of workers: look processes a queue message; export needs a usable access token, or a different one.
+// Kinds of workers. look processes a queue message, export needs a usable access token, and renew needs a different
+// access token.
 const (
 	look   = "look"
 	export = "export"
@@ -215,7 +217,7 @@ func (k telling) Refresh(ctx context.Context, of org.Tenant, id string) (tokens.
 	return got, err
 }
 
-// waiting returns the actors that wait at a call, in the order of their start.
+// waiting returns the actors that wait at a call, in the order in which they started.
 func (w *simulation) waiting() []*actor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -365,8 +367,8 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	return outcome
 }
 
-// isState reports whether a call accesses the shared endpoint state. Its failure does not make the refresh's outcome
-// unknown.
+// isState reports whether a call accesses the shared endpoint state. If such a call fails, the refresh's outcome is
+// still known.
 func isState(call string) bool { return call == "EndpointState" }
 
 // trouble records that a call failed, or that the lease expired before the work ended.

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// exportSlot is the slot reserved for exports. Scheduled work uses those of scheduledSlots.
+	// exportSlot is the slot reserved for exports. Scheduled work uses the slots of scheduledSlots.
 	exportSlot = 3
-	// noSlot is the slot of an export for which the shared state could not be read.
+	// noSlot is the slot number of an export for which the shared state could not be read.
 	noSlot = -1
-	// firstPause is the pause between the first two checks for a free slot. Pauses grow up to longestPause.
+	// firstPause is the pause between the first two checks for a free slot. The pauses grow up to longestPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = time.Second
 )
@@ -39,8 +39,8 @@ func (s slot) Release(ctx context.Context, outcome error) {
 	s.giveBack(ctx)
 }
 
-// giveBack releases a slot even if the caller's context was cancelled. If that fails, the slot becomes free when its
-// lease expires.
+// giveBack releases a slot even if the caller's context was cancelled. If the release fails, the slot becomes free when
+// its lease expires.
 func (s slot) giveBack(ctx context.Context) {
 	if s.number == noSlot {
 		return
@@ -50,8 +50,9 @@ func (s slot) giveBack(ctx context.Context) {
 	_ = s.limiter.state.ReleaseSlot(ctx, s.endpoint, s.number, s.owner)
 }
 
-// take waits up to maxWait for a free slot, then returns *BusyError. It does not use package retry, which retries lost
-// writes: it is limited by time instead of a number of tries, because a slot becomes free when another caller finishes.
+// take waits up to maxWait for a free slot, then returns *BusyError. take does not use package retry, which retries
+// lost writes. take is limited by time instead of a number of tries, because a slot becomes free when another caller
+// finishes.
 func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	waiting, cancel := context.WithTimeout(ctx, l.maxWait)
 	defer cancel()
@@ -71,8 +72,8 @@ func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	}
 }
 
-// takeNow leases a free slot. It returns fault.Conflict if there is none. If the state can't be read, exports continue
-// without a slot. On a conflict it tries the next slot.
+// takeNow leases a free slot. On a conflict, takeNow tries the next slot. It returns fault.Conflict if no slot is free.
+// If the state can't be read, exports continue without a slot.
 func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, error) {
 	numbers := scheduledSlots()
 	if !l.scheduled {

@@ -17,8 +17,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// upstreamDocument is the JSON of a disconnected connection's remaining tokens, which is stored sealed. It contains
-// only the data needed for a revocation. If there is a refresh token, it contains no token that can read records.
+// upstreamDocument is the JSON of a disconnected connection's remaining tokens, which is stored sealed. The JSON
+// contains only the data needed for a revocation. If there is a refresh token, the JSON contains no token that can read
+// records.
 type upstreamDocument struct {
 	RefreshToken       string `json:"refresh_token,omitempty"`
 	AccessToken        string `json:"access_token,omitempty"` // set only if there is no refresh token
@@ -35,9 +36,9 @@ func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 	return "upstream|" + tenant.Key() + "|" + connectionID
 }
 
-// EncodeUpstream encodes the document that is sealed for Store.Upstream. It contains the refresh token of set, or its
-// access token if there is none, and the data needed to revoke it (RFC 7009). The caller that stores the document sets
-// Refresh.UpstreamUntil, and sets RefreshAt to the first try.
+// EncodeUpstream encodes the document that is sealed for Store.Upstream. The document contains the refresh token of
+// set, or the access token if set has no refresh token, and the data needed to revoke the token (RFC 7009). The caller
+// that stores the document sets Refresh.UpstreamUntil, and sets RefreshAt to the time of the first try.
 func EncodeUpstream(set tokens.Set) []byte {
 	left := upstreamDocument{
 		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
@@ -62,8 +63,8 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 	}, nil
 }
 
-// revokeRemaining makes the health system revoke a disconnected connection's tokens. It deletes the tokens afterwards,
-// or when the deadline has passed.
+// revokeRemaining makes the health system revoke a disconnected connection's tokens. It deletes the tokens after the
+// revocation or after the deadline.
 func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection) error {
 	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
 	if errors.Is(err, fault.NotFound) {
@@ -102,8 +103,8 @@ func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection)
 	return w.finishUpstream(ctx, seen, outcome)
 }
 
-// finish completes a requested disconnection. It returns the resulting connection and its remaining tokens as stored,
-// or fault.NotFound if there is nothing to revoke.
+// finish completes a requested disconnection. It returns the resulting connection and the connection's remaining tokens
+// as stored, or fault.NotFound if there is nothing to revoke.
 func (w Worker) finish(ctx context.Context, seen connection.Connection) (connection.Connection, []byte, error) {
 	if _, err := w.ender.Finish(ctx, seen.Tenant, seen.ID); err != nil {
 		return seen, nil, fmt.Errorf("finish disconnection: %w", err)
@@ -116,7 +117,7 @@ func (w Worker) finish(ctx context.Context, seen connection.Connection) (connect
 	return found, sealed, err
 }
 
-// finishUpstream stops the maintenance of a disconnected connection.
+// finishUpstream ends the maintenance of a disconnected connection.
 func (w Worker) finishUpstream(ctx context.Context, seen connection.Connection, outcome string) error {
 	logx.Add(ctx, slog.String("upstream", outcome))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
@@ -139,7 +140,7 @@ func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection, sea
 	return nil
 }
 
-// upstreamWait returns the pause after a number of failed upstream revocations.
+// upstreamWait returns the pause after the given number of failed upstream revocations.
 func upstreamWait(failures int) time.Duration {
 	waits := map[int]time.Duration{1: time.Minute, 2: 5 * time.Minute, 3: 15 * time.Minute}
 	return cmp.Or(waits[failures], time.Hour)

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// disconnect sets a connection to its state after DELETE.
+// disconnect sets a connection to its state after a DELETE request.
 func disconnect(c *connection.Connection) {
 	c.Status = connection.Revoked
 	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: start, UpstreamUntil: start.Add(day)}
@@ -143,7 +143,7 @@ func TestWorkerRetriesEveryUpstreamFailure(t *testing.T) {
 }
 
 // TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing covers a crash after the tokens' row was deleted, when the
-// connection still refers to it.
+// connection still refers to the row.
 func TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench()

@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// warn notifies the organisation that consent is about to end, once per date. After the date it does not, because the
-// refresh that is then due checks whether consent has really ended.
+// warn notifies the organisation that consent is about to end, once for each date on which consent ends. After that
+// date, warn sends no notice, because the refresh that is then due checks whether consent has really ended.
 func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	told, conflicts := false, 0
 	isOver := func(before, now connection.Connection) (bool, error) {
 		conflicts++
-		// If the connection is unchanged up to the last try, the event already exists: the end of consent moved away and back
-		// again. Conflicts in earlier tries may be due only to another transaction.
+		// If the connection is unchanged until the last try, the event already exists: the end of consent moved away
+		// and back again. Conflicts in earlier tries may be due only to another transaction.
 		told = now.Rev == before.Rev && conflicts == retry.Tries-1
 		return !reached(now.WarnAt(), w.now()), nil
 	}
@@ -49,8 +49,8 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 	return []webhook.Event{event}, err
 }
 
-// WarnAtOnce returns the event that reports the end of a newly created authorisation, and marks c as warned, if that
-// end is within the usual warning period. Otherwise it returns no event.
+// WarnAtOnce checks whether a newly created authorisation ends within the usual warning period. If so, WarnAtOnce marks
+// c as warned and returns the event that reports the end. Otherwise, WarnAtOnce returns no event.
 func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
 	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil

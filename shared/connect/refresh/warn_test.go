@@ -78,8 +78,8 @@ func TestWarningContainsRecommendedAction(t *testing.T) {
 	}
 }
 
-// TestWorkerRefreshesBeforeWarning checks that a refresh comes first, because it may move the end of consent. The
-// warning follows if it is still due.
+// TestWorkerRefreshesBeforeWarning checks that a refresh comes first, because the refresh may move the end of consent.
+// The warning follows if it is still due.
 func TestWorkerRefreshesBeforeWarning(t *testing.T) {
 	t.Parallel()
 	for moved, want := range map[bool]int{true: 0, false: 1} {
@@ -109,8 +109,8 @@ func TestWarningIsDistinctPerConsentAndAuthorisation(t *testing.T) {
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 {
 		t.Errorf("told %d times, want 3", got)
 	}
-	// The end of consent moves to a day that was already reported. That is not a new event, and must not cause endless
-	// runs.
+	// The end of consent moves to a day that was already reported. The same day is not a new event, and must not cause
+	// endless runs.
 	again(func(c *connection.Connection) { c.Generation--; c.ConsentExpiresAt = start.Add(3 * day) })
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 || !b.now().Refresh.Warned {
 		t.Errorf("told %d times, want 3; warned: %v", got, b.now().Refresh.Warned)
@@ -167,8 +167,8 @@ func TestWarningSurvivesConcurrentChanges(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsWarningForRollingExpiry checks that a refresh token that every refresh prolongs, and that therefore always
-// expires soon, is not reported as the end of consent.
+// TestWorkerSkipsWarningForRollingExpiry covers a refresh token that every refresh prolongs, and that therefore always
+// expires soon. The token's expiry must not be reported as the end of consent.
 func TestWorkerSkipsWarningForRollingExpiry(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {

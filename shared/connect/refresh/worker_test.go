@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// bench holds a worker with one connection, and tokens and a health system whose responses are configurable.
+// bench holds a worker with one connection, and tokens and a health system with configurable responses.
 type bench struct {
 	store    *memory
 	state    *endpointState
@@ -84,7 +84,7 @@ func (b *bench) Finish(context.Context, org.Tenant, string) (connection.Connecti
 
 func (b *bench) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	b.enqueued = append(b.enqueued, id)
-	return errOurs // simulates a lost message, which is resent
+	return errOurs // simulates a lost message, which is sent again
 }
 
 func (b *bench) worker() refresh.Worker {
@@ -224,8 +224,8 @@ func TestWorkerSavesConnectionUnchangedWhenNothingIsDue(t *testing.T) {
 	expect.NoError(t, b.worker().Process(t.Context(), tenant, "unknown"))
 }
 
-// TestWorkerKeepsConcurrentChange checks that a concurrent change of the connection is kept, and that only news that it
-// can't contain is added.
+// TestWorkerKeepsConcurrentChange checks that a concurrent change to the connection is kept. The worker may add only
+// news that the concurrent change can't contain.
 func TestWorkerKeepsConcurrentChange(t *testing.T) {
 	t.Parallel()
 	elsewhere := start.Add(99 * time.Hour)
@@ -295,7 +295,7 @@ func TestWorkerReturnsInternalErrors(t *testing.T) {
 }
 
 // TestWorkerStoresOutcomeAfterDeadline checks that the outcome is stored even if the function's deadline passes while
-// the health system responds.
+// the worker waits for the health system's response.
 func TestWorkerStoresOutcomeAfterDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBench()

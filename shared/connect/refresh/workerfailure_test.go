@@ -19,7 +19,7 @@ func TestFailedRefreshPostponesNextRefresh(t *testing.T) {
 	asked := fault.New(fault.Limited, fault.CodeRateLimited, "Slow.").After(2 * time.Hour)
 	for name, test := range map[string]struct {
 		err      error
-		failures int // number of failures before
+		failures int // number of preceding failures
 		from, to time.Duration
 		counted  bool
 	}{
@@ -64,8 +64,8 @@ func TestFailedRefreshPostponesNextRefresh(t *testing.T) {
 	}
 }
 
-// TestWorkerStoresLastFailureClass checks that the connection's row contains the last failure's class, so that an
-// operator need not search the log.
+// TestWorkerStoresLastFailureClass checks that the connection's row contains the last failure's class, so that
+// operators need not search the log.
 func TestWorkerStoresLastFailureClass(t *testing.T) {
 	t.Parallel()
 	for want, at := range map[string]fault.Spot{

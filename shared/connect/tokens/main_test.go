@@ -36,7 +36,7 @@ type ehr struct {
 	mu     sync.Mutex
 	now    func() time.Time
 	valid  string
-	spent  []string // refresh tokens in the order of their use
+	spent  []string // refresh tokens in the order in which they were used
 	answer func() error
 	life   time.Duration // lifetime of access tokens
 }
@@ -72,7 +72,7 @@ type world struct {
 	slots slots
 	at    time.Time
 
-	// Dependencies of a manager, which a test may wrap.
+	// Dependencies of a manager. A test may wrap each dependency.
 	store     tokens.Store
 	refresher tokens.Refresher
 }
@@ -157,7 +157,7 @@ func (w *world) put(t *testing.T, set tokens.Set) {
 	expect.NoError(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 }
 
-// manager returns a manager that leases as owner.
+// manager returns a manager that leases tokens as owner.
 func (w *world) manager(owner string) tokens.Manager {
 	return tokens.NewManager(w.store, w.vault, w.refresher, &w.slots, w.now, func() string { return owner })
 }

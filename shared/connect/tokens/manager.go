@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// refreshBefore is the remaining lifetime below which an access token is refreshed before it is returned.
+// refreshBefore is the remaining lifetime below which an access token is refreshed before Manager returns it.
 const refreshBefore = 2 * time.Minute
 
-// Manager returns usable access tokens and refreshes them when needed. It is safe for concurrent use.
+// Manager returns usable access tokens and refreshes tokens when needed. It is safe for concurrent use.
 type Manager struct {
 	store     Store
 	vault     Vault
@@ -35,15 +35,15 @@ func NewManager(store Store, vault Vault, refresher Refresher, limiter Limiter, 
 type Usable struct {
 	Set     Set
 	Version int64
-	// Overdue is the error that prevented a due refresh, or nil if none is due.
+	// Overdue is the error that prevented a due refresh, or nil if no refresh is due.
 	Overdue error
 }
 
-// Current returns a token set whose access token has enough lifetime left, refreshing it first if necessary. If the
-// refresh fails temporarily and the stored access token has not expired, Current returns the stored set with Overdue.
-// It returns fault.NotFound if there are no tokens, *RefusalError after a refusal, *UnrenewableError if an access token
-// without a refresh token has expired, and fault.Conflict while another worker refreshes. All other errors are
-// transient.
+// Current returns a token set whose access token has enough lifetime left, and refreshes the set first if necessary. If
+// the refresh fails temporarily and the stored access token has not expired, Current returns the stored set with
+// Overdue. It returns fault.NotFound if there are no tokens, *RefusalError after a refusal, and fault.Conflict while
+// another worker refreshes the set. It returns *UnrenewableError if an access token without a refresh token has
+// expired. All other errors are transient.
 func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -52,9 +52,9 @@ func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID st
 	return m.usable(ctx, row, set)
 }
 
-// Renew replaces a token set that the EHR no longer accepts although it has not expired. If the stored version is no
-// longer used, Renew returns the stored set as Current does. It returns the errors of Current, but a failed refresh is
-// always an error.
+// Renew replaces a token set that the EHR no longer accepts although the set has not expired. If the stored version
+// differs from the one that the EHR rejected, Renew returns the stored set as Current does. Renew returns the same
+// errors as Current, except that a failed refresh is always an error.
 func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -66,9 +66,9 @@ func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID stri
 	return m.refresh(ctx, row, set)
 }
 
-// Refresh replaces a token set regardless of its age, so that its refresh token does not expire unused. It returns the
-// errors of Renew, with two differences. It returns *UnrenewableError even while the access token is valid.
-// fault.Conflict means that another worker is refreshing or has just refreshed the set.
+// Refresh replaces a token set regardless of its age, so that the set's refresh token does not expire unused. Refresh
+// returns the same errors as Renew, with two differences. It returns *UnrenewableError even while the access token is
+// valid. fault.Conflict means that another worker is refreshing or has just refreshed the set.
 func (m Manager) Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -86,7 +86,7 @@ func (m Manager) read(ctx context.Context, tenant org.Tenant, connectionID strin
 	return row, set, err
 }
 
-// usable returns the row's token set, or its successor if the set is about to expire.
+// usable returns the row's token set, or the set's successor if the set is about to expire.
 func (m Manager) usable(ctx context.Context, row Row, set Set) (Usable, error) {
 	left := set.ExpiresAt.Sub(m.now())
 	if left > refreshBefore || (set.RefreshToken.Empty() && left > 0) {

@@ -59,7 +59,7 @@ func TestCurrentRefreshesOnlyWhenNeeded(t *testing.T) {
 	}
 }
 
-// replace stores another token set as version 2, as a concurrent worker would.
+// replace stores another token set as version 2, as a concurrent worker does.
 func (w *world) replace(t *testing.T, set tokens.Set) {
 	t.Helper()
 	next, err := w.vault.Seal(t.Context(), tenant, connID, 2, set)
@@ -86,7 +86,7 @@ func TestRenewRefreshesUnexpiredSet(t *testing.T) {
 	if set.AccessToken.Reveal() != "access 2" || version != 2 {
 		t.Errorf("got %q as version %d, want access 2 as version 2", set.AccessToken.Reveal(), version)
 	}
-	// A second worker, whose request failed with the first version, gets the stored one.
+	// A second worker, whose request failed with the first version, gets the stored version.
 	usable, err = w.manager("b").Renew(t.Context(), tenant, connID, 1)
 	set, version = usable.Set, usable.Version
 	expect.NoError(t, err)
@@ -207,8 +207,8 @@ func TestCurrentReturnsValidSetWhenRefreshFails(t *testing.T) {
 	}
 }
 
-// TestCurrentWithholdsRefusedOrRemovedSet checks that a set that must no longer be used is not returned, whatever its
-// remaining lifetime.
+// TestCurrentWithholdsRefusedOrRemovedSet checks that Current never returns a set that must no longer be used, whatever
+// the set's remaining lifetime.
 func TestCurrentWithholdsRefusedOrRemovedSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)

@@ -6,15 +6,16 @@ import "time"
 // holds the values from which object names are derived, and the numbers of missing documents.
 type Records struct {
 	Generation int64          `json:"generation"`         // the connection's generation
-	Batch      string         `json:"batch"`              // ID of the write; distinguishes two writes of one generation
-	Chunks     int            `json:"chunks"`             // number of chunks; zero if there are no records
+	Batch      string         `json:"batch"`              // ID of the write; distinguishes two writes of a generation
+	Chunks     int            `json:"chunks"`             // number of chunks; zero if the record is empty
 	Documents  int            `json:"documents"`          // number of documents in the chunks
 	Lost       map[string]int `json:"lost,omitempty"`     // numbers of missing documents by reason (export.LossReason)
 	Fixtures   map[string]int `json:"fixtures,omitempty"` // numbers of chunks of the synthetic records, by fixture name
 	Until      time.Time      `json:"until"`              // expiry of the set and of the cache
 }
 
-// Held returns the number of chunks of the record, or of the named fixture. ok is false if it does not exist.
+// Held returns the number of chunks in the record or in the named fixture. ok is false if the record or fixture does
+// not exist.
 func (r Records) Held(fixture string) (chunks int, ok bool) {
 	if fixture == "" {
 		return r.Chunks, true

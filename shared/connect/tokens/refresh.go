@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// leaseFor is the duration of a lease. It is longer than a refresh call, so that the response can be stored under the
-	// lease.
+	// leaseFor is the duration of a lease. A lease lasts longer than a refresh call, so that the response can be stored
+	// under the lease.
 	leaseFor = time.Minute
-	// storeWithin is the part of the lease reserved for sealing and storing.
+	// storeWithin is the part of the lease reserved for sealing and storing the new set.
 	storeWithin = 15 * time.Second
-	// firstPause is the pause between the first two tries; each further pause doubles. Losing a rotated refresh token
-	// loses the connection, so the write is retried persistently. Each try comprises several tries of the SDK.
+	// firstPause is the pause between the first two tries; each further pause is twice as long. Losing a rotated
+	// refresh token loses the connection, so the write is retried persistently. Each try consists of several tries by
+	// the SDK.
 	firstPause   = 50 * time.Millisecond
 	tryFor       = 10 * time.Second // time-out of one try, in case a call hangs
 	releaseAfter = 5 * time.Second  // time-out of releasing a lease
@@ -31,14 +32,14 @@ var (
 	errTooLate       = errors.New("acquiring the lease left no time to refresh")
 )
 
-// refresh replaces the row's token set. From before the call until its outcome is known, the row records that the
-// refresh token is in use. A crash in between can thus be distinguished from a withdrawn consent.
+// refresh replaces the row's token set. From before the call until the call's outcome is known, the row records that
+// the refresh token is in use. A crash during the call can thus be distinguished from a withdrawn consent.
 func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) {
 	if set.RefreshToken.Empty() {
 		return Usable{}, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
 	}
-	// Sealing once in advance proves that the key is available: after the EHR has consumed the old refresh token, a
-	// throttled KMS would cost the connection. The sealer caches the key for the actual write.
+	// Sealing once in advance proves that the key is available. If KMS throttled the call after the EHR has consumed
+	// the old refresh token, the connection would be lost. The sealer caches the key for the actual write.
 	if _, err := m.vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, set); err != nil {
 		return Usable{}, err
 	}
@@ -49,8 +50,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	if err != nil {
 		return Usable{}, err
 	}
-	// From here on, cancellation by the caller has no effect: the EHR may already have consumed the old refresh token, and
-	// the new one exists only in its response.
+	// From here on, cancellation by the caller has no effect. The EHR may already have consumed the old refresh token,
+	// and the new refresh token exists only in the EHR's response.
 	ctx = context.WithoutCancel(ctx)
 	fresh, version, err := m.exchange(ctx, leased, set)
 	switch {
@@ -59,7 +60,7 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	case errors.Is(err, ErrRefused):
 		return m.refused(ctx, row, leased, fault.SpotOf(err).Failed(refusalOf(row, set.TokenEndpoint)))
 	case errors.Is(err, fault.Conflict): // returned by the store if the row changed
-		return m.newerThan(ctx, leased, err) // the newer set may be the one that was to be stored
+		return m.newerThan(ctx, leased, err) // the newer set may be the set that was to be stored
 	case isUnspent(err) || errors.Is(err, errTooLate):
 		leased.RefreshStartedAt = row.RefreshStartedAt
 	}
@@ -67,9 +68,9 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	return Usable{}, err
 }
 
-// exchange waits for a slot at the EHR's token endpoint, sends the refresh request and stores the response. It releases
-// the slot only afterwards: until the rotated refresh token is stored, a crash can lose it, so nothing that can block
-// comes first.
+// exchange waits for a slot at the EHR's token endpoint, sends the refresh request, stores the response and then
+// releases the slot. Until the rotated refresh token is stored, a crash can lose the token. exchange therefore performs
+// no blocking operation between the response and the write.
 func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, version int64, err error) {
 	asking, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(m.now())-storeWithin)
 	defer cancel()
@@ -90,7 +91,7 @@ func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, 
 	return fresh, version, err
 }
 
-// requestRefresh sends the refresh request within the slot's time. Values missing from the response remain unchanged
+// requestRefresh sends the refresh request before the slot expires. Values missing from the response remain unchanged
 // (RFC 6749 section 6).
 func (m Manager) requestRefresh(ctx context.Context, slot Slot, tenant org.Tenant, old Set) (Set, error) {
 	ctx, cancel := context.WithTimeout(ctx, slot.Until().Sub(m.now()))
@@ -112,11 +113,11 @@ func (m Manager) requestRefresh(ctx context.Context, slot Slot, tenant org.Tenan
 		fresh.Extra = old.Extra
 	}
 	fresh.Scope = cmp.Or(fresh.Scope, old.Scope)
-	fresh.AskedScope = old.AskedScope // the patient approves no scope in a refresh
+	fresh.AskedScope = old.AskedScope // the patient approves no scope during a refresh
 	return fresh, nil
 }
 
-// lease leases the row and marks its refresh token as possibly used from now on.
+// lease leases the row and marks the row's refresh token as possibly used from now on.
 func (m Manager) lease(ctx context.Context, row Row) (Row, error) {
 	now, leased := m.now(), row
 	leased.LeaseOwner, leased.LeaseUntil = m.newID(), now.Add(leaseFor)
@@ -138,9 +139,9 @@ func (m Manager) release(ctx context.Context, leased Row) {
 	_ = m.store.ReleaseTokens(ctx, leased)
 }
 
-// refused returns the refusal, unless another worker has stored a newer set or holds the lease. That worker may have
-// consumed the refresh token and be about to store its successor. If it was already uncertain whether the token had
-// been used, the row keeps recording that, so that a later refusal has the same cause.
+// refused returns the refusal, unless another worker has stored a newer set or holds the lease. The other worker may
+// have consumed the refresh token and be about to store the token's successor. If it was already uncertain whether the
+// token had been used, the row keeps recording the uncertainty, so that a later refusal has the same cause.
 func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
 	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt
@@ -148,7 +149,8 @@ func (m Manager) refused(ctx context.Context, before, leased Row, refusal error)
 	return newer, err
 }
 
-// newerThan returns the set that another worker has stored since old was read. If there is none, it returns failure.
+// newerThan returns the set that another worker has stored since old was read. If no worker has stored a newer set,
+// newerThan returns failure.
 func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable, error) {
 	row, set, err := m.read(ctx, old.Tenant, old.ConnectionID)
 	if err != nil {
@@ -163,8 +165,8 @@ func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable,
 	return Usable{}, failure
 }
 
-// storeRefreshed seals and stores a refreshed set as the version after the leased one, and returns that version. It
-// returns the errors of rotate, or a sealing error.
+// storeRefreshed seals a refreshed set, stores the set as the version after the leased version, and returns the stored
+// version. It returns the errors of rotate, or a sealing error.
 func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
 	var next Row
 	err = persist(ctx, func(ctx context.Context) (bool, error) {
@@ -178,7 +180,8 @@ func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set) (ver
 }
 
 // rotate stores next regardless of which worker holds the lease, on the sole condition that the version is unchanged.
-// It returns fault.Conflict if this or another successor is stored, and fault.NotFound if the tokens no longer exist.
+// It returns fault.Conflict if next or another successor is already stored, and fault.NotFound if the tokens no longer
+// exist.
 func (m Manager) rotate(ctx context.Context, next Row) error {
 	err := persist(ctx, func(ctx context.Context) (final bool, err error) {
 		err = m.store.RotateTokens(ctx, next)
@@ -193,9 +196,9 @@ func (m Manager) rotate(ctx context.Context, next Row) error {
 	return nil
 }
 
-// conflict determines the cause of a conflict. If only another transaction was in progress, the write may still
-// succeed. Otherwise the version is already stored, either by another worker or by this one, whose response was lost
-// and whose repeated write conflicts with the first.
+// conflict determines the cause of a conflict. If the write only collided with another transaction, a retry may still
+// succeed. Otherwise, the version is already stored. Either another worker stored the version, or this worker stored
+// it, lost the response, and repeated the write.
 func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	row, err := m.store.Tokens(ctx, next.Tenant, next.ConnectionID)
 	if err != nil {
@@ -207,7 +210,7 @@ func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	return cause
 }
 
-// persist calls try until it succeeds, fails permanently, or no tries remain.
+// persist calls try until try succeeds or fails permanently, or until no tries remain.
 func persist(ctx context.Context, try func(context.Context) (final bool, err error)) error {
 	isFinal := false
 	again := retry.Policy{

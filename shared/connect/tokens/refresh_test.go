@@ -71,7 +71,7 @@ func TestRefreshRetriesWriteOfRotatedSet(t *testing.T) {
 func TestRefreshDetectsSetStoredByAnotherWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	// While the EHR responds, the lease expires and another worker stores its own token set.
+	// While the EHR processes the request, the lease expires and another worker stores its own token set.
 	w.ehr.answer = func() error {
 		w.at = w.at.Add(2 * time.Minute)
 		w.replace(t, setOf(w.at.Add(time.Hour)))
@@ -86,8 +86,8 @@ func TestRefreshDetectsSetStoredByAnotherWorker(t *testing.T) {
 	}
 }
 
-// TestRefreshStoresResponseAfterLeaseExpires covers a late EHR response, when another worker already holds the lease.
-// That worker's own call will be refused, so the late response contains the only valid refresh token.
+// TestRefreshStoresResponseAfterLeaseExpires covers an EHR response that arrives when another worker already holds the
+// lease. The other worker's call will be refused, so the late response contains the only valid refresh token.
 func TestRefreshStoresResponseAfterLeaseExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -161,7 +161,7 @@ func TestRefreshDiscardsResponseWithoutAccessToken(t *testing.T) {
 }
 
 // TestCurrentReplacesShortLivedTokenOnEveryCall covers EHRs whose access tokens last only seconds. Such a token is
-// returned, and replaced on the next request.
+// returned once, and replaced on the next request.
 func TestCurrentReplacesShortLivedTokenOnEveryCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)

@@ -10,15 +10,15 @@ import (
 
 // ErrRefused means that the EHR definitely refused the refresh token, because consent was revoked or has expired. Any
 // other failure of a refresh is transient; only a refusal ends a connection (docs/develop/architecture.md, "Data"). A
-// Manager returns it as *RefusalError, which has details.
+// Manager returns ErrRefused as *RefusalError, which contains details.
 var ErrRefused = errors.New("the refresh token was refused")
 
-// ErrNothingToRenew means that the EHR issued no refresh token. It is not a refusal, because no response of the EHR
-// states that consent has ended. A Manager returns it as *UnrenewableError, which has details.
+// ErrNothingToRenew means that the EHR issued no refresh token. It is not a refusal, because no response from the EHR
+// states that consent has ended. A Manager returns ErrNothingToRenew as *UnrenewableError, which contains details.
 var ErrNothingToRenew = errors.New("there is no refresh token")
 
-// UnrenewableError means that one version of a token set has no refresh token, so that its access token can't be
-// replaced. Like a RefusalError, it applies to that version only.
+// UnrenewableError means that one version of a token set has no refresh token, so that the version's access token can't
+// be replaced. Like a RefusalError, an UnrenewableError applies to that version only.
 type UnrenewableError struct {
 	Version   int64
 	ExpiresAt time.Time // expiry of the access token; may be in the future
@@ -37,19 +37,20 @@ type Cause string
 
 // Causes of a refusal.
 const (
-	// CauseInvalidGrant means that the refused refresh token had not been used since it was stored.
+	// CauseInvalidGrant means that the refused refresh token had not been used since the token was stored.
 	CauseInvalidGrant Cause = "invalid_grant"
 	// CauseRotationLost means that the outcome of an earlier use is unknown, so the token's successor may have been lost.
 	CauseRotationLost Cause = "rotation_lost"
 )
 
-// RefusalError is the EHR's definite refusal of the refresh token of one version of a token set. It applies to that
-// version only. A caller that revokes a connection because of it must make the write conditional on the version,
-// because a reconnect or a slow worker may have replaced the set. It contains no part of the EHR's response.
+// RefusalError is the EHR's definite refusal of the refresh token in one version of a token set. The refusal applies to
+// that version only. A caller that revokes a connection because of a RefusalError must make the write conditional on
+// the version, because a reconnect or a slow worker may have replaced the set. A RefusalError contains no part of the
+// EHR's response.
 type RefusalError struct {
 	Cause         Cause
 	Version       int64
-	TokenEndpoint string // URL of the endpoint that refused; never part of the error's text
+	TokenEndpoint string // URL of the endpoint that refused the token; never part of the error's text
 }
 
 // Error implements error.
@@ -60,7 +61,7 @@ func (r *RefusalError) Error() string {
 // Unwrap returns ErrRefused.
 func (r *RefusalError) Unwrap() error { return ErrRefused }
 
-// refusalOf returns the refusal, by endpoint, of the token set in row as it was before the lease.
+// refusalOf returns the endpoint's refusal of the token set in row, as the row was before the lease.
 func refusalOf(row Row, endpoint string) *RefusalError {
 	if row.RefreshStartedAt.IsZero() {
 		return &RefusalError{Cause: CauseInvalidGrant, Version: row.Version, TokenEndpoint: endpoint}
@@ -68,8 +69,8 @@ func refusalOf(row Row, endpoint string) *RefusalError {
 	return &RefusalError{Cause: CauseRotationLost, Version: row.Version, TokenEndpoint: endpoint}
 }
 
-// isUnspent reports whether a failed refresh certainly left the refresh token unused: the error has a method Unspent
-// that returns true. After any other error the EHR may have rotated the token.
+// isUnspent reports whether a failed refresh certainly left the refresh token unused, which is the case if the error
+// has a method Unspent that returns true. After any other error, the EHR may have rotated the token.
 func isUnspent(err error) bool {
 	failure, ok := errors.AsType[interface {
 		error
@@ -79,7 +80,7 @@ func isUnspent(err error) bool {
 }
 
 // opaque prevents an error that occurred before the request reached the EHR from being mistaken for a Manager's verdict
-// on the tokens. A missing client key, for example, must not look like missing tokens.
+// on the tokens. For example, a missing client key must not look like missing tokens.
 func opaque(err error) error {
 	for _, mistakable := range []error{fault.NotFound, fault.Conflict, ErrNothingToRenew} {
 		if errors.Is(err, mistakable) && !errors.Is(err, ErrRefused) {

@@ -27,7 +27,7 @@ func TestRefusalOfUnusedTokenIsInvalidGrant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.valid = "revoked by the patient"
-	for range 2 { // the second time confirms the refusal
+	for range 2 { // the second refusal confirms the first
 		_, err := w.manager("a").Current(t.Context(), tenant, connID)
 		wantRefusal(t, err, tokens.CauseInvalidGrant)
 		w.wantFree(t)
@@ -38,7 +38,7 @@ func TestRefusalOfUnusedTokenIsInvalidGrant(t *testing.T) {
 func TestRefreshRetriesTokenAfterCrash(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		valid string // token valid at the EHR after the crash
+		valid string // token that is valid at the EHR after the crash
 		want  tokens.Cause
 	}{
 		"before the EHR's answer": {"refresh 1", ""},
@@ -100,8 +100,8 @@ func TestRefusalCauseDependsOnPreviousOutcome(t *testing.T) {
 	}
 }
 
-// TestRefreshSkipsRequestWhenLeaseIsNearExpiry checks that a lease granted shortly before its expiry, which leaves no
-// time for the request, sends none, and that the row records that.
+// TestRefreshSkipsRequestWhenLeaseIsNearExpiry covers a lease that is granted too shortly before its expiry to leave
+// time for the request. The worker must send no request, and the row must record that the token is unused.
 func TestRefreshSkipsRequestWhenLeaseIsNearExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -114,7 +114,7 @@ func TestRefreshSkipsRequestWhenLeaseIsNearExpiry(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// answered is an error with a response from a token endpoint.
+// answered is an error that includes a response from a token endpoint.
 type answered struct{ unspent bool }
 
 func (answered) Error() string   { return "invalid_client" }
@@ -134,7 +134,7 @@ func TestRefusalIsIgnoredWhileConcurrentWorkerRefreshes(t *testing.T) {
 		t.Errorf("version %d (%v), want the newer one that was stored meanwhile", version, err)
 	}
 
-	// The other worker holds the lease and has used the refresh token, but has not stored its successor yet.
+	// The other worker holds the lease and has used the refresh token, but has not stored the token's successor yet.
 	w = newWorld(t, 0)
 	w.ehr.answer = func() error {
 		w.at = w.at.Add(2 * time.Minute)

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestSlotIsReleasedOnceWithOutcome checks that the slot is released once, with the call's outcome, whether or not its
-// result can be stored.
+// TestSlotIsReleasedOnceWithOutcome checks that the slot is released once, with the call's outcome, whether or not the
+// call's result can be stored.
 func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	}
 }
 
-// replaceOnce lets another worker store its token set first, once.
+// replaceOnce lets another worker store its token set before the first write.
 func (w *world) replaceOnce(t *testing.T) {
 	t.Helper()
 	w.ehr.answer = nil
@@ -63,8 +63,8 @@ func TestMissingAccessTokenIsReportedToLimiterAsFailure(t *testing.T) {
 	}
 }
 
-// TestRefreshCallTimesOutWhenSlotExpires checks that a call ends no later than its slot, so that no other caller holds
-// the slot at the same time.
+// TestRefreshCallTimesOutWhenSlotExpires checks that a call ends no later than its slot's lease, so that no other
+// caller holds the slot at the same time.
 func TestRefreshCallTimesOutWhenSlotExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestRefreshKeepsTokenUnusedWithoutSlot(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// TestClientErrorIsNotMistakenForTokenError checks that a missing client key does not look like missing tokens, which
-// would never be refreshed again.
+// TestClientErrorIsNotMistakenForTokenError checks that a missing client key does not look like missing tokens. Missing
+// tokens would never be refreshed again.
 func TestClientErrorIsNotMistakenForTokenError(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []error{fault.Missing("No."), fault.Stale(), tokens.ErrNothingToRenew} {

@@ -1,8 +1,8 @@
-// Package tokens manages a connection's token set: its sealing and binding to its row, the rules for refreshing it, and
-// the meaning of a refusal. It never logs, revokes nothing, and does not depend on an EHR, AWS or HTTP. A refresh
-// consists of a lease, a mark that outlives a crash, and a compare-and-swap, so that only one worker at a time uses a
-// rotating refresh token. A token may be used once more if the outcome of a use is unknown, and its successor is stored
-// before it is used (RFC 9700 section 4.14).
+// Package tokens manages a connection's token set. It seals the set and binds the set to its row, implements the rules
+// for refreshing the set, and interprets refusals. It never logs, revokes nothing, and does not depend on an EHR, AWS
+// or HTTP. A refresh consists of a lease, a mark that survives a crash, and a compare-and-swap, so that only one worker
+// at a time uses a rotating refresh token. If the outcome of a use is unknown, the token may be used once more. The
+// successor of a token is stored before the successor is used (RFC 9700 section 4.14).
 package tokens
 
 import (
@@ -16,10 +16,10 @@ import (
 // Purpose is the purpose in the encryption context of sealed token sets.
 const Purpose = "tokens"
 
-// Set holds a decrypted token set. Its secrets are redacted when printed.
+// Set holds a decrypted token set. The set's secrets are redacted when printed.
 type Set struct {
 	AccessToken   secret.Text
-	RefreshToken  secret.Text // empty if the EHR issued none
+	RefreshToken  secret.Text // empty if the EHR issued no refresh token
 	PatientID     secret.Text // the patient's FHIR ID at the endpoint
 	Scope         string      // granted scope
 	AskedScope    string      // scope requested from the patient
@@ -32,25 +32,25 @@ type Set struct {
 	RawBasic      bool      // HTTP Basic sends client ID and secret unencoded (catalog.ClientUse)
 	ExpiresAt     time.Time // expiry of the access token
 
-	// RevocationEndpoint revokes the refresh token (RFC 7009), and IntrospectionEndpoint returns its expiry (RFC 7662).
-	// Each is empty if there is none. IntrospectBearer reports whether introspection authenticates with the access token
-	// instead of the client's credentials.
+	// RevocationEndpoint revokes the refresh token (RFC 7009), and IntrospectionEndpoint returns the token's expiry
+	// (RFC 7662). Each is empty if the server has no such endpoint. IntrospectBearer reports whether introspection
+	// authenticates with the access token instead of the client's credentials.
 	RevocationEndpoint    string
 	IntrospectionEndpoint string
 	IntrospectBearer      bool
-	// ConsentExpiresAt is the end of the patient's consent, if any source states it. RefreshExpiresAt is the expiry of an
-	// unused refresh token. Each is zero if unknown.
+	// ConsentExpiresAt is the end of the patient's consent, if any source states the end. RefreshExpiresAt is the
+	// expiry of an unused refresh token. Each time is zero if unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
-	// ConsentStated reports whether ConsentExpiresAt is the stated end of the consent itself. Otherwise it is the expiry
-	// of a refresh token, which may move with every refresh.
+	// ConsentStated reports whether ConsentExpiresAt is the stated end of the consent itself. Otherwise,
+	// ConsentExpiresAt is the expiry of a refresh token, which may move with every refresh.
 	ConsentStated bool
 	// Extra holds the fields of the token response that later calls to the platform need, by name. A value is "" if the
-	// EHR has not sent the field yet. There are at most MaxExtra fields, with names that MayBeExtra accepts. They are not
-	// secret but may reveal a patient's practice, so they are sealed and never logged.
+	// EHR has not sent the field yet. Extra has at most MaxExtra fields, with names that MayBeExtra accepts. The values
+	// are not secret but may reveal a patient's practice, so they are sealed and never logged.
 	Extra map[string]string
-	// Records locates the cached record of a TEFCA connection whose facility has documents. It is nil for every other
-	// connection. If FHIRBase is empty, there is no server to query.
+	// Records locates the cached record of a TEFCA connection whose facility has documents. Records is nil for every
+	// other connection. If FHIRBase is empty, there is no server to query.
 	Records *Records
 }
 
@@ -59,11 +59,12 @@ type Row struct {
 	Tenant       org.Tenant
 	ConnectionID string
 	Sealed       []byte // encrypted token set (see Vault)
-	Version      int64  // incremented with every stored token set; Sealed is bound to it
+	Version      int64  // incremented with every stored token set; Sealed is bound to the version
 	LeaseOwner   string
 	LeaseUntil   time.Time
-	// RefreshStartedAt is the time of the first use of this version's refresh token whose outcome is unknown: by a refresh
-	// in progress, one that crashed, or one whose response was lost. It is zero if there is no such use.
+	// RefreshStartedAt is the time of the first use of this version's refresh token whose outcome is unknown. The use
+	// belongs to a refresh that is in progress, that crashed, or whose response was lost. RefreshStartedAt is zero if
+	// there is no such use.
 	RefreshStartedAt time.Time
 }
 
@@ -71,16 +72,18 @@ type Row struct {
 type Store interface {
 	// Tokens reads a row with a consistent read. It returns fault.NotFound if the connection has no tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (Row, error)
-	// LeaseTokens leases the row to row.LeaseOwner until row.LeaseUntil and sets RefreshStartedAt to now if it is zero. It
-	// returns fault.Conflict if the stored version or RefreshStartedAt differs from row's, or if another lease is active
-	// at now.
+	// LeaseTokens leases the row to row.LeaseOwner until row.LeaseUntil, and sets RefreshStartedAt to now if
+	// RefreshStartedAt is zero. It returns fault.Conflict if the stored version or RefreshStartedAt differs from row's,
+	// or if another lease is active at now.
 	LeaseTokens(ctx context.Context, row Row, now time.Time) error
-	// ReleaseTokens ends the lease if row.LeaseOwner still holds the lease of row.Version; otherwise it returns
-	// fault.Conflict. If row.RefreshStartedAt is zero, ReleaseTokens clears the stored value; otherwise the value remains.
+	// ReleaseTokens ends the lease if row.LeaseOwner still holds the lease of row.Version; otherwise, it returns
+	// fault.Conflict. If row.RefreshStartedAt is zero, ReleaseTokens clears the stored value; otherwise, the stored
+	// value remains.
 	ReleaseTokens(ctx context.Context, row Row) error
-	// RotateTokens stores row.Sealed as version row.Version if the stored version is one less, regardless of the lease's
-	// owner. Otherwise it returns fault.Conflict. It clears the lease and RefreshStartedAt. Some conflicts are only
-	// collisions with another transaction; the stored version distinguishes them.
+	// RotateTokens stores row.Sealed as version row.Version if the stored version is row.Version minus one, regardless
+	// of the lease's owner. Otherwise, RotateTokens returns fault.Conflict. It clears the lease and RefreshStartedAt.
+	// Some conflicts are only collisions with another transaction; the stored version distinguishes these conflicts
+	// from real ones.
 	RotateTokens(ctx context.Context, row Row) error
 }
 
@@ -94,8 +97,8 @@ type Refresher interface {
 
 // Limiter limits the number of concurrent refreshes at a token endpoint.
 type Limiter interface {
-	// Acquire waits for a slot at the endpoint with the given URL. If it returns an error instead, the error has a method
-	// Unspent() bool that returns true.
+	// Acquire waits for a slot at the endpoint with the given URL. An error from Acquire has a method Unspent() bool
+	// that returns true.
 	Acquire(ctx context.Context, tokenEndpoint string) (Slot, error)
 }
 
@@ -103,7 +106,7 @@ type Limiter interface {
 type Slot interface {
 	// Until returns the deadline of the call.
 	Until() time.Time
-	// Release releases the slot and records the call's outcome: the Refresher's error, or nil for a response. It may be
-	// slow, so after a response it is called only when storing the new set has succeeded or failed.
+	// Release releases the slot and records the call's outcome: the Refresher's error, or nil for a response. Release
+	// may be slow. After a response, it is called only when storing the new set has succeeded or failed.
 	Release(ctx context.Context, outcome error)
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // storing returns rules that make DynamoDB's UpdateItem calls fail, from number first to number last. The first call of
-// a refresh leases; the others store. The SDK tries a failing call three times, and the store a colliding one six
-// times.
+// a refresh leases the row; the other calls store the set. The SDK tries a failing call three times, and the store
+// tries a colliding call six times.
 func storing(kind faults.Kind, first, last int) []faults.Rule {
 	var rules []faults.Rule
 	for n := first; n <= last; n++ {
@@ -20,8 +20,8 @@ func storing(kind faults.Kind, first, last int) []faults.Rule {
 	return rules
 }
 
-// TestRotatedSetIsStoredDespiteAWSFaults checks that a rotated refresh token is stored once, as the next version, and
-// returned to the caller, unless AWS fails on every try.
+// TestRotatedSetIsStoredDespiteAWSFaults checks a rotated refresh token. Unless AWS fails on every try, the token must
+// be stored once, as the next version, and returned to the caller.
 func TestRotatedSetIsStoredDespiteAWSFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

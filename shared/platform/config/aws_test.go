@@ -33,8 +33,8 @@ func loaded(tb testing.TB, endpoint string) aws.Config {
 	return cfg
 }
 
-// TestAWSReadsCredentialsAndEndpointFromEnvironment covers the variables that Lambda sets for every function, and
-// AWS_ENDPOINT_URL, which redirects calls in a local run.
+// TestAWSReadsCredentialsAndEndpointFromEnvironment covers the variables that Lambda sets for every function. It also
+// covers AWS_ENDPOINT_URL, which redirects calls in a local run.
 func TestAWSReadsCredentialsAndEndpointFromEnvironment(t *testing.T) {
 	var got http.Header
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,7 +78,8 @@ func TestAWSReadsCredentialsAndEndpointFromEnvironment(t *testing.T) {
 	}
 }
 
-// writerTo is a request body that implements io.WriterTo, like the SDK's. It fails the test if net/http calls WriteTo.
+// writerTo is a request body that implements io.WriterTo, as the SDK's body does. It fails the test if net/http calls
+// WriteTo.
 type writerTo struct {
 	*bytes.Reader
 
@@ -147,7 +148,7 @@ type onceOnly struct{ aws.Retryer }
 
 func (onceOnly) MaxAttempts() int { return 1 }
 
-// large responds to every call like DynamoDB, with more than 4 KB.
+// large responds to every call as DynamoDB does, with more than 4 KB.
 func large(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -155,7 +156,7 @@ func large(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestAWSClientReadsLargeResponsesWithoutLoss is a regression test for connections broken by the SDK's request body.
-// BenchmarkLostResponses measures how often that happens.
+// BenchmarkLostResponses measures the rate of lost responses.
 func TestAWSClientReadsLargeResponsesWithoutLoss(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(large))
@@ -169,7 +170,8 @@ func TestAWSClientReadsLargeResponsesWithoutLoss(t *testing.T) {
 }
 
 // BenchmarkLostResponses counts lost responses per 1,000 calls, once with the SDK's own request bodies and once with
-// plainBodies. The loss is caused by a race inside the SDK, so the first count varies. The second must be zero.
+// plainBodies. A race inside the SDK causes the losses, so the count with the SDK's bodies varies. The count with
+// plainBodies must be zero.
 func BenchmarkLostResponses(b *testing.B) {
 	for _, name := range []string{"sdk", "ours"} {
 		b.Run(name, func(b *testing.B) {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/platform/config"
 )
 
-// countedWrites counts how often a connection is written to.
+// countedWrites counts the writes to a connection.
 type countedWrites struct {
 	net.Conn
 

@@ -1,7 +1,7 @@
 // Package config reads the process environment; no other package does. It fills each function's settings struct and
-// creates the AWS configuration that all SDK clients share. It defines no settings itself. The environment never
-// contains secrets: the sub-packages awssecret and awsparam read secrets and parameters, and are separate so that a
-// function links only the clients it uses.
+// creates the AWS configuration that all SDK clients share. Package config defines no settings itself. The environment
+// never contains secrets. The sub-packages awssecret and awsparam read secrets and parameters, and are separate so that
+// a function links only the clients that it uses.
 package config
 
 import (
@@ -24,7 +24,7 @@ import (
 //
 // Fields have type string, int, bool, time.Duration, []string or []netip.Prefix. Fields of embedded structs are
 // included, so that functions can share part of their environment. An empty variable counts as missing. If an optional
-// variable is missing, its field keeps the zero value. The error lists all problems with the struct and the
+// variable is missing, the variable's field keeps the zero value. The error lists all problems with the struct and the
 // environment.
 func Load[T any]() (T, error) {
 	return LoadFrom[T](os.LookupEnv) //nolint:forbidigo // this is the one reader
@@ -85,7 +85,7 @@ func variablesOf(settings reflect.Type) ([]variable, error) {
 }
 
 // fieldsOf returns a struct's fields, each with its Index relative to the outermost struct. Embedded structs are
-// replaced by their fields, even those hidden by a field of the same name.
+// replaced by their fields, even if an outer field of the same name hides an embedded field.
 func fieldsOf(settings reflect.Type, outer []int) []reflect.StructField {
 	var all []reflect.StructField
 	for i := range settings.NumField() {
@@ -115,7 +115,7 @@ func variableOf(field reflect.StructField) (variable, error) {
 	return variable{}, fmt.Errorf("field %s has the unknown type %v", field.Name, field.Type)
 }
 
-// set parses text and stores it in a field. Its errors name the variable but never contain the value.
+// set parses text and stores the value in a field. Errors from set name the variable but never contain the value.
 func (v variable) set(target reflect.Value, text string) error {
 	value, err := parse(target.Interface(), text)
 	if err != nil {
@@ -125,7 +125,7 @@ func (v variable) set(target reflect.Value, text string) error {
 	return nil
 }
 
-// parse parses text as a value of like's type, which must be one that variableOf accepts.
+// parse parses text as a value of like's type, which must be a type that variableOf accepts.
 func parse(like any, text string) (value any, err error) {
 	switch like.(type) {
 	case int:

@@ -60,7 +60,7 @@ type Limits struct {
 	Quota     int    `env:"QUOTA"`
 }
 
-// Keyed is a shared environment struct that embeds another one.
+// Keyed is a shared environment struct that embeds another environment struct.
 type Keyed struct {
 	Limits
 

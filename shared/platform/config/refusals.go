@@ -15,7 +15,7 @@ import (
 )
 
 // countRefusals makes every SDK client count the calls that an AWS service throttled or failed. It counts each try,
-// because a failed try followed by a successful one is the first sign of trouble and is reported nowhere else. AWS
+// because a failed try followed by a successful try is the first sign of trouble and is reported nowhere else. AWS
 // publishes some of these counts, but only per account.
 func countRefusals(stack *middleware.Stack) error {
 	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {
@@ -50,7 +50,7 @@ func refusal(ctx context.Context, err error) (metric.Name, bool) {
 	if (retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}).IsErrorThrottle(err) == aws.TrueTernary {
 		return metric.Throttled, true
 	}
-	status := 0 // zero means that there was no response
+	status := 0 // zero means that no response arrived
 	if answer, ok := errors.AsType[interface {
 		error
 		HTTPStatusCode() int

@@ -19,7 +19,7 @@ import (
 
 func TestFailedCallsAreCountedPerAttempt(t *testing.T) {
 	const refused = `{"__type":"com.amazonaws.dynamodb.v20120810#`
-	var answers []string // responses to successive tries; the last one is repeated
+	var answers []string // responses to successive tries; the last response is repeated
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer := answers[0]
 		answers = answers[min(1, len(answers)-1):]

@@ -1,7 +1,7 @@
-// Package due defines references to rows that need work, the queue messages that carry them, and the sweep that
-// processes due rows. Each row stores its own due time, so it needs neither a timer nor an outbox
+// Package due defines references to rows that need work, the queue messages that contain these references, and the
+// sweep that processes due rows. Each row stores its own due time, so rows need neither a timer nor an outbox
 // (docs/develop/architecture.md, "Data"). A message only prompts a worker to look at a row, so losing, delaying,
-// duplicating or forging one does no harm. References contain IDs, never content.
+// duplicating or forging a message does no harm. References contain IDs, never content.
 package due
 
 import (
@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// LongestDelay is the maximum delay of a message, SQS's limit for DelaySeconds. The sweeper sends messages that are due
-// later.
+// LongestDelay is the maximum delay of a message, which is SQS's limit for DelaySeconds. The sweeper sends messages
+// that are due later.
 const LongestDelay = 15 * time.Minute
 
 // Kind is the kind of row that an Item refers to.
@@ -28,10 +28,10 @@ const (
 	Delivery Kind = "delivery"
 	// Connection means that a connection's tokens must be refreshed, or revoked at the portal.
 	Connection Kind = "connection"
-	// Notice means that an e-mail to an organisation must be sent.
+	// Notice means that an email to an organisation must be sent.
 	Notice Kind = "notice"
-	// Share means that a tenant's share of the export workers may have free slots for queued exports. The item's ID is the
-	// organisation's.
+	// Share means that a tenant's share of the export workers may have free slots for queued exports. The item's ID is
+	// the organisation's ID.
 	Share Kind = "share"
 	// Attempt means that a TEFCA attempt must continue or that its identity data must be deleted.
 	Attempt Kind = "tefca"
@@ -76,7 +76,7 @@ func Decode(body string) (Item, error) {
 	return Item{Tenant: org.Tenant{Mode: mode, OrgID: orgID}, Kind: m.Kind, ID: id}, nil
 }
 
-// LogAttrs returns the log attributes that identify the row and its tenant.
+// LogAttrs returns the log attributes that identify the row and the row's tenant.
 func (i Item) LogAttrs() []slog.Attr {
 	return []slog.Attr{
 		slog.String("org_id", i.Tenant.OrgID), slog.String("mode", string(i.Tenant.Mode)),
@@ -84,7 +84,7 @@ func (i Item) LogAttrs() []slog.Attr {
 	}
 }
 
-// parseID validates an ID and returns it as spelled in the keys of rows of this kind.
+// parseID validates an ID and returns the ID as spelled in the keys of rows of this kind.
 func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:

@@ -92,7 +92,7 @@ func TestDecodeRejectsInvalidMessage(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that every accepted message yields a valid row key and is encoded to the same message again.
+// FuzzDecode checks that every accepted message yields a valid row key and that the row's encoding is the same message.
 func FuzzDecode(f *testing.F) {
 	for _, body := range garbage() {
 		f.Add(body)

@@ -8,25 +8,26 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// stepsLease is the duration of a run's lease on its row. It exceeds the function's time-out.
+// stepsLease is the duration of a run's lease on its row. The lease lasts longer than the function's time-out.
 const stepsLease = 6 * time.Minute
 
-// Steps advances a row through steps that may take several runs. Only one run at a time leases the row: its due time is
-// the lease, and its revision is the fencing token, because taking the lease increments the revision. If a run does not
-// finish a step, the next run repeats it. All fields are required.
+// Steps advances a row through steps that may take several runs. Only one run at a time leases the row. The row's due
+// time is the lease, and the row's revision is the fencing token, because taking the lease increments the revision. If
+// a run does not finish a step, the next run repeats the step. All fields are required.
 type Steps[R any] struct {
 	DueAt  func(*R) *time.Time
 	IsOpen func(*R) bool
-	// Save stores the row and increments its revision. If the stored revision has changed, it returns fault.Conflict.
+	// Save stores the row and increments the row's revision. If the stored revision has changed, Save returns
+	// fault.Conflict.
 	Save func(context.Context, *R) error
-	// Step performs the row's next step, which must be repeatable, and returns the delay before the step after it.
+	// Step performs the row's next step, which must be repeatable, and returns the delay before the following step.
 	Step   func(context.Context, *R) (time.Duration, error)
 	Margin time.Duration // minimum time that a run must have left to begin another step
 	Now    func() time.Time
 }
 
-// Run performs the row's steps until one of them has to wait or the run is nearly out of time. It does nothing if the
-// row is not due or is leased by another run.
+// Run performs the row's steps until a step has to wait or the run is nearly out of time. Run does nothing if the row
+// is not due or is leased by another run.
 func (s Steps[R]) Run(ctx context.Context, row *R) error {
 	at := s.DueAt(row)
 	if !s.IsOpen(row) || at.After(s.Now()) {

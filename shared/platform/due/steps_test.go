@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// journey is a row with five steps. It waits for an hour after the third.
+// journey is a row with five steps. The row waits for an hour after the third step.
 type journey struct {
 	rev   int
 	steps int

@@ -18,24 +18,25 @@ import (
 )
 
 const (
-	// parallel is the number of shards that are read concurrently. The same number of rows is then processed concurrently.
+	// parallel is the number of shards that are read concurrently. It is also the number of rows that are processed
+	// concurrently.
 	parallel = 8
-	// reserve is the period at the end of a run in which no more rows are started, so that running ones can finish. The
-	// remaining rows are still due in the next run, a minute later.
+	// reserve is the period at the end of a run in which no more rows are started, so that rows in progress can finish.
+	// The remaining rows are still due in the next run, a minute later.
 	reserve = 5 * time.Second
-	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if
-	// something hangs.
+	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if a
+	// call hangs.
 	abandon = time.Second
-	// maxReported is the maximum number of failures listed in a run's error. The log line counts all of them.
+	// maxReported is the maximum number of failures listed in a run's error. The log line counts all failures.
 	maxReported = 10
 )
 
 // Rows lists and claims due rows (store.Timers).
 type Rows interface {
-	// Due returns a shard's rows that are due before a time, oldest first.
+	// Due returns a shard's rows that are due before a given time, oldest first.
 	Due(ctx context.Context, shard int, before time.Time) ([]Item, error)
-	// Postpone claims a due row by moving its due time to until. It returns fault.Conflict if the row has been handled
-	// since it was listed.
+	// Postpone claims a due row by moving the row's due time to until. It returns fault.Conflict if the row has been
+	// handled since it was listed.
 	Postpone(ctx context.Context, i Item, until time.Time) error
 }
 
@@ -61,15 +62,17 @@ func NewSweep(rows Rows, queue Queue, shards int, now func() time.Time) Sweep {
 // Position is a row's position among the rows of one run, counted from 0.
 type Position struct{ Index, Total int }
 
-// Of returns the position's proportional offset within a time span. It is used to spread rows of one run over the span.
+// Of returns the position's proportional offset within a time span. It is used to spread the rows of one run over the
+// span.
 func (p Position) Of(span time.Duration) time.Duration {
 	return span * time.Duration(p.Index) / time.Duration(p.Total)
 }
 
-// Run calls act for every row that is due before a time, several concurrently. Each shard's rows are processed oldest
-// first, and shards are interleaved, so that a run that is cut short has processed some rows of every shard. act
-// reports whether it sent a message. A failed row does not stop the others: the error lists the first failures, and the
-// log line counts all of them. Run returns before ctx's deadline, without an error.
+// Run calls act for every row that is due before a given time. Several calls run concurrently. Each shard's rows are
+// processed oldest first. Shards are interleaved, so that a run that is cut short has processed some rows of every
+// shard. act reports whether it sent a message. A failed row does not stop the other rows: the error lists the first
+// failures, and the log line counts all failures. Run returns before ctx's deadline; a run that is cut short is not an
+// error.
 func (s Sweep) Run(ctx context.Context, before time.Time,
 	act func(ctx context.Context, i Item, place Position) (sent bool, err error),
 ) error {
@@ -103,8 +106,8 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 	return errors.Join(r.failures...)
 }
 
-// Send claims a row until a later time and sends its worker a message. It skips a row that was claimed or handled
-// elsewhere. If sending fails, the row is due again at until.
+// Send claims a row until a later time and sends the row's worker a message. Send skips a row that was claimed or
+// handled elsewhere. If sending fails, the row is due again at until.
 func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Duration) (sent bool, err error) {
 	err = s.rows.Postpone(ctx, i, until)
 	if errors.Is(err, fault.Conflict) {
@@ -141,7 +144,7 @@ type run struct {
 	failures []error // the first failures, up to maxReported
 }
 
-// late reports whether too little time remains to begin another row, and records it if so.
+// late reports whether too little time remains to begin another row. If so, late marks the run as cut short.
 func (r *run) late(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	r.cutShort = r.cutShort || ok && deadline.Sub(r.sweep.now()) < reserve-abandon
@@ -185,8 +188,8 @@ func logFailure(ctx context.Context, i Item, err error) {
 	logx.Note(ctx, "sweep.row", append(line, logx.Spot(fault.SpotOf(err))...)...)
 }
 
-// done records the result for a row or a shard. It reports whether this failure is among the first, which are logged
-// individually.
+// done records the result for a row or a shard. It reports whether the failure is among the first failures, which are
+// logged individually.
 func (r *run) done(sent bool, err error) (isTold bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -88,7 +88,8 @@ func (w *world) call(ctx context.Context, method, id string) error {
 	}
 }
 
-// sweep performs one run in virtual time, with a deadline, and returns its log line. Rows are claimed for an hour.
+// sweep performs one run in virtual time, with a deadline, and returns the run's log line. Rows are claimed for an
+// hour.
 func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, error) {
 	t.Helper()
 	w.start, w.asked = time.Now(), map[string]int{}
@@ -134,8 +135,8 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 	return fields, err
 }
 
-// row returns an item that is due at an offset from the start of the run. The offset may be negative. sweep adds the
-// start time.
+// row returns an item that is due at the given offset from the start of the run. The offset may be negative. sweep adds
+// the start time.
 func row(id string, after time.Duration) due.Item {
 	return due.Item{
 		Tenant: org.Tenant{Mode: org.Test, OrgID: orgID}, Kind: due.Connection, ID: id,
@@ -212,8 +213,8 @@ func TestSweepSendsNoMessagesWhenNoRowIsDue(t *testing.T) {
 	})
 }
 
-// TestSweepProcessesShardsAndRowsConcurrently checks that one run can process the maximum number of due rows in time,
-// by reading eight shards and sending eight messages concurrently.
+// TestSweepProcessesShardsAndRowsConcurrently checks that one run can process the maximum number of due rows in time.
+// To do so, the run reads eight shards and sends eight messages concurrently.
 func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -233,8 +234,8 @@ func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	})
 }
 
-// TestSweepReturnsBeforeDeadlineAndServesAllShards checks that a run that is cut short ends before its deadline without
-// an error, and has processed rows of all shards equally.
+// TestSweepReturnsBeforeDeadlineAndServesAllShards covers a run that is cut short. The run must end before its deadline
+// without an error, and must have processed rows of all shards equally.
 func TestSweepReturnsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -263,7 +264,8 @@ func TestSweepReturnsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	})
 }
 
-// TestSweepCancelsHangingCalls checks that a hanging call is cancelled shortly before the deadline and reported.
+// TestSweepCancelsHangingCalls checks that a hanging call is cancelled shortly before the deadline and that the
+// cancellation is reported.
 func TestSweepCancelsHangingCalls(t *testing.T) {
 	t.Parallel()
 	for _, hanging := range []string{"Due", "Postpone", "Send"} {

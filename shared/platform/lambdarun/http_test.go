@@ -86,7 +86,7 @@ func TestHTTPAcceptsEventWithSingleValueFields(t *testing.T) {
 	}
 }
 
-// TestHTTPUsesPathInsteadOfResourcePattern covers an emulator that puts the resource pattern in place of the path, and a
+// TestHTTPUsesPathInsteadOfResourcePattern covers an emulator that replaces the path with the resource pattern, and a
 // client that sends a path with a brace.
 func TestHTTPUsesPathInsteadOfResourcePattern(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,8 @@
 // Package lambdarun adapts AWS Lambda to the service's code. It provides every function's main (Run). It converts REST
 // proxy events to requests for an http.Handler, SQS batches to single messages with separate results, and schedule
-// events to calls, and recovers from panics in all three. It contains no business rules and writes no error envelope:
-// if an event can't be handled, the invocation fails, and API Gateway's gateway response supplies the envelope.
+// events to calls. It recovers from panics in each of these. The package contains no business rules and writes no error
+// envelope. If an event can't be handled, the invocation fails, and API Gateway's gateway response supplies the
+// envelope.
 package lambdarun
 
 import (
@@ -15,8 +16,8 @@ import (
 	"recordbridge/shared/words/trace"
 )
 
-// guarded calls f and converts a panic to an error. The error includes the panic value only if it is a runtime error,
-// because any other value may quote a client.
+// guarded calls f and converts a panic to an error. The error includes the panic value only if the value is a runtime
+// error, because any other value may quote client input.
 func guarded(ctx context.Context, f func(context.Context) error) (err error) {
 	defer func() {
 		value := recover()
@@ -34,7 +35,7 @@ func guarded(ctx context.Context, f func(context.Context) error) (err error) {
 	return f(ctx)
 }
 
-// traced adds the invocation's trace header to ctx. aws-lambda-go stores the header in ctx under a key of its own.
+// traced adds the invocation's trace header to ctx. aws-lambda-go stores the header in ctx under its own key.
 func traced(ctx context.Context) context.Context {
 	header, _ := ctx.Value("x-amzn-trace-id").(string)
 	return trace.With(ctx, header)

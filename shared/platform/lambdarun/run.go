@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// Process holds a function's environment. Run creates the one used in production, and each test creates its own; all
-// other code is the same.
+// Process holds a function's environment. Run creates the Process used in production, and each test creates its own;
+// all other code is the same.
 type Process struct {
 	AWS    aws.Config // shared by all SDK clients
 	Logger *slog.Logger
@@ -26,17 +26,17 @@ type Process struct {
 	Root   string // directory of the binary and the files deployed with it
 }
 
-// Handler is the type of the results of HTTP, SQS and Schedule.
+// Handler is the type of the handlers that HTTP, SQS and Schedule return.
 type Handler interface {
 	HTTPHandler | SQSHandler | ScheduleHandler
 }
 
-// Run is the main function of every Lambda function. It loads the environment, calls build and serves events; it does
-// not return. build runs once per cold start. If it fails, the process logs the reason and exits, and Lambda starts
-// another. Only bootstrap/main.go calls Run, either directly or through package outbound.
+// Run is the main function of every Lambda function. Run loads the environment, calls build and serves events. It does
+// not return. build runs once per cold start. If build fails, the process logs the reason and exits, and Lambda starts
+// another process. Only bootstrap/main.go calls Run, either directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	ctx, logger := context.Background(), logx.New(os.Stdout)
-	if own, err := config.Load[environment](); err == nil { // if this fails, start loads it again and reports the error
+	if own, err := config.Load[environment](); err == nil { // on failure, start reloads it and reports the error
 		logger = logger.With(slog.String(metric.Stack, own.Service))
 	}
 	handler, err := start(ctx, logger, build)

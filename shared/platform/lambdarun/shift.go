@@ -12,38 +12,39 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Lambda delivers no more messages to an invocation until its batch is finished. A single message that waits, for
-// example for a receiver that does not respond, would therefore block its invocation, and once the concurrency limit is
-// reached such messages would block the queue (docs/adr/0014-who-waits-works-on.md). So an invocation with waiting
-// messages receives further messages from the queue itself.
+// Lambda delivers no more messages to an invocation until the invocation's batch is finished. A single message that
+// waits, for example for a receiver that does not respond, would therefore block its invocation. Once the concurrency
+// limit is reached, such messages would block the queue (docs/adr/0014-who-waits-works-on.md). Therefore, an invocation
+// with waiting messages receives further messages from the queue itself.
 
-// Backlog is a worker's queue. Invocations with waiting messages receive from it.
+// Backlog is a worker's queue. Invocations with waiting messages receive further messages from the Backlog.
 type Backlog interface {
-	// Receive returns up to ten messages. If the queue is empty, it waits up to a second for one.
+	// Receive returns up to ten messages. If the queue is empty, Receive waits up to a second for a message.
 	Receive(ctx context.Context) ([]events.SQSMessage, error)
 	// Delete deletes a message that Receive returned.
 	Delete(ctx context.Context, message events.SQSMessage) error
 }
 
 const (
-	// longestWait is the time that a message may wait for an external party before its slot is given to another message.
+	// longestWait is the time that a message may wait for an external party before the message's slot is given to
+	// another message.
 	longestWait = 500 * time.Millisecond
-	// maxMessages limits the number of an invocation's messages, including waiting ones. Each may hold a connection open,
-	// and a Lambda process can open 1,024 files.
+	// maxMessages limits the number of an invocation's messages, including waiting messages. Each message may hold a
+	// connection open, and a Lambda process can open 1,024 files.
 	maxMessages = 500
 	// longestMessage is the minimum time that an invocation must have left to begin a message. It is twice the time-out
 	// for a receiver.
 	longestMessage = time.Minute
-	// stopsWithin is the period over which concurrent invocations stop receiving messages. If all of them stopped at once,
-	// the queue would have no consumer.
+	// stopsWithin is the period over which concurrent invocations stop receiving messages. If all invocations stopped
+	// at the same time, the queue would have no consumer.
 	stopsWithin = 2 * time.Minute
-	// retryDelay is the delay after the queue could not be read.
+	// retryDelay is the delay after a failure to read the queue.
 	retryDelay = time.Second
 )
 
 // messagePool tracks the messages that one invocation is processing.
 type messagePool struct {
-	slots   chan struct{} // one entry per message being processed, except waiting ones
+	slots   chan struct{} // one entry per message being processed, except waiting messages
 	places  chan struct{} // one entry per unfinished message
 	waiting atomic.Int64  // number of unfinished messages that have released their slot
 	changed chan struct{} // signals that a message has released its slot or finished
@@ -86,8 +87,8 @@ func (s *messagePool) begin(ctx context.Context, work func(context.Context)) {
 type messagePoolKey struct{}
 
 // Waits marks ctx's message as waiting for an external party until stop is called. If the wait is long and the worker
-// has a Backlog, the invocation processes other messages meanwhile. Don't use it for work that is merely slow on a busy
-// machine, because starting more work would slow it down further.
+// has a Backlog, the invocation processes other messages meanwhile. Don't use Waits for work that is merely slow on a
+// busy machine, because starting more work would slow down the machine further.
 func Waits(ctx context.Context) (stop func()) {
 	makeRoom, ok := ctx.Value(messagePoolKey{}).(func())
 	if !ok {
@@ -115,9 +116,9 @@ func (s *messagePool) awaitWaiting() bool {
 	return false
 }
 
-// takeMore receives and processes further messages while messages of the batch that begins with first are waiting. It
-// never cancels a receive call, because messages that SQS has already returned would stay hidden until their visibility
-// time-out.
+// takeMore receives and processes further messages while messages of the batch that begins with first are waiting.
+// takeMore never cancels a receive call, because messages that SQS has already returned would stay hidden until their
+// visibility time-out.
 func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool, first events.SQSMessage) {
 	taking, cancel := untilLate(ctx, first.MessageId)
 	defer cancel()
@@ -142,8 +143,8 @@ func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool
 	}
 }
 
-// untilLate returns a context that is cancelled when the invocation must stop receiving messages. The time is brought
-// forward by an amount derived from id. Message IDs are random, so invocations stop at different times.
+// untilLate returns a context that is cancelled when the invocation must stop receiving messages. The cancellation time
+// is brought forward by an amount derived from id. Message IDs are random, so invocations stop at different times.
 func untilLate(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// backlog is a queue that returns the results of next, and waits for a second if there are none.
+// backlog is a queue that returns the results of next. If there are no results, backlog waits for a second.
 type backlog struct {
 	next func(nth int) ([]string, error) // message bodies, which also serve as IDs
 
@@ -68,9 +68,9 @@ func wait(ctx context.Context, d time.Duration) {
 	<-time.After(d)
 }
 
-// TestWaitingInvocationReceivesMoreMessages checks that a message that waits for half a minute does not delay others.
-// The invocation receives further messages from its queue and deletes them itself; results of its own batch are
-// reported to Lambda.
+// TestWaitingInvocationReceivesMoreMessages checks that a message that waits for half a minute does not delay other
+// messages. The invocation receives further messages from its queue and deletes them itself. The results of the
+// invocation's own batch are reported to Lambda.
 func TestWaitingInvocationReceivesMoreMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,8 +139,8 @@ func TestBusyInvocationReceivesNoMoreMessages(t *testing.T) {
 	})
 }
 
-// TestWaitingMessagesDoNotRaiseConcurrency checks that the number of messages in progress, not counting waiting ones,
-// is limited as in any batch, however many are in the queue.
+// TestWaitingMessagesDoNotRaiseConcurrency checks that the number of messages in progress, not counting waiting
+// messages, is limited as in any batch, however many messages are in the queue.
 func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// handled records which messages each handler received.
+// handled records the messages that each handler received.
 type handled struct {
 	mu sync.Mutex
 	by map[string][]string

@@ -21,7 +21,7 @@ const (
 	requestTrace    = "1-67891233-abcdef012345678912345678"
 )
 
-// invoked returns the context of an invocation, as aws-lambda-go creates it.
+// invoked returns an invocation's context, as aws-lambda-go creates it.
 func invoked(t *testing.T) context.Context {
 	t.Helper()
 	//nolint:revive,staticcheck // the library's key

@@ -1,6 +1,6 @@
-// Package maillimit limits the e-mails that the service sends: per sender, per recipient mailbox across all
-// organisations, and per day (docs/adr/0042-mail-is-not-a-relay.md). It stores addresses only as keyed hashes, and does
-// not depend on HTTP, AWS or a store.
+// Package maillimit limits the emails that the service sends: per sender, per recipient mailbox across all
+// organisations, and per day (docs/adr/0042-mail-is-not-a-relay.md). The package stores addresses only as keyed hashes,
+// and does not depend on HTTP, AWS or a store.
 package maillimit
 
 import (
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Limiter counts e-mails before they are sent and enforces the limits. All fields are required.
+// Limiter counts emails before they are sent and enforces the limits. All fields are required.
 type Limiter struct {
 	Buckets Buckets
 	Keys    secret.Keyring
@@ -30,21 +30,21 @@ type Buckets interface {
 	Take(ctx context.Context, bucket string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
 
-// From identifies the sender responsible for an e-mail. Empty fields are not counted.
+// From identifies the sender responsible for an email. Empty fields are not counted.
 type From struct {
 	Account      string // member's account ID
 	Organisation string // ID returned by org.Organisation.MailSender
 }
 
-// Mail describes an e-mail to one address.
+// Mail describes an email to one address.
 type Mail struct {
 	Purpose Purpose
 	From    From
 	To      string
 }
 
-// Take counts an e-mail against its limits, and returns fault.Limited if any of them is exceeded. It checks the
-// mailbox's limit last, so that an e-mail refused because of its sender does not use up the mailbox's budget.
+// Take counts an email against its limits, and returns fault.Limited if any limit is exceeded. Take checks the
+// mailbox's limit last, so that an email rejected because of its sender does not use up the mailbox's budget.
 func (l Limiter) Take(ctx context.Context, m Mail) error {
 	limits, mailbox := m.Purpose.limits(), Mailbox(m.To)
 	senders := m.From.senders()
@@ -61,7 +61,8 @@ func (l Limiter) Take(ctx context.Context, m Mail) error {
 	return l.take(ctx, m.Purpose, limits.mailbox, "", mailbox)
 }
 
-// senders returns the distinct IDs to count against. An organisation that counts as its founder uses the founder's ID.
+// senders returns the distinct IDs to count emails against. An organisation that counts as its founder uses the
+// founder's ID.
 func (f From) senders() []string {
 	all := make([]string, 0, 2)
 	for _, id := range []string{f.Account, f.Organisation} {
@@ -72,7 +73,7 @@ func (f From) senders() []string {
 	return all
 }
 
-// take counts an e-mail in one bucket: a sender's, a mailbox's, or that of a sender and mailbox pair.
+// take counts an email in one bucket: the bucket of a sender, of a mailbox, or of a sender and mailbox pair.
 func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbox string) error {
 	if perDay == 0 {
 		return nil
@@ -95,7 +96,7 @@ func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbo
 }
 
 // Mailbox returns a string that is equal for addresses that deliver to the same mailbox, as far as the addresses reveal
-// it. It ignores case and any part after a plus sign (RFC 5233).
+// the mailbox. It ignores case and any part after a plus sign (RFC 5233).
 func Mailbox(address string) string {
 	address = strings.ToLower(address)
 	at := strings.LastIndexByte(address, '@')

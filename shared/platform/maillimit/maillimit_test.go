@@ -41,7 +41,8 @@ func newLimiter(t *testing.T, buckets maillimit.Buckets) maillimit.Limiter {
 	return maillimit.Limiter{Buckets: buckets, Keys: keys, Now: time.Now}
 }
 
-// admitted tries to send n e-mails and returns how many are allowed. Errors other than fault.Limited fail the test.
+// admitted tries to send n emails and returns the number of emails that are allowed. Errors other than fault.Limited
+// fail the test.
 func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillimit.Mail) (sent int) {
 	t.Helper()
 	for i := range n {
@@ -157,8 +158,8 @@ func TestTakeCountsPurposesSeparately(t *testing.T) {
 	})
 }
 
-// TestTakeAllowsLegitimateSenderDuringAttack checks that an honest sender within its share loses no e-mails,
-// however an attacker spreads theirs over addresses and time.
+// TestTakeAllowsLegitimateSenderDuringAttack checks that an honest sender within its share loses no emails, however an
+// attacker distributes its own emails over addresses and time.
 func TestTakeAllowsLegitimateSenderDuringAttack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

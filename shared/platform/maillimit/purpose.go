@@ -4,10 +4,11 @@ import "time"
 
 const day = 24 * time.Hour
 
-// Purpose is a kind of e-mail. Each purpose has its own budgets, so that one can't use up another's.
+// Purpose is a kind of email. Each purpose has its own budgets, so that one purpose can't use up another purpose's
+// budgets.
 type Purpose string
 
-// Purposes of e-mails.
+// Purposes of emails.
 const (
 	Invitation     Purpose = "invitation"
 	Notice         Purpose = "notice"          // to an organisation's verified addresses
@@ -20,7 +21,7 @@ const (
 	SupportTicket  Purpose = "support_ticket"  // support ticket for the operator
 )
 
-// limits holds the number of e-mails per day. A full budget can be used at once and then refills evenly over a day.
+// limits holds the number of emails per day. A full budget can be used all at once and then refills evenly over a day.
 // Zero means unlimited.
 type limits struct {
 	sender  int // from one account or one organisation
@@ -28,7 +29,7 @@ type limits struct {
 	mailbox int // from all senders to one mailbox
 }
 
-// limits returns the purpose's row of the table in docs/adr/0042-mail-is-not-a-relay.md. Unknown purposes get the
+// limits returns the purpose's row in the table in docs/adr/0042-mail-is-not-a-relay.md. Unknown purposes get the
 // strictest limits.
 func (p Purpose) limits() limits {
 	switch p {

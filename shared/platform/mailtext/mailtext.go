@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Message is an email to one reader. Its parts appear in the order of the fields; empty parts are omitted.
+// Message is an email to one reader. The parts appear in the order of the fields; empty parts are omitted.
 type Message struct {
 	Language string // language tag (BCP 47)
 	Subject  string // one line, without secrets, because it may appear on a locked phone
@@ -37,7 +37,7 @@ type Link struct {
 	Address string
 }
 
-// Text returns the message as plain text, one paragraph per part.
+// Text returns the message as plain text, with one paragraph per part.
 func (l Message) Text() string {
 	parts := make([]string, 0, len(l.Opening)+len(l.Closing)+4)
 	parts = append(parts, l.Opening...)
@@ -61,9 +61,9 @@ func (l Message) Text() string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// HTML returns the message as HTML, at most 600 pixels wide and readable at 375. Styles are inline, because many mail
-// programs drop style sheets. Only the link has its own colours, so that mail programs in dark mode can adapt the rest.
-// No external resources are loaded.
+// HTML returns the message as HTML, at most 600 pixels wide and readable at 375 pixels. Styles are inline, because many
+// mail programs drop style sheets. Only the link has its own colours, so that mail programs in dark mode can adapt all
+// other colours. The HTML loads no external resources.
 func (l Message) HTML() string {
 	var b strings.Builder
 	title := html.EscapeString(l.Subject)

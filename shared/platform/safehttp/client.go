@@ -1,7 +1,8 @@
 // Package safehttp is the service's only outbound HTTP client. It calls webhooks (URLs from customers) and health
-// systems (URLs from a catalogue and from their own responses). It restricts where requests can go, how long they take
-// and how large responses may be. It does not retry, holds no credentials except an optional client certificate, and
-// does not follow redirects, because only the caller knows whether that is safe.
+// systems (URLs from a catalogue and from the health systems' own responses). Package safehttp restricts where requests
+// can go, how long requests take and how large responses may be. It does not retry, and holds no credentials except an
+// optional client certificate. It does not follow redirects, because only the caller knows whether following a redirect
+// is safe.
 package safehttp
 
 import (
@@ -34,22 +35,22 @@ const (
 
 // Options configures a Client.
 type Options struct {
-	// Allow lists address ranges that may be reached in addition to public addresses, on any port and without TLS. It is
-	// empty in production; the local runner sets it to loopback.
+	// Allow lists address ranges that may be reached in addition to public addresses, on any port and without TLS.
+	// Allow is empty in production; the local runner sets Allow to loopback.
 	Allow []netip.Prefix
 	// Within is the time limit for a complete exchange; zero means one minute. Downloading a vendor's list of all its
-	// institutions takes longer.
+	// institutions takes longer than a minute.
 	Within time.Duration
-	// Certificate is the client certificate for servers that request one over TLS; nil means none. Use a Client with a
-	// certificate only for servers that may see it.
+	// Certificate is the client certificate for servers that request one over TLS; nil means that no certificate is
+	// sent. Use a Client with a certificate only for servers that may see the certificate.
 	Certificate *tls.Certificate
-	// Roots replaces the system's certificate authorities; nil means the system's are used.
+	// Roots replaces the system's certificate authorities; nil means that the system's authorities are used.
 	Roots *x509.CertPool
 }
 
-// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
-// proxy, because a proxy would resolve names beyond the guard's control. An exchange ends after Options.Within, or
-// earlier if the request's context ends. It is safe for concurrent use.
+// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. Client uses
+// no proxy, because a proxy would resolve names beyond the guard's control. An exchange ends after Options.Within, or
+// earlier if the request's context ends. Client is safe for concurrent use.
 type Client struct {
 	secure *http.Client
 	plain  *http.Client // for http URLs: reaches only the allowed ranges, so nothing in production
@@ -98,9 +99,9 @@ func guarded(guard *guard, shown *tls.Certificate, test seams) *http.Client {
 	}
 }
 
-// Do sends a request and returns its response, whatever the status. It returns redirects instead of following them. It
-// rejects URLs with user information or a fragment, and hosts other than plain ASCII names and IP addresses. Errors are
-// always *Error. The caller must close the body, preferably with ReadAll.
+// Do sends a request and returns the response, whatever its status. Do returns redirects instead of following them. It
+// rejects URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP addresses.
+// Errors are always *Error. The caller must close the body, preferably with ReadAll.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	if !acceptable(request.URL) {
 		if request.Body != nil {

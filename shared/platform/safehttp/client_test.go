@@ -25,7 +25,7 @@ func loopback() safehttp.Options {
 	return safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 }
 
-// server starts a loopback server that does not log connections that tests break.
+// server starts a loopback server that does not log connections broken by tests.
 func server(t *testing.T, start func(*httptest.Server), handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)
@@ -54,7 +54,7 @@ func send(client *safehttp.Client, request *http.Request, limit int64) (int, str
 	return response.StatusCode, string(body), err
 }
 
-// wantClass checks an error's class and that its text reveals nothing.
+// wantClass checks an error's class and that the error's text reveals nothing.
 func wantClass(t *testing.T, err error, class safehttp.Class) {
 	t.Helper()
 	failure, ok := errors.AsType[*safehttp.Error](err)

@@ -11,7 +11,7 @@ import (
 )
 
 // guard decides at dial time whether a connection to an address is allowed. It checks the address actually being
-// dialled, so DNS rebinding can't bypass it.
+// dialled, so DNS rebinding can't bypass the guard.
 type guard struct {
 	allow      []netip.Prefix // allowed on any port
 	public     bool           // whether public addresses are also allowed, on port 443 only
@@ -40,8 +40,9 @@ func (g *guard) control(_ context.Context, network, address string, _ syscall.Ra
 	return nil
 }
 
-// permits reports whether a connection to target is allowed. Addresses with a zone and IPv4-mapped IPv6 addresses never
-// are. The dialler unmaps mapped addresses before the check, so one that still gets here is forged.
+// permits reports whether a connection to target is allowed. Addresses with a zone and IPv4-mapped IPv6 addresses are
+// never allowed. The dialler unmaps mapped addresses before the check, so a mapped address that reaches permits is
+// forged.
 func (g *guard) permits(target netip.AddrPort) bool {
 	address := target.Addr()
 	if address.Zone() != "" {
@@ -51,7 +52,8 @@ func (g *guard) permits(target netip.AddrPort) bool {
 }
 
 // MayReach reports whether a client with these options would attempt a request to target. It checks that Do accepts the
-// URL and, if the host is an IP address, that the guard permits it. Host names are only checked once they are resolved.
+// URL and, if the host is an IP address, that the guard permits the address. Host names are not checked until they are
+// resolved.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false
@@ -62,7 +64,7 @@ func (o Options) MayReach(target *url.URL) bool {
 		return g.public || len(g.allow) > 0
 	}
 	port, err := strconv.ParseUint(cmp.Or(target.Port(), defaultPort(target.Scheme)), 10, 16)
-	return err == nil && g.permits(netip.AddrPortFrom(address.Unmap(), uint16(port))) // unmapped, as the dialler does
+	return err == nil && g.permits(netip.AddrPortFrom(address.Unmap(), uint16(port))) // unmapped, as in the dialler
 }
 
 func defaultPort(scheme string) string {
@@ -84,8 +86,9 @@ func within(ranges []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(address) })
 }
 
-// special4 returns the IPv4 ranges that are not globally reachable unicast: those in the IANA Special-Purpose Address
-// Registry (RFC 6890) and multicast. Loopback matters even in Lambda, because the Runtime API listens there.
+// special4 returns the IPv4 ranges that are not globally reachable unicast: the ranges in the IANA Special-Purpose
+// Address Registry (RFC 6890), and multicast. Loopback matters even in Lambda, because the Runtime API listens on a
+// loopback address.
 func special4() []netip.Prefix {
 	return prefixes(
 		"0.0.0.0/8",       // this network

@@ -118,8 +118,8 @@ func TestGuardRequiresPort443AndTLSForPublicAddresses(t *testing.T) {
 	}
 }
 
-// TestMayReachAgreesWithGuard checks that an address, in any spelling, that the guard would not dial is refused
-// beforehand. Names are not checked until they are resolved.
+// TestMayReachAgreesWithGuard checks that MayReach rejects every address, in any spelling, that the guard would not
+// dial. Names are not checked until they are resolved.
 func TestMayReachAgreesWithGuard(t *testing.T) {
 	t.Parallel()
 	local := safehttp.Options{Allow: []netip.Prefix{
@@ -128,7 +128,7 @@ func TestMayReachAgreesWithGuard(t *testing.T) {
 	}}
 	for address, want := range map[string]struct{ anywhere, onALaptop bool }{
 		"https://hooks.example/in":        {true, true},
-		"https://hooks.example:8443/in":   {true, true}, // the guard checks a name's port only when it dials
+		"https://hooks.example:8443/in":   {true, true}, // the guard checks a name's port only when dialling
 		"https://8.8.8.8/":                {true, true},
 		"https://8.8.8.8:8443/":           {false, false},
 		"https://[2606:4700::1111]/":      {true, true},

@@ -14,8 +14,8 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// Setting is the configuration of a mode: its identity providers, and whether the mode's network and all of the
-// network's records are simulated.
+// Setting is a mode's configuration: its identity providers, and whether the mode's network and all of the network's
+// records are simulated.
 type Setting struct {
 	Providers []identity.Provider
 	Simulated bool
@@ -27,7 +27,7 @@ type Admission struct {
 	Settings      map[org.Mode]Setting // has no entry for a mode without a network
 }
 
-// Offer returns the setting for a public ID's mode. It returns fault.Forbidden if the organisation's plan does not
+// Offer returns the setting for the mode of a public ID. It returns fault.Forbidden if the organisation's plan does not
 // include TEFCA mode, and fault.Invalid if the mode has no identity provider or no network.
 func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (Setting, error) {
 	if mode == org.Live {

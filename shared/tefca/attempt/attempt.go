@@ -47,8 +47,8 @@ type Attempt struct {
 	NonceHash string
 	Verifier  []byte // encrypted PKCE verifier
 
-	// Assertion is the encrypted identity used to query the network. It is deleted at IdentityEnds, the token's or the
-	// attempt's expiry, whichever is earlier.
+	// Assertion is the encrypted identity used to query the network. It is deleted at IdentityEnds, which is the
+	// token's or the attempt's expiry, whichever is earlier.
 	Assertion    []byte
 	IdentityEnds time.Time
 
@@ -62,7 +62,7 @@ type Attempt struct {
 type Status string
 
 // Statuses of an attempt. Authorizing and Expired are never stored but computed on reading. An attempt is Authorizing
-// while a chosen facility is not connected yet, and Expired after its expiry.
+// while a chosen facility is not yet connected, and Expired after the attempt's expiry.
 const (
 	Created     Status = "created"  // the browser has not been redirected yet
 	Open        Status = "open"     // the browser has been redirected to the provider
@@ -81,7 +81,7 @@ type Ending struct {
 	RequestID   string // ID of the request that failed, or the attempt's ID if a worker failed
 }
 
-// Facility is a facility reported by the network, with its status in the attempt.
+// Facility is a facility reported by the network, with the facility's status in the attempt.
 type Facility struct {
 	ID        string // ID in the network's directory
 	Name      string
@@ -123,7 +123,7 @@ type Conclusion struct {
 	// Known is the ID of the facility's previous connection under the same VaultKey. It is empty if there was no
 	// previous connection.
 	Known      string
-	Erased     time.Time             // time of that connection's last erasure, as read
+	Erased     time.Time             // time of the connection's last erasure, as read
 	Connection connection.Connection // replaces the stored connection if Connection has a revision
 	Tokens     tokens.Row
 	Events     []webhook.Event
@@ -172,7 +172,7 @@ func verifierBinding(a Attempt) string { return "identity-verifier|" + a.Tenant.
 
 // vaultKey returns a key derived from an assertion's person and the organisation's external ID. Each facility has at
 // most one connection per vault key. The key is a plain hash rather than a keyed hash, because it must remain the same
-// for years, across key rotations. The issuer and subject can't be guessed.
+// for years, across key rotations. A plain hash is safe because the issuer and subject can't be guessed.
 func vaultKey(who tefca.Assertion, externalID string) string {
 	return binding.Hash(personKey(who.Issuer, who.Subject) + "|" + externalID)
 }

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// CancelStore stores attempts that their patients cancel.
+// CancelStore stores the cancellation of attempts.
 type CancelStore interface {
 	Facilities
 	Saver
@@ -28,8 +28,8 @@ type Canceler struct {
 }
 
 // Cancel fails an attempt whose identity has not been verified yet, and returns the attempt's progress. Any other
-// attempt remains unchanged. requestID is this request's ID, for the attempt's error. Of a cancellation and a
-// verification at the same time, the store lets one win. Cancel returns fault.NotFound in the same cases as
+// attempt remains unchanged. requestID is the ID of this request, for the attempt's error. If a cancellation and a
+// verification coincide, the store lets one of the two win. Cancel returns fault.NotFound in the same cases as
 // Watcher.Progress.
 func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
@@ -42,7 +42,7 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return p, err
 }
 
-// cancel makes one try for Cancel. It returns fault.Conflict if the attempt changed in the meantime.
+// cancel makes a single try on behalf of Cancel. It returns fault.Conflict if the attempt has changed in the meantime.
 func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (Progress, error) {
@@ -63,8 +63,8 @@ func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return watcher.progress(ctx, a)
 }
 
-// cancelled returns the error for a browser that continues an attempt, if its patient has cancelled the attempt
-// meanwhile. Otherwise it returns nil.
+// cancelled returns an error if the patient has cancelled an attempt that a browser is about to continue. Otherwise,
+// cancelled returns nil.
 func (a Attempt) cancelled() error {
 	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
 		return nil
@@ -72,8 +72,8 @@ func (a Attempt) cancelled() error {
 	return failed(binding.Cancelled, nil)
 }
 
-// ended returns the error for a write that lost a conflict: the attempt's cancellation if that caused the conflict,
-// otherwise err.
+// ended returns the error for a write that lost a conflict. It returns the attempt's cancellation if the cancellation
+// caused the conflict, and err otherwise.
 func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if !errors.Is(err, fault.Conflict) {
 		return err

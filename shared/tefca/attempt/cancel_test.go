@@ -103,7 +103,7 @@ func TestLeaveIsRefusedWhenCancelledAtSameTime(t *testing.T) {
 	wantCancelled(t, w.cancel(t, "cancel-2"))
 }
 
-// begins is an identity provider at which something happens while a sign-in begins.
+// begins is an identity provider that runs a function while a sign-in begins.
 type begins struct {
 	*world
 

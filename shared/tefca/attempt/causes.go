@@ -10,15 +10,15 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Causes of failure, in addition to those in package identity.
+// Causes of failure, in addition to the causes in package identity.
 const (
 	causeRefused  = "identity_refused"
 	causeNetwork  = "network_unavailable"
 	causeInternal = "internal"
 )
 
-// causes returns the table of the causes for which an attempt can fail after the provider has responded. The causes are
-// stable words.
+// causes returns the table of the causes for which an attempt can fail after the provider has responded. Each cause is
+// a stable identifier.
 func causes() fault.Causes {
 	return fault.Causes{
 		causeRefused: {
@@ -45,15 +45,16 @@ func causes() fault.Causes {
 // failed returns the error for a cause listed in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// causeOf returns the cause of an attempt's failure. Errors in neither causes table are internal failures.
+// causeOf returns the cause of an attempt's failure. An error that is not in either causes table is an internal
+// failure.
 func causeOf(err error) string { return cmp.Or(identity.CauseOf(err), causeInternal) }
 
-// actionOf returns the suggested remedy for a cause. The cause may have been stored by a different release.
+// actionOf returns the suggested remedy for a cause. A different release may have stored the cause.
 func actionOf(cause string) string {
 	return cmp.Or(causes()[cause].Action, identity.ActionOf(cause), causes()[causeInternal].Action)
 }
 
-// Reason is a stable word that explains why a chosen facility could not be connected (docs/openapi.yaml).
+// Reason is a stable identifier that explains why a chosen facility could not be connected (docs/openapi.yaml).
 type Reason string
 
 // Reasons for a failed facility.

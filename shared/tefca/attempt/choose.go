@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxChosen limits how many facilities can be chosen in one request, because a choice is stored in a single
-// transaction.
+// maxChosen is the maximum number of facilities that can be chosen in one request. The number is limited because a
+// choice is stored in a single transaction.
 const maxChosen = 50
 
 // ChoiceStore stores a person's choice of facilities.
@@ -33,9 +33,10 @@ type Chooser struct {
 	Enqueuer Enqueuer
 }
 
-// Choose starts connecting the chosen facilities and returns the attempt's progress. It is idempotent: facilities
-// already connected or being connected are unchanged. Choose returns fault.Invalid for facilities that can't be chosen,
-// fault.Conflict if nothing has been located yet or the identity has expired, or an error from Watcher.Progress.
+// Choose starts connecting the chosen facilities and returns the attempt's progress. It is idempotent: facilities that
+// are already connected or being connected are unchanged. Choose returns fault.Invalid for facilities that can't be
+// chosen, and fault.Conflict if nothing has been located yet or the identity has expired. It also returns errors from
+// Watcher.Progress.
 func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) (Progress, error) {
@@ -51,7 +52,7 @@ func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, to
 	return c.Progress(ctx, tenant, asked, token)
 }
 
-// choose tries Choose once.
+// choose makes a single try on behalf of Choose.
 func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) error {
@@ -96,6 +97,6 @@ func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, to
 	if err := c.Store.Choose(ctx, a, chosen); err != nil {
 		return fmt.Errorf("store the choice: %w", err)
 	}
-	_ = c.Enqueuer.EnqueueAttempt(ctx, tenant, a.ID) // if the message is lost, the sweeper sends another
+	_ = c.Enqueuer.EnqueueAttempt(ctx, tenant, a.ID) // the sweeper resends a lost message
 	return nil
 }

@@ -95,7 +95,7 @@ func TestChooseIsIdempotent(t *testing.T) {
 	}
 }
 
-// racing is a store that loses compare-and-swaps to other writers.
+// racing is a store whose compare-and-swaps lose to other writers.
 type racing struct {
 	attempt.ChoiceStore
 

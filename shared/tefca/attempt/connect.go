@@ -25,15 +25,16 @@ import (
 )
 
 const (
-	// facilityTime is how long a facility has to return a record. keepTime is the time to convert, encrypt and store
-	// the record. facilityLease covers both periods. If storing took longer than the lease, workers would read the
-	// record over and over.
+	// facilityTime is the time that a facility has to return a record. keepTime is the time to convert, encrypt and
+	// store the record. facilityLease covers both periods. If storing took longer than the lease, workers would read
+	// the record repeatedly.
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
 )
 
-// authorize reads the chosen facilities' records, several concurrently. If one facility fails, the others continue.
+// authorize reads the chosen facilities' records, several concurrently. If a facility fails, authorize continues with
+// the other facilities.
 func (w Worker) authorize(ctx context.Context, a Attempt) error {
 	known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
 	if err != nil {
@@ -114,7 +115,8 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	return err
 }
 
-// source is the result of reading a facility: either a record to store, or tokens with which to read the record.
+// source is the result of reading a facility. It contains either a record to store, or tokens with which to read the
+// record.
 type source struct {
 	records.Content
 
@@ -167,7 +169,7 @@ func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error
 var errTaken = errors.New("the facility was dealt with")
 
 // conclude creates the connection. If another attempt has since connected the same person at the same facility,
-// conclude reauthorises that connection instead.
+// conclude reauthorises the existing connection instead.
 func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
 	isAgain := false
 	return retry.OnConflict(ctx, retry.Tries, func() error {
@@ -185,7 +187,7 @@ func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from sourc
 	})
 }
 
-// concludeOnce tries conclude once.
+// concludeOnce makes a single try on behalf of conclude.
 func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from source) error {
 	vault := vaultKey(from.who, a.ExternalID)
 	known, erased, err := w.Store.Known(ctx, a.Tenant, vault, f.ID)
@@ -221,7 +223,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	*f = end.Facility
 	logx.Add(ctx, slog.String("connection_id", conn.ID))
 	for _, event := range end.Events {
-		_ = w.Events.EnqueueEvent(ctx, event.Tenant, event.ID) // if the message is lost, the sweeper sends another
+		_ = w.Events.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper resends a lost message
 	}
 	return nil
 }
@@ -250,7 +252,7 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	return conn, version, nil
 }
 
-// keep creates a connection's token set and stores the record to which the token set gives access.
+// keep creates a connection's token set and stores the record that the token set gives access to.
 func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	from source,
 ) (tokens.Set, *tokens.Records, error) {
@@ -269,7 +271,7 @@ func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	return tokens.Set{Scope: tefca.Scope, AskedScope: tefca.Scope, ExpiresAt: held.Until, Records: &held}, &held, nil
 }
 
-// complete fills in the remaining rows to store with an authorised connection.
+// complete fills in the remaining rows that are stored with an authorised connection.
 func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclusion, conn connection.Connection,
 	set tokens.Set, version int64,
 ) error {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// erase deletes a connection as the eraser does on its organisation's request.
+// erase deletes a connection as the eraser does at the organisation's request.
 func (w *world) erase(t *testing.T, id string) {
 	t.Helper()
 	c := w.connection(t, id)
@@ -24,7 +24,7 @@ func (w *world) erase(t *testing.T, id string) {
 	expect.NoError(t, erasures.RemoveConnection(t.Context(), tenant, id, w.time()))
 }
 
-// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs and an erasure while the worker
+// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs, and an erasure while the worker
 // stores the record.
 func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 	t.Parallel()

@@ -59,8 +59,8 @@ func TestUnresponsiveDependenciesTimeOut(t *testing.T) {
 	})
 }
 
-// TestWorkerSkipsFacilityNearDeadline checks that a run near its deadline skips facilities. Reading these facilities
-// would be cut off, and their leases would then block other runs.
+// TestWorkerSkipsFacilityNearDeadline checks that a run near its deadline skips facilities. Reading a facility would be
+// cut off, and the facility's lease would then block other runs.
 func TestWorkerSkipsFacilityNearDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// locateTime is how long the network has to report facilities. Facilities that have not responded by then are
+	// locateTime is the time that the network has to report facilities. Facilities that have not responded by then are
 	// displayed as unanswered.
 	locateTime = 75 * time.Second
 	// locateLease is the duration of the lease for querying the network. It exceeds locateTime.
@@ -31,7 +31,7 @@ type locating struct {
 	failure error // an internal failure
 }
 
-// locate queries the network for facilities with records, and stores each facility as soon as it is reported.
+// locate queries the network for facilities with records, and stores each facility as soon as the network reports it.
 func (w Worker) locate(ctx context.Context, a Attempt) error {
 	now := w.Now()
 	if now.Before(a.LeaseUntil) {
@@ -67,7 +67,7 @@ func (w Worker) locate(ctx context.Context, a Attempt) error {
 	return nil
 }
 
-// ask queries the network for facilities. failure is the reason why the attempt failed; err is an internal failure.
+// ask queries the network for facilities. failure is the reason the attempt failed; err is an internal failure.
 func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	if !a.isVerified(w.Now()) {
 		return identity.Expired(), nil

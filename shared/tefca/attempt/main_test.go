@@ -219,8 +219,8 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// admission returns an Admission with settings for test mode, and an empty setting for live mode, which requires a paid
-// plan.
+// admission returns an Admission with settings for test mode, and with an empty setting for live mode, which requires a
+// paid plan.
 func admission() attempt.Admission {
 	return attempt.Admission{
 		Organisations: plans{"free": org.Free, "paid": org.Paid},

@@ -100,8 +100,8 @@ func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	}
 }
 
-// TestFailedRunDeletesCachedRecord checks that a run that can't create the connection deletes the record, even if the
-// run is cut off.
+// TestFailedRunDeletesCachedRecord checks that a run that can't create the connection deletes the cached record, even
+// if the run is cut off.
 func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -116,7 +116,7 @@ func TestFailedRunDeletesCachedRecord(t *testing.T) {
 }
 
 // TestWorkerRetriesOrStopsAfterConflict checks that a worker that loses a race retries if it still has something to
-// store. Other errors are internal failures, and the facility is reported as failed.
+// store. Any other error is an internal failure, and the facility is reported as failed.
 func TestWorkerRetriesOrStopsAfterConflict(t *testing.T) {
 	t.Parallel()
 	most := retry.Tries
@@ -245,8 +245,8 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 	}
 }
 
-// TestEncryptedDataIsBoundToItsRow checks that encrypted data moved to another row causes an internal failure, and
-// that the data's location is logged.
+// TestEncryptedDataIsBoundToItsRow checks encrypted data that was moved to another row. The moved data must cause an
+// internal failure, and the log must contain the data's location.
 func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// exchangeTime is how long a provider has to exchange a code. The limit is short enough for the function to respond to
-// the browser afterwards.
+// exchangeTime is the time that a provider has to exchange a code. The limit is short enough for the function to
+// respond to the browser afterwards.
 const exchangeTime = 20 * time.Second
 
 // EndStore stores attempts when the browser returns from the provider.
@@ -45,15 +45,15 @@ type Return struct {
 	RequestID string                   // ID of this request, displayed with an error
 }
 
-// Completed describes the window of a browser that returned.
+// Completed describes the window of a returning browser.
 type Completed struct {
 	Known bool         // the attempt was found and stores the error; otherwise the error must be displayed
 	Look  binding.Look // zero if the attempt was not found
 }
 
-// Complete verifies the identity with which a browser returns, and queues the network query.
-// If the patient cancelled the attempt before it was verified, Complete discards the identity and returns an error for
-// which binding.IsCancelled is true.
+// Complete verifies the identity with which a browser returns, and queues the network query. If the patient cancelled
+// the attempt before the identity was verified, Complete discards the identity and returns an error for which
+// binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if strayed, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
@@ -91,11 +91,11 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		}
 		return Completed{Look: a.Look}, fmt.Errorf("store the verified identity: %w", err)
 	}
-	_ = c.Enqueuer.EnqueueAttempt(ctx, done.Tenant, done.ID) // if the message is lost, the sweeper sends another
+	_ = c.Enqueuer.EnqueueAttempt(ctx, done.Tenant, done.ID) // the sweeper resends a lost message
 	return known, nil
 }
 
-// verify exchanges a return for the person's identity and stores the identity in done.
+// verify exchanges the parameters of a return for the person's identity and stores the identity in done.
 func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Return) error {
 	verifier, err := c.Verifiers.Open(ctx, a.Tenant, verifierBinding(a), a.Verifier)
 	if err != nil {

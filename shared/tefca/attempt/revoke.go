@@ -34,7 +34,7 @@ type Revoker struct {
 }
 
 // Revoke ends all of a tenant's active connections for the synthetic patient with the given email address, regardless
-// of external ID, and returns the sorted IDs of the ended connections. It returns fault.Forbidden in live mode, and
+// of external ID. It returns the sorted IDs of the ended connections. Revoke returns fault.Forbidden in live mode, and
 // fault.Invalid if no synthetic patient has the address.
 func (r Revoker) Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error) {
 	if tenant.Mode != org.Test {

@@ -16,7 +16,7 @@ import (
 // ending lists a person's connections and ends them.
 type ending struct {
 	w     *world
-	more  []string // IDs in addition to those in the tables
+	more  []string // IDs in addition to the IDs in the tables
 	fails bool
 	ended []string
 }

@@ -22,7 +22,7 @@ type Watcher struct {
 	Now   func() time.Time
 }
 
-// Progress describes how far an attempt has progressed.
+// Progress describes an attempt's progress.
 type Progress struct {
 	Attempt    Attempt
 	Status     Status
@@ -30,8 +30,8 @@ type Progress struct {
 	Failure    *binding.Failure // set only if the attempt failed
 }
 
-// Progress returns an attempt's progress, given its token. Unknown attempts, other organisations' attempts and wrong
-// tokens all return fault.NotFound.
+// Progress returns the progress of the attempt with the given token. It returns fault.NotFound for an unknown attempt,
+// another organisation's attempt and a wrong token.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	a, err := find(ctx, w.Store, tenant, asked, token)
 	if err != nil {

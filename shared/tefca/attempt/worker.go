@@ -39,13 +39,13 @@ type WorkStore interface {
 	// TokenVersion returns the version of a connection's token set, using a consistent read, even if the connection has
 	// ended. It returns 0 if the connection never had tokens.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if one of the rows has changed since
-	// it was read, or if the person has since been connected at the facility.
+	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if a row has changed since it was
+	// read, or if the person has since been connected at the facility.
 	Conclude(ctx context.Context, c Conclusion) error
 }
 
-// Reader reads a person's record from a facility (fetch.Reader). It returns package tefca's errors for failures of the
-// network; all other errors are internal.
+// Reader reads a person's record from a facility (fetch.Reader). For failures of the network, Reader returns errors
+// from package tefca; all other errors are internal.
 type Reader interface {
 	Read(ctx context.Context, network tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error)
 }
@@ -104,8 +104,9 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error
 	return nil
 }
 
-// reschedule stores when an attempt is next due: when the first lease on a chosen facility expires, or, without a
-// lease, when the identity expires. If the identity has expired, reschedule deletes it. The sweeper runs every minute.
+// reschedule stores the time at which an attempt is next due. An attempt is due when the first lease on a chosen
+// facility expires or, without a lease, when the identity expires. If the identity has expired, reschedule deletes the
+// identity. The sweeper runs every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)
@@ -129,7 +130,7 @@ func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) er
 	})
 }
 
-// dueAt returns the time when a located attempt is next due.
+// dueAt returns the time at which a located attempt is next due.
 func dueAt(a Attempt, known []Facility, now time.Time) time.Time {
 	at := a.IdentityEnds
 	for _, f := range known {

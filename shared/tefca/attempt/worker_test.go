@@ -219,7 +219,8 @@ func TestWorkerDiscardsResultWhenLeaseIsLost(t *testing.T) {
 	}
 }
 
-// TestConcurrentSignInsCreateOneConnection checks that the other sign-ins reauthorise the same connection.
+// TestConcurrentSignInsCreateOneConnection checks that, of several concurrent sign-ins, one creates the connection and
+// the others reauthorise the same connection.
 func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"
@@ -337,7 +338,7 @@ func TestFHIRFacilityIsConnectedWithoutCachedRecord(t *testing.T) {
 	}
 }
 
-// save stores a connection as another function would.
+// save stores a connection as another function does.
 func (w *world) save(t *testing.T, c connection.Connection) error {
 	t.Helper()
 	return store.NewRefresh(w.conns, store.Tokens{}, store.Events(w.rows.Work)).SaveConnection(t.Context(), c)

@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// mostProbes is the maximum number of endpoints that one run probes, and mostOfHost the maximum at one host. For
-	// endpoints that have failed, the maximum is mostRetries. The others remain due for the next run.
+	// mostProbes is the maximum number of endpoints that one run probes. mostOfHost is the maximum number of endpoints
+	// probed per host, and mostRetries is the maximum number of failing endpoints probed per host. The remaining
+	// endpoints stay due for the next run.
 	mostProbes  = 240
 	mostOfHost  = 6
 	mostRetries = 1
 )
 
-// due lists the endpoints that a run probes, grouped by host, longest overdue first. total is the number of all due
+// due returns the endpoints that a run probes, grouped by host, longest overdue first. total is the number of all due
 // endpoints.
 func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
 	var all []*entry
@@ -50,8 +51,8 @@ func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
 	return hosts, len(all)
 }
 
-// hostOf returns a URL's host without its port, which identifies one machine regardless of which of its servers is
-// probed.
+// hostOf returns a URL's host without its port. The host identifies one machine, regardless of which of the machine's
+// servers is probed.
 func hostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

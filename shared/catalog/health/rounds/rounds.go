@@ -1,7 +1,7 @@
-// Package rounds periodically probes the due endpoints of the live catalogue, some of them in every run, and stores the
+// Package rounds periodically probes the live catalogue's due endpoints, a portion of them in each run, and stores the
 // findings (docs/adr/0030-health-of-endpoints.md). It schedules the probes and limits their concurrency to one per
-// host. Package health interprets the findings, and package smart performs the requests. If a run is lost, only its
-// findings are: the endpoints remain due.
+// host. Package health interprets the findings, and package smart performs the requests. If a run fails, only its
+// findings are lost: the endpoints remain due.
 package rounds
 
 import (
@@ -21,12 +21,12 @@ import (
 
 // Catalogs returns the live catalogues.
 type Catalogs interface {
-	// Live returns a mode's live catalogue, or the zero Catalog if nothing has been published. If known is its version,
-	// Live may omit the endpoints.
+	// Live returns a mode's live catalogue, or the zero Catalog if nothing has been published. If known is the live
+	// catalogue's version, Live may omit the endpoints.
 	Live(ctx context.Context, mode, known string) (Catalog, error)
 }
 
-// Catalog holds one mode's endpoints, which are to be probed.
+// Catalog holds one mode's endpoints to be probed.
 type Catalog struct {
 	Version   string
 	Published time.Time
@@ -35,20 +35,21 @@ type Catalog struct {
 
 // Records stores the health of endpoints, and the lease that a run holds.
 type Records interface {
-	// Begin acquires the lease until the given time and returns the number of the run. It returns fault.Conflict if
-	// another process holds the lease.
+	// Begin acquires the lease until the given time and returns the run's number. It returns fault.Conflict if another
+	// process holds the lease.
 	Begin(ctx context.Context, now, until time.Time) (run int64, err error)
-	// Records returns all records of a mode.
+	// Records returns all of a mode's records.
 	Records(ctx context.Context, mode string) ([]health.Record, error)
 	// SaveRecord replaces revision r.Rev, or creates the record if r.Rev is 0. It returns fault.Conflict if the stored
 	// revision differs.
 	SaveRecord(ctx context.Context, r health.Record) error
-	// Forget removes an endpoint's record at the revision read, and the endpoint's discovered URLs. It returns
-	// fault.Conflict if the stored revision differs.
+	// Forget removes an endpoint's record, provided that its revision is the one read, and the endpoint's discovered
+	// URLs. It returns fault.Conflict if the stored revision differs.
 	Forget(ctx context.Context, r health.Record) error
 	// SaveDiscoveredURLs replaces an endpoint's discovered URLs.
 	SaveDiscoveredURLs(ctx context.Context, s health.DiscoveredURLs) error
-	// Pointer returns the Pointer to the mode's current summary. If there is none, only the mode is set.
+	// Pointer returns the Pointer to the mode's current summary. If the mode has no summary, only the Pointer's mode is
+	// set.
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 	// MovePointer replaces revision p.Rev. It returns fault.Conflict if the stored revision differs.
 	MovePointer(ctx context.Context, p health.Pointer) error
@@ -59,7 +60,8 @@ type Prober interface {
 	Probe(ctx context.Context, e health.Endpoint) health.Finding
 }
 
-// Observer reports the results of real connections at token endpoints, which are named in the same way as by Prober.
+// Observer reports the results of real connections at token endpoints. Observer and Prober use the same names for token
+// endpoints.
 type Observer interface {
 	// Failing reports whether the most recent token requests all failed because of the server.
 	Failing(ctx context.Context, token string) (bool, error)
@@ -68,7 +70,7 @@ type Observer interface {
 	Answered(ctx context.Context, token string, since time.Time) (int, error)
 }
 
-// Deps holds the dependencies of Rounds. All are required.
+// Deps holds the dependencies of Rounds. All fields are required.
 type Deps struct {
 	Catalogs Catalogs
 	Records  Records
@@ -76,7 +78,8 @@ type Deps struct {
 	Observer Observer
 	// Put stores an object, which is never modified.
 	Put func(ctx context.Context, name string, body []byte) error
-	// Admits reports whether a URL may be probed. In a local environment, only its own URLs may be.
+	// Admits reports whether a URL may be probed. In a local environment, only the environment's own URLs may be
+	// probed.
 	Admits func(base string) bool
 	Now    func() time.Time
 }
@@ -95,7 +98,7 @@ type Rounds struct {
 type modeState struct {
 	mode       string
 	catalog    Catalog
-	entries    []*entry // ordered by ID; nil if they must be read
+	entries    []*entry // ordered by ID; nil if the entries must be read
 	summarized time.Time
 }
 
@@ -115,8 +118,8 @@ func New(d Deps) *Rounds {
 // longest is the maximum duration of a run without a deadline.
 const longest = 50 * time.Second
 
-// Run probes due endpoints and finishes before the deadline of ctx. It records its results in the log line of ctx. An
-// error is an internal failure and does not affect any endpoint's record.
+// Run probes due endpoints and finishes before the deadline of ctx. It adds its results to the log line of ctx. An
+// error indicates an internal failure and does not affect any endpoint's record.
 func (r *Rounds) Run(ctx context.Context) error {
 	if !r.mu.TryLock() {
 		return nil // this process is already executing a run
@@ -200,7 +203,7 @@ func (r *Rounds) readRecords(ctx context.Context) error {
 	return nil
 }
 
-// remember sets an endpoint's record, which is zero if the endpoint was never probed.
+// remember sets an endpoint's record. The record is zero if the endpoint was never probed.
 func (w *modeState) remember(e *entry, known health.Record) {
 	known.EndpointID, known.Mode = e.ID, w.mode
 	e.record, e.dueAt = known, health.DueAt(known, w.catalog.Published, len(w.catalog.Endpoints))

@@ -86,7 +86,7 @@ func TestRunProbesNationwideCatalogueWithinOneDay(t *testing.T) {
 	})
 }
 
-// count returns the number of endpoints for each number of probes.
+// count returns, for each number of probes, the number of endpoints with that many probes.
 func count(w *world, all []health.Endpoint, of func(health.Endpoint) bool) map[int]int {
 	times := map[int]int{}
 	for _, e := range all {
@@ -159,8 +159,8 @@ func TestRunRecordsFailuresWhenNoServerEverResponded(t *testing.T) {
 	})
 }
 
-// TestRunPreventsConcurrentRuns checks that a process reads the rows that another one has written before it probes, and
-// that two processes never probe at the same time.
+// TestRunPreventsConcurrentRuns checks that, before probing, a process reads the rows that another process has written.
+// It also checks that two processes never probe at the same time.
 func TestRunPreventsConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -183,8 +183,8 @@ func TestRunPreventsConcurrentRuns(t *testing.T) {
 	})
 }
 
-// TestRunSkipsRemainingEndpointsOfUnresponsiveHost checks that a host that does not respond is skipped after two of its endpoints, so that
-// a run does not wait for each of its hundreds of tenants.
+// TestRunSkipsRemainingEndpointsOfUnresponsiveHost checks that a run skips an unresponsive host after two of the host's
+// endpoints, rather than waiting for each of the host's hundreds of tenants.
 func TestRunSkipsRemainingEndpointsOfUnresponsiveHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -312,8 +312,8 @@ func TestRunKeepsStateAfterInternalFailure(t *testing.T) {
 	}
 }
 
-// TestRunWritesSummaryAfterChange checks that a summary is written after a state has changed, at most every five
-// minutes, and otherwise once an hour if there were probes.
+// TestRunWritesSummaryAfterChange checks that a summary is written after a state change, at most every five minutes.
+// Without a state change, a summary is written once an hour if there were probes.
 func TestRunWritesSummaryAfterChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestRunWritesSummaryAfterChange(t *testing.T) {
 	})
 }
 
-// TestRunDeletesRecordOneMonthAfterEndpointIsRemoved also checks that other records are retained.
+// TestRunDeletesRecordOneMonthAfterEndpointIsRemoved also checks that all other records are retained.
 func TestRunDeletesRecordOneMonthAfterEndpointIsRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

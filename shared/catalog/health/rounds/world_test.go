@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/health/rounds"
 )
 
-// world simulates the catalogue, the rows and the servers, and counts all calls.
+// world simulates the catalogue, the rows and the servers, and counts all calls to them.
 type world struct {
 	memory.EndpointHealth
 
@@ -135,7 +135,7 @@ func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
 	return r.Run(ctx)
 }
 
-// pass executes one run per minute for the given time.
+// pass executes one run per minute for the given period.
 func (w *world) pass(t *testing.T, r *rounds.Rounds, span time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(span); time.Now().Before(end); {
@@ -159,7 +159,7 @@ func (w *world) record(t *testing.T, e health.Endpoint) health.Record {
 	return w.kept(t)[e.ID]
 }
 
-// kept returns all records by endpoint.
+// kept returns all records, keyed by endpoint.
 func (w *world) kept(t *testing.T) map[string]health.Record {
 	t.Helper()
 	all, err := w.Records(t.Context(), "live")

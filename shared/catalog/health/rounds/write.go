@@ -27,7 +27,8 @@ const (
 	confirmEvery   = time.Hour
 )
 
-// write stores a run's findings. If one can't be stored, the others are still stored, and its endpoint remains due.
+// write stores a run's findings. If storing a finding fails, write still stores the other findings, and the affected
+// endpoint remains due.
 func (r *Rounds) write(ctx context.Context, results []result) error {
 	var (
 		group    errgroup.Group
@@ -51,7 +52,7 @@ func (r *Rounds) write(ctx context.Context, results []result) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // failures are counted
+	_ = group.Wait() // failures are only counted
 	for e, next := range kept {
 		before := cmp.Or(e.record.State, health.Unknown)
 		r.states[e.Mode].remember(e, next)
@@ -136,7 +137,7 @@ func wrapped(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// summarize writes a summary for each mode that has changed.
+// summarize writes a summary for each mode whose records have changed.
 func (r *Rounds) summarize(ctx context.Context, now time.Time) error {
 	var failures []error
 	for _, w := range r.states {
@@ -167,7 +168,7 @@ func (r *Rounds) publish(ctx context.Context, w *modeState, now time.Time) error
 	case p.Version == "" && made.Len() == 0, p.States == states && now.Sub(p.MadeAt) < confirmEvery:
 		return nil
 	case p.Version != "" && made.Version(p.MadeAt) == p.Version:
-		return nil // nothing has been probed since
+		return nil // no endpoint has been probed since
 	}
 	p.Version, p.States, p.MadeAt = made.Version(now), states, now
 	if err := r.Put(ctx, health.ObjectName(w.mode, p.Version), made.Bytes()); err != nil {

@@ -1,5 +1,5 @@
-// Package view renders a connection as JSON for its organisation (docs/openapi.yaml). It is separate from package
-// connection, which does not depend on JSON, because several endpoints return the record.
+// Package view renders a connection as JSON for its organisation (docs/openapi.yaml). The package is separate because
+// several endpoints return the record and package connection does not depend on JSON.
 package view
 
 import (

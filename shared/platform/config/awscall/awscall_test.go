@@ -75,7 +75,7 @@ func TestDoSignsWithConfiguredClock(t *testing.T) {
 	}
 }
 
-// TestDoFailsWithWrongSecret checks that the embedded AWS verifies signatures like the real one.
+// TestDoFailsWithWrongSecret checks that the embedded AWS verifies signatures as the real AWS does.
 func TestDoFailsWithWrongSecret(t *testing.T) {
 	t.Parallel()
 	cloud, err := embedded.New(embedded.Options{URL: "http://127.0.0.1", SecretKey: "right"})

@@ -11,14 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Operation is an operation of a service with the AWS JSON 1.1 protocol.
+// Operation is an operation of a service that uses the AWS JSON 1.1 protocol.
 type Operation struct {
 	Service string // see Call.Service
 	SDKID   string // see Call.SDKID
 	Target  string // operation with the service's prefix, such as "AmazonSSM.GetParameter"
 }
 
-// JSON calls an operation with in as its input and decodes the response into out.
+// JSON calls an operation with in as the operation's input and decodes the response into out.
 func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operation, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package view renders a TEFCA attempt for the page that created it (docs/openapi.yaml, TEFCARecords). It is a separate
-// package because two endpoints return this view and package attempt is independent of JSON.
+// Package view renders a TEFCA attempt for the page that created the attempt (docs/openapi.yaml, TEFCARecords). The
+// package is separate because two endpoints return this view and package attempt is independent of JSON.
 package view
 
 import (
