@@ -82,8 +82,8 @@ test("a page hears that the patient closed the older element's window", async ({
   expect(await patient.hears(1)).toMatchObject([{ error: "svc_invalid_request", error_description: "The patient closed the window." }]);
 });
 
-/** The patient reads what to do before the portal or after it. Today's last page calls the sign-in used, and the modal waits. */
-test.fail("a patient who blocks cookies reads what to do", async ({ run, host }, { project }) => {
+/** The window says what to do instead of continuing to the portal. */
+test("a patient who blocks cookies reads what to do", async ({ run, host }, { project }) => {
   const browser = await Browser.start(engineOf(project.name), { blocksCookies: true });
   try {
     const patient = new Patient(browser, run);

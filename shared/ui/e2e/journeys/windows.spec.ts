@@ -64,6 +64,11 @@ for (const step of ["before the portal's page is there", "at the sign-in", "at t
     else await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
     if (step === "at the consent") await portal.signIn();
     await portal.page.close();
+    await expect(async () => {
+      const show = patient.button("waiting_show"); // the browser missed the end of a window that was navigating
+      if (await show.isVisible()) await show.click();
+      await expect(patient.button("waiting_reopen")).toBeVisible({ timeout: 4_000 });
+    }).toPass();
     const second = await patient.leave("waiting_reopen"); // a new attempt, since the first start value may be used up
     await second.signInAndAllow();
     await patient.sees("success_title");

@@ -1,12 +1,12 @@
 /**
- * Tests a worried patient's visit with fourteen interruptions between the first click and the connection. Each test
- * states the number of additional presses on the widget's pages that the interruption costs. The patient must always
- * have a next step.
+ * A worried patient: interruptions between the first click and the connection. Each test states how many presses on our
+ * pages the interruption costs. None is a dead end. The fourteenth interruption, blocked cookies, is in engines/: it
+ * costs one press, which opens the window again.
  */
 import type { BrowserContext, Page } from "@playwright/test";
-import { visit } from "../support/customer.ts";
+import { heard, visit } from "../support/customer.ts";
 import type { Host } from "../support/host.ts";
-import { mailedCode, newEmail, Patient, Portal } from "../support/patient.ts";
+import { mailedCode, newEmail, Patient, PERSONA, Portal } from "../support/patient.ts";
 import { customer, INSTITUTIONS } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
@@ -160,6 +160,27 @@ test("the wrong hospital costs four presses", async ({ page, context, run, host 
   const right = await patient.goes();
   await right.signInAndAllow();
   expect(await patient.cost()).toBe(4);
+});
+
+test("signing in as someone else during a reconnect costs two presses", async ({ page, context, run, host }) => {
+  const patient = await arrives({ page, context, run, host });
+  await (await patient.goes()).signInAndAllow();
+  await patient.sees("success_title");
+  const told = (await heard(page)).find((one) => one.event_type === "patient.connection_success");
+  const id = told?.event_type === "patient.connection_success" ? told.data.org_connection_id : "";
+  await visit(page, run, host, { attributes: { "reconnect-org-connection-id": id } });
+  const before = patient.presses;
+  await patient.open();
+  await expect(patient.button("go")).toBeEnabled();
+  const portal = await patient.leave();
+  await portal.page.getByRole("link").filter({ hasNotText: PERSONA }).first().click();
+  await portal.allow();
+  await patient.sees("other_patient_title");
+  await patient.button("try_again").click();
+  await expect(patient.button("go")).toBeEnabled();
+  await (await patient.leave()).signInAndAllow();
+  await patient.sees("success_title");
+  expect(patient.presses - before, "open, go; then again twice").toBe(4);
 });
 
 test("a portal that is down costs one press", async ({ page, context, run, host }) => {

@@ -75,6 +75,26 @@ test("a closed window does not end the attempt", async () => {
   assert.deepEqual(bench.events.map((event) => event.event_type), ["patient.connection_pending", "patient.connection_success"]);
 });
 
+test("a window that can't be brought to the front can be reopened", async () => {
+  const bench = new Bench();
+  const id = await bench.toWaiting();
+  bench.progress = { status: "open" };
+  await bench.pass(2 * second);
+  bench.send({ type: "raise" });
+  assert.deepEqual(bench.raised, [id]);
+  await bench.pass(2 * second);
+  bench.send({ type: "raise" });
+  assert.equal(bench.opened.length, 2);
+
+  const other = new Bench();
+  await other.toWaiting();
+  other.send({ type: "raise" });
+  other.send({ type: "windows", closed: [], focused: false }); // it came to the front
+  await other.pass(3 * second);
+  other.send({ type: "raise" });
+  assert.equal(other.opened.length, 1);
+});
+
 test("a window without a handle does not count as closed", async () => {
   const bench = new Bench();
   bench.how = "unseen";

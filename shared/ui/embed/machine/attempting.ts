@@ -3,7 +3,7 @@ import type { Answer, AttemptError, Failure, PreparedAttempt, Progress } from ".
 import type { Connection } from "../../kit/protocol.ts";
 import * as events from "./events.ts";
 import type { Effect } from "./message.ts";
-import { doubt, freshness, late, patience, pause } from "./schedule.ts";
+import { doubt, freshness, late, patience, pause, rise } from "./schedule.ts";
 import type { Attempt, Next, State, Target, View } from "./state.ts";
 
 export function currentAttempt(s: State): Attempt | undefined {
@@ -199,7 +199,7 @@ export function isGone(s: State, a: Attempt | undefined): boolean {
 export function raise(s: State, now: number): Next {
   const a = currentAttempt(s);
   if (!a) return [s];
-  if (a.how === "seen" && !a.closed) return [s, { do: "raise", id: a.id }];
+  if (a.how === "seen" && !a.closed) return [s, { do: "raise", id: a.id }, { do: "wait", key: "raised", ms: rise, then: { type: "raised", id: a.id } }];
   const spare = s.attempts.find((one) => one.leftAt === undefined && isFresh(one, now));
   if (spare) return open(s, spare, now);
   return s.target && !s.busy ? [{ ...s, busy: true, reopening: true }, ask(s, s.target)] : [{ ...s, reopening: true }];

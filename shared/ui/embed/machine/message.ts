@@ -67,6 +67,7 @@ export type Message =
   | { type: "stale"; id: string } // an unused attempt is about to expire
   | { type: "leave" } // the click that opens the window
   | { type: "opened"; id: string; how: Opened }
+  | { type: "raised"; id: string } // the window has had time to come to the front
   | { type: "cookieless"; id: string } // the attempt's window can't continue without cookies
   | { type: "followed" } // the button that starts the attempt in another window
   | { type: "unopened"; id: string } // sent some time after followed

@@ -12,6 +12,9 @@ export const freshness = patience - minute;
 /** The time that the older element's window may take to report, since the window's page has to load. */
 export const hearing = 5 * second;
 
+/** How long a window may take to come to the front. Browsers may not report a window that closed while navigating. */
+export const rise = 2 * second;
+
 /** The time that a patient who closes the widget waits for the server to confirm the cancellation. */
 export const stopping = 4 * second;
 

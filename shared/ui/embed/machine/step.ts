@@ -73,6 +73,8 @@ function steer(s: State, m: Message, now: number): Next {
       return attempting.leave(s, now);
     case "opened":
       return [attempting.withAttempt(s, m.id, { how: m.how, closed: false })];
+    case "raised":
+      return s.focused && s.current === m.id ? attempting.windows(s, [m.id], true) : [s];
     case "cookieless":
       return [attempting.withAttempt(s, m.id, { cookieless: true })];
     case "followed":
