@@ -97,8 +97,8 @@ func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid checks that a request with one invalid facility does not change
-// its valid facilities either.
+// TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid checks that a request with one invalid facility does not
+// change its valid facilities either.
 func TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid(t *testing.T) {
 	t.Parallel()
 	const number, notFound, notOfIt = "tefca_directory_ids must have 1 to 50 IDs.",

@@ -163,8 +163,8 @@ func notAllowed() string {
 		"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS.")
 }
 
-// TestExportCatalogRateLimitsListingButNotDownloads checks that the rate limit applies to requests for the list of files, but not
-// to the files' own URLs.
+// TestExportCatalogRateLimitsListingButNotDownloads checks that the rate limit applies to requests for the list of
+// files, but not to the files' own URLs.
 func TestExportCatalogRateLimitsListingButNotDownloads(t *testing.T) {
 	t.Parallel()
 	asked := buckets{}

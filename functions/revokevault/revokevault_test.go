@@ -117,8 +117,8 @@ func TestRevokeVaultEndsActiveConnections(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultKeepsConnectionsOfOtherPatients checks that the connections of other patients and other organisations stay
-// active.
+// TestRevokeVaultKeepsConnectionsOfOtherPatients checks that the connections of other patients and other organisations
+// stay active.
 func TestRevokeVaultKeepsConnectionsOfOtherPatients(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

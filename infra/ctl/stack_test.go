@@ -48,8 +48,8 @@ func attempt(t *testing.T, args ...string) (printed, said string, err error) {
 	return out.String(), about.String(), err
 }
 
-// TestCommandsFindLocalStackWithoutFlags checks that the run file, which contains the table names and the secret, is sufficient to
-// run commands.
+// TestCommandsFindLocalStackWithoutFlags checks that the run file, which contains the table names and the secret, is
+// sufficient to run commands.
 func TestCommandsFindLocalStackWithoutFlags(t *testing.T) {
 	outputs := newStack(t)
 	here := runfile.AWS{
@@ -122,8 +122,8 @@ func TestStackFlagSelectsStackByName(t *testing.T) {
 	}
 }
 
-// TestMissingCredentialsErrorNamesMissingSettings checks that ctl reports its own error. The SDK's error would concern EC2
-// instance metadata, the last credential source that it tries.
+// TestMissingCredentialsErrorNamesMissingSettings checks that ctl reports its own error. The SDK's error would concern
+// EC2 instance metadata, the last credential source that it tries.
 func TestMissingCredentialsErrorNamesMissingSettings(t *testing.T) {
 	profiles := writeFile(t, "[profile there]\nregion = eu-west-1\n[profile nowhere]\n")
 	for name, test := range map[string]struct {

@@ -25,7 +25,7 @@ import (
 // A process handles one invocation at a time, as on AWS.
 const mostProcesses = 10
 
-// idleLife is how long an idle process is retained. AWS also retains idle instances for some minutes.
+// idleLife is the time that an idle process is retained. AWS also retains idle instances for some minutes.
 const idleLife = 5 * time.Minute
 
 // functions invokes the stack's functions.

@@ -77,8 +77,8 @@ func object(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-// TestGuardRejectsWebPagesThatCallAWS assumes that a page has obtained the secret. It also covers the former secret that all
-// stacks shared.
+// TestGuardRejectsWebPagesThatCallAWS assumes that a page has obtained the secret. It also covers the former secret
+// that all stacks shared.
 func TestGuardRejectsWebPagesThatCallAWS(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))
@@ -102,8 +102,8 @@ func TestGuardRejectsWebPagesThatCallAWS(t *testing.T) {
 	}
 }
 
-// TestGuardRejectsWebPagesThatCallInternalEndpoints covers the inbox, the console, the Runtime API and the port for files. Any
-// page may call the API.
+// TestGuardRejectsWebPagesThatCallInternalEndpoints covers the inbox, the console, the Runtime API and the port for
+// files. Any page may call the API.
 func TestGuardRejectsWebPagesThatCallInternalEndpoints(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))

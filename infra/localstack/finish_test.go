@@ -19,8 +19,8 @@ func asStrict(next http.Handler) *httptest.Server {
 	}))
 }
 
-// TestRestoreStageCreatesMissingStageFromNewestDeployment covers a stage that was removed with the old deployment, and an existing stage that
-// must not change.
+// TestRestoreStageCreatesMissingStageFromNewestDeployment covers a stage that was removed with the old deployment, and
+// an existing stage that must not change.
 func TestRestoreStageCreatesMissingStageFromNewestDeployment(t *testing.T) {
 	t.Parallel()
 	for stages, want := range map[string]string{

@@ -125,9 +125,9 @@ func TestFrontRewritesFileURLsToLocalHost(t *testing.T) {
 	}
 }
 
-// TestFrontReturnsSameErrorsAsAPIGateway covers the differences between LocalStack's gateway and AWS's: the template's response for
-// an unknown path, AWS's name for a challenge's header, and a temporarily missing API. A function's own error response
-// must not change.
+// TestFrontReturnsSameErrorsAsAPIGateway covers the differences between LocalStack's gateway and AWS's: the template's
+// response for an unknown path, AWS's name for a challenge's header, and a temporarily missing API. A function's own
+// error response must not change.
 func TestFrontReturnsSameErrorsAsAPIGateway(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)

@@ -28,7 +28,8 @@ func TestParseRejectsInvalidCommandLine(t *testing.T) {
 	}
 }
 
-// TestDoRemovesAWSCredentialsFromEnvironment covers a user who deploys to LocalStack with AWS credentials in the environment.
+// TestDoRemovesAWSCredentialsFromEnvironment covers a user who deploys to LocalStack with AWS credentials in the
+// environment.
 func TestDoRemovesAWSCredentialsFromEnvironment(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "production")
 	t.Setenv("AWS_SESSION_TOKEN", "SENTINEL")

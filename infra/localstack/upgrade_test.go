@@ -45,8 +45,8 @@ func TestWatchRejectsFirstDeliveriesOfExportEvent(t *testing.T) {
 	}
 }
 
-// TestRetryAfterIncreasesWithUpgradeDuration also checks that a fast upgrade does not make a delivery wait longer than the
-// schedule requires.
+// TestRetryAfterIncreasesWithUpgradeDuration also checks that a fast upgrade does not make a delivery wait longer than
+// the schedule requires.
 func TestRetryAfterIncreasesWithUpgradeDuration(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -61,8 +61,8 @@ func TestRetryAfterIncreasesWithUpgradeDuration(t *testing.T) {
 	}
 }
 
-// TestHoldDelaysPortalRequestsUntilUpgradeEnds checks that every request to the slow portal is delayed, and that requests to
-// other portals are not.
+// TestHoldDelaysPortalRequestsUntilUpgradeEnds checks that every request to the slow portal is delayed, and that
+// requests to other portals are not.
 func TestHoldDelaysPortalRequestsUntilUpgradeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -163,6 +163,24 @@ var (
 	operators   = regexp.MustCompile(`&&|\|\||=>|===|\(\?`) // in code between quotation marks or tags, not in prose
 )
 
+// blockComment collects the lines of a comment between /* and */.
+type blockComment struct {
+	first int // first line; 0 outside a comment
+	lines []string
+}
+
+// read adds a line. It returns inside if the line belongs to a comment, and ended if the comment ends there.
+func (b *blockComment) read(line string, number int) (inside, ended bool) {
+	if m := openComment.FindStringSubmatch(line); m != nil && b.first == 0 {
+		b.first, line = number, m[1]
+	}
+	if b.first == 0 {
+		return false, false
+	}
+	b.lines = append(b.lines, inComment.ReplaceAllString(endComment.ReplaceAllString(line, ""), ""))
+	return true, endComment.MatchString(line)
+}
+
 // ofTypeScript reads comments, test titles, and quoted strings and text between tags that are each on one line. A
 // trailing comment belongs to its line.
 func ofTypeScript(file, content string) []Sentence {
@@ -176,19 +194,15 @@ func ofTypeScript(file, content string) []Sentence {
 	}
 	isTest := strings.Contains(file, ".test.") || strings.Contains(file, ".spec.") || strings.Contains(file, "/e2e/")
 	var all []Sentence
-	var block []string
-	number, first := 0, 0
+	var block blockComment
+	number := 0
 	for line := range strings.Lines(content) {
 		number++
 		line = strings.TrimRight(line, "\n")
-		if m := openComment.FindStringSubmatch(line); m != nil && first == 0 {
-			block, first, line = nil, number, m[1]
-		}
-		if first > 0 {
-			block = append(block, inComment.ReplaceAllString(endComment.ReplaceAllString(line, ""), ""))
-			if endComment.MatchString(line) {
-				all = split(all, Comment, file, first, number, strings.Join(block, " "))
-				first = 0
+		if inside, ended := block.read(line, number); inside {
+			if ended {
+				all = split(all, Comment, file, block.first, number, strings.Join(block.lines, " "))
+				block = blockComment{}
 			}
 			continue
 		}

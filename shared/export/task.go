@@ -34,7 +34,7 @@ const (
 )
 
 const (
-	// Budget is how long a task may stay pending before it fails, excluding the task's waits in line.
+	// Budget is the time that a task may stay pending before it fails, excluding the task's waits in line.
 	Budget = 6 * time.Hour
 	// maxFailures is the number of consecutive transient failures after which the task fails with the reason of those
 	// failures.

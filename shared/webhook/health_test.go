@@ -337,8 +337,8 @@ func TestEndpointRateIsEnforcedAfterOutage(t *testing.T) {
 	})
 }
 
-// TestPacerProcessCountMatchesTemplate checks that, with the maximum number of processes, attempts without a slot amount to
-// a tenth of the rate.
+// TestPacerProcessCountMatchesTemplate checks that, with the maximum number of processes, attempts without a slot
+// amount to a tenth of the rate.
 func TestPacerProcessCountMatchesTemplate(t *testing.T) {
 	t.Parallel()
 	for _, f := range tables.Template(t).Functions {

@@ -91,8 +91,8 @@ func TestExplainChoosesBestMatchingRow(t *testing.T) {
 	}
 }
 
-// TestExplainChoosesFirstRowWhenScoresAreEqual covers rows with equal scores. The tests that use the real document cover the
-// other rows.
+// TestExplainChoosesFirstRowWhenScoresAreEqual covers rows with equal scores. The tests that use the real document
+// cover the other rows.
 func TestExplainChoosesFirstRowWhenScoresAreEqual(t *testing.T) {
 	t.Parallel()
 	table, err := explain.NewTable("| Failure | Line | Fields | What to do |\n|---|---|---|---|\n" +

@@ -106,8 +106,8 @@ func TestFunctionsRebuildsChangedBinaries(t *testing.T) {
 	}
 }
 
-// TestFunctionsBuildsOtherPlatformsInSeparateFolder checks that binaries for other platforms, such as containers on a Mac, do not replace
-// this machine's binaries.
+// TestFunctionsBuildsOtherPlatformsInSeparateFolder checks that binaries for other platforms, such as containers on a
+// Mac, do not replace this machine's binaries.
 func TestFunctionsBuildsOtherPlatformsInSeparateFolder(t *testing.T) {
 	t.Parallel()
 	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64

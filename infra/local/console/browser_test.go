@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestConsoleRendersHostileDataAsText inspects every part of the page that shows foreign data, after a browser has parsed
-// that part. The guarantee relies on the rules that TestScriptsNeverParseHTML checks.
+// TestConsoleRendersHostileDataAsText inspects every part of the page that shows foreign data, after a browser has
+// parsed that part. The guarantee relies on the rules that TestScriptsNeverParseHTML checks.
 func TestConsoleRendersHostileDataAsText(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")

@@ -46,7 +46,7 @@ type Function struct {
 	Timeout     time.Duration     // limit of one invocation, and of a process's start
 	MemoryMB    int               // only passed to the function; not enforced here
 	Concurrency int               // maximum number of processes, at least 1; further invocations wait
-	// IdleLife is how long an idle process is retained, so that processes started for a burst do not remain. Zero
+	// IdleLife is the time that an idle process is retained, so that processes started for a burst do not remain. Zero
 	// retains idle processes forever.
 	IdleLife time.Duration
 }

@@ -180,8 +180,8 @@ func TestRepeatedlyFailingMessageMovesToDeadLetterQueue(t *testing.T) {
 	})
 }
 
-// TestSlowBatchDoesNotDelayOtherBatches covers batches that are available when the slow batch starts and batches that arrive
-// later.
+// TestSlowBatchDoesNotDelayOtherBatches covers batches that are available when the slow batch starts and batches that
+// arrive later.
 func TestSlowBatchDoesNotDelayOtherBatches(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -278,8 +278,8 @@ func TestConvertPreservesTextOfEverySection(t *testing.T) {
 	}
 }
 
-// TestHoldsSectionRejectsMissingOrChangedText checks that a missing, changed, malformed or active text does not count as
-// readable.
+// TestHoldsSectionRejectsMissingOrChangedText checks that a missing, changed, malformed or active text does not count
+// as readable.
 func TestHoldsSectionRejectsMissingOrChangedText(t *testing.T) {
 	t.Parallel()
 	source, err := readPassage(`<text>Rest <list><item>one</item><item>two</item></list></text>`)

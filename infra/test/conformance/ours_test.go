@@ -24,8 +24,8 @@ import (
 // completely.
 const minScripts = 400
 
-// TestEmbeddedAWSPassesConformanceScripts runs the corpus against the embedded AWS in virtual time. It also checks that the
-// corpus covers every operation that our code calls and every error that our code handles.
+// TestEmbeddedAWSPassesConformanceScripts runs the corpus against the embedded AWS in virtual time. It also checks that
+// the corpus covers every operation that our code calls and every error that our code handles.
 func TestEmbeddedAWSPassesConformanceScripts(t *testing.T) {
 	t.Parallel()
 	scripts, err := corpus.Load(os.DirFS("scripts"))

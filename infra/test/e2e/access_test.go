@@ -199,8 +199,7 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 	return all
 }
 
-// checkPublicID checks that the route rejects an unknown public ID without a WWW-Authenticate challenge, because a
-// challenge would open a browser's password dialog.
+// checkPublicID checks that the route rejects an unknown public ID without a challenge, which opens a password dialog.
 func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
 	for _, publicID := range []string{

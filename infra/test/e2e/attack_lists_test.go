@@ -31,10 +31,10 @@ func (m *mixup) imported(id string, priority int, rows ...string) {
 	expect.NoError(m.t, err)
 }
 
-// TestConnectWithholdsCodeFromHostInHostileList proves that our client sends no code to a host that only an imported list
-// names. A list of priority 0 names the attacker's server as the hospital's server. The hospital's portal sends no iss,
-// and our client is a public client registered for the complete platform. As a control, the attack succeeds once an
-// operator has approved the host.
+// TestConnectWithholdsCodeFromHostInHostileList proves that our client sends no code to a host that only an imported
+// list names. A list of priority 0 names the attacker's server as the hospital's server. The hospital's portal sends no
+// iss, and our client is a public client registered for the complete platform. As a control, the attack succeeds once
+// an operator has approved the host.
 func TestConnectWithholdsCodeFromHostInHostileList(t *testing.T) {
 	t.Parallel()
 	const npi = "1234567893"

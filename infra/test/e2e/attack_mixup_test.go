@@ -56,8 +56,8 @@ func hostileAs(t *testing.T, h hostility) *mixup {
 	return m
 }
 
-// TestHostilePortalCannotObtainCodeFromHonestPortal proves that no code leaks if the victim connects to the hostile portal and
-// is redirected to the honest portal's sign-in page.
+// TestHostilePortalCannotObtainCodeFromHonestPortal proves that no code leaks if the victim connects to the hostile
+// portal and is redirected to the honest portal's sign-in page.
 func TestHostilePortalCannotObtainCodeFromHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
@@ -73,9 +73,9 @@ func TestHostilePortalCannotObtainCodeFromHonestPortal(t *testing.T) {
 	}
 }
 
-// TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss proves that separate callback URLs stop the attack. The honest
-// portal redirects to its own registration's callback URL, which differs from the hostile portal's (RFC 9700 section
-// 4.4.2).
+// TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss proves that separate callback URLs stop the attack. The
+// honest portal redirects to its own registration's callback URL, which differs from the hostile portal's (RFC 9700
+// section 4.4.2).
 func TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,9 +100,9 @@ func TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss(t *testing.T) {
 	})
 }
 
-// TestHostilePortalCannotObtainCodeForAttackerAttempt proves that the attacker can't finish an attempt with the victim's
-// code. This holds even if the victim's request at the honest portal carries the code challenge of the attacker's own
-// attempt there.
+// TestHostilePortalCannotObtainCodeForAttackerAttempt proves that the attacker can't finish an attempt with the
+// victim's code. This holds even if the victim's request at the honest portal carries the code challenge of the
+// attacker's own attempt there.
 func TestHostilePortalCannotObtainCodeForAttackerAttempt(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
@@ -195,8 +195,8 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	}
 }
 
-// TestMovedTokenEndpointRequiresOperatorApproval proves that refreshes and exports do not send the refresh token to a new token
-// endpoint until an operator has approved the endpoint.
+// TestMovedTokenEndpointRequiresOperatorApproval proves that refreshes and exports do not send the refresh token to a
+// new token endpoint until an operator has approved the endpoint.
 func TestMovedTokenEndpointRequiresOperatorApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

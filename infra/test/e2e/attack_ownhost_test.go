@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectURICannotPointToOwnConnectEndpoint proves that a redirect URI can't be the start URL of an attempt that the attacker
-// created at another organisation. Such a URI can't be registered. If a row from an earlier release contains such a
-// URI, the service does not redirect.
+// TestRedirectURICannotPointToOwnConnectEndpoint proves that a redirect URI can't be the start URL of an attempt that
+// the attacker created at another organisation. Such a URI can't be registered. If a row from an earlier release
+// contains such a URI, the service does not redirect.
 func TestRedirectURICannotPointToOwnConnectEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

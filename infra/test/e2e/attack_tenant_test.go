@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestReconnectRejectsConnectionOfAnotherOrganisation proves that neither another organisation nor a live credential can reconnect a
-// test connection, in a browser or a widget. The response is the same as for an unknown connection.
+// TestReconnectRejectsConnectionOfAnotherOrganisation proves that neither another organisation nor a live credential
+// can reconnect a test connection, in a browser or a widget. The response is the same as for an unknown connection.
 func TestReconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestReconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
-// TestDisconnectRejectsConnectionOfAnotherOrganisation proves that a request to disconnect another organisation's connection changes
-// nothing and gets the same response as a request for an unknown connection.
+// TestDisconnectRejectsConnectionOfAnotherOrganisation proves that a request to disconnect another organisation's
+// connection changes nothing and gets the same response as a request for an unknown connection.
 func TestDisconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

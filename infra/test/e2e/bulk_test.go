@@ -46,10 +46,11 @@ func bulkSize() int {
 	}
 }
 
-// TestCrowdOfRevocationsDoesNotDelayOtherCustomers proves that one customer's many events do not delay another customer's
-// events. The crowd's events drain at their endpoint's rate and are each delivered once. Another customer's export
-// events arrive within seconds, whether sent right after the crowd's events or while these drain. The queue delivers
-// messages in the order of sending, which is the worst case for later messages; SQS's fair queues would favour them.
+// TestCrowdOfRevocationsDoesNotDelayOtherCustomers proves that one customer's many events do not delay another
+// customer's events. The crowd's events drain at their endpoint's rate and are each delivered once. Another customer's
+// export events arrive within seconds, whether sent right after the crowd's events or while these drain. The queue
+// delivers messages in the order of sending, which is the worst case for later messages; SQS's fair queues would favour
+// them.
 func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

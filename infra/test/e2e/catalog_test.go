@@ -206,8 +206,8 @@ func (s catalogs) catalogueFiles() map[string]string {
 	return files
 }
 
-// TestSearchPaginatesWithoutDuplicatesDuringPublication proves that later pages stay consistent while a new catalogue is
-// published, even if an instance has never loaded the older catalogue. It uses the production wiring.
+// TestSearchPaginatesWithoutDuplicatesDuringPublication proves that later pages stay consistent while a new catalogue
+// is published, even if an instance has never loaded the older catalogue. It uses the production wiring.
 func TestSearchPaginatesWithoutDuplicatesDuringPublication(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

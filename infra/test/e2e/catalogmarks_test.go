@@ -63,8 +63,8 @@ func marked(s *stack) record.Catalog {
 	return c
 }
 
-// TestCatalogReturns503WhenSnapshotIsUnreadable proves that a function that can't read the catalogue returns an error instead of
-// an empty result.
+// TestCatalogReturns503WhenSnapshotIsUnreadable proves that a function that can't read the catalogue returns an error
+// instead of an empty result.
 func TestCatalogReturns503WhenSnapshotIsUnreadable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -41,10 +41,10 @@ type crowd struct {
 	now, max int               // current and maximum number of concurrent refreshes
 }
 
-// TestRefreshLimitsCrowdOfSimultaneouslyDueConnections makes many connections at each of three portals come due at once. No portal may get
-// more than 4 concurrent refreshes, and a failing portal must not lose any connection. If a portal rejects every
-// refresh, only the first few connections are revoked at once; the other connections are revoked when the portal
-// rejects them again an hour later. Each revocation is reported once.
+// TestRefreshLimitsCrowdOfSimultaneouslyDueConnections makes many connections at each of three portals come due at
+// once. No portal may get more than 4 concurrent refreshes, and a failing portal must not lose any connection. If a
+// portal rejects every refresh, only the first few connections are revoked at once; the other connections are revoked
+// when the portal rejects them again an hour later. Each revocation is reported once.
 func TestRefreshLimitsCrowdOfSimultaneouslyDueConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// TestDashboardDisconnectIsPerformedByWorker follows a disconnection from the dashboard. The connection immediately rejects
-// new exports, and its file can't be downloaded. The refresh worker then deletes the tokens and has the portal revoke
-// them.
+// TestDashboardDisconnectIsPerformedByWorker follows a disconnection from the dashboard. The connection immediately
+// rejects new exports, and its file can't be downloaded. The refresh worker then deletes the tokens and has the portal
+// revoke them.
 func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,8 +19,8 @@ type proofCase struct {
 	body               any
 }
 
-// TestRecordAccessActionsRequireRecentProof sends every request that opens records, or weakens their protection, with an
-// outdated proof of identity. Each such request must be rejected and change nothing; with a fresh proof, it must
+// TestRecordAccessActionsRequireRecentProof sends every request that opens records, or weakens their protection, with
+// an outdated proof of identity. Each such request must be rejected and change nothing; with a fresh proof, it must
 // succeed.
 func TestRecordAccessActionsRequireRecentProof(t *testing.T) {
 	t.Parallel()

@@ -256,8 +256,8 @@ func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion proves that a deletion requested by an operator has the same waiting
-// period as a deletion requested by an owner.
+// TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion proves that a deletion requested by an operator has the same
+// waiting period as a deletion requested by an owner.
 func TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

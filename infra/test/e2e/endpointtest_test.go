@@ -24,8 +24,8 @@ func onlyWithAPatient() []string {
 	}
 }
 
-// TestEndpointTestPredictsWhetherSignInSucceeds proves that an endpoint test predicts sign-ins. If no check fails, a patient can
-// connect. If a check fails, the patient can't connect or the connection does not last.
+// TestEndpointTestPredictsWhetherSignInSucceeds proves that an endpoint test predicts sign-ins. If no check fails, a
+// patient can connect. If a check fails, the patient can't connect or the connection does not last.
 func TestEndpointTestPredictsWhetherSignInSucceeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

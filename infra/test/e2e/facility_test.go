@@ -175,9 +175,9 @@ func runFacility(s *stack) {
 	}
 }
 
-// TestFacilityRecordCanBeExportedUntilConnectionExpires proves that the connection's expiry is announced immediately. At the expiry,
-// the connection is revoked once, the event omits IDs that the connection does not have, and the cached record is
-// deleted.
+// TestFacilityRecordCanBeExportedUntilConnectionExpires proves that the connection's expiry is announced immediately.
+// At the expiry, the connection is revoked once, the event omits IDs that the connection does not have, and the cached
+// record is deleted.
 func TestFacilityRecordCanBeExportedUntilConnectionExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -97,9 +97,9 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestFailuresProduceDocumentedLogLines stages every failure in docs/operate/failures.md. Each failure must log one line that
-// has all documented fields and that ctl explains as the same failure. Every documented failure must have a stage, and
-// every stage must have a documented failure.
+// TestFailuresProduceDocumentedLogLines stages every failure in docs/operate/failures.md. Each failure must log one
+// line that has all documented fields and that ctl explains as the same failure. Every documented failure must have a
+// stage, and every stage must have a documented failure.
 func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	t.Parallel()
 	table, listed := documentedFailures(t)

@@ -151,7 +151,9 @@ func failedReturns() map[string]stage {
 			<-time.After(31 * time.Minute)
 			b.get(back)
 		},
-		"return: different browser": func(s *stack, _ *awsFailure) { s.patient.browser().get(returning(s, s.patient.browser())) },
+		"return: different browser": func(s *stack, _ *awsFailure) {
+			s.patient.browser().get(returning(s, s.patient.browser()))
+		},
 	}
 }
 

@@ -315,8 +315,8 @@ func checkDead(t *testing.T, s *stack, name string) {
 	}
 }
 
-// TestKMSThrottlingPreservesConnections proves that the worker fetches the data key before it uses the old refresh token.
-// Until the refreshed tokens are encrypted, they exist only in the worker's memory.
+// TestKMSThrottlingPreservesConnections proves that the worker fetches the data key before it uses the old refresh
+// token. Until the refreshed tokens are encrypted, they exist only in the worker's memory.
 func TestKMSThrottlingPreservesConnections(t *testing.T) {
 	t.Parallel()
 	busy := make([]faults.Rule, 0, 3)

@@ -16,8 +16,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestExportFormatsContainSameResourcesFromOutside requests part of a record in all formats, downloads every link, and compares the
-// files with their descriptions.
+// TestExportFormatsContainSameResourcesFromOutside requests part of a record in all formats, downloads every link, and
+// compares the files with their descriptions.
 func TestExportFormatsContainSameResourcesFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {

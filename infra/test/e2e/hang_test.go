@@ -47,9 +47,9 @@ type hangs struct {
 	most    int // maximum number of concurrent hanging requests
 }
 
-// TestHangingReceiverDoesNotDelayOtherReceivers proves that a receiver that gets 20 events per second and never responds
-// does not delay other receivers. Deliveries to another webhook in the same organisation, and to another organisation,
-// arrive within a second.
+// TestHangingReceiverDoesNotDelayOtherReceivers proves that a receiver that gets 20 events per second and never
+// responds does not delay other receivers. Deliveries to another webhook in the same organisation, and to another
+// organisation, arrive within a second.
 func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 // slowAtOnce is the limit on concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestTwoHundredHangingReceiversDoNotDelayOtherReceivers makes 200 receivers hang, first in one organisation and then in
-// many organisations. The test uses the maximum number of workers on AWS.
+// TestTwoHundredHangingReceiversDoNotDelayOtherReceivers makes 200 receivers hang, first in one organisation and then
+// in many organisations. The test uses the maximum number of workers on AWS.
 func TestTwoHundredHangingReceiversDoNotDelayOtherReceivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -231,8 +231,8 @@ func TestEmailCodeAndTokenAreBoundToOrganisation(t *testing.T) {
 
 const requestIDLike = "7b1c0d52-4e8f-4a63-9f0e-2d5c8b7a6e91"
 
-// TestSendCodeDoesNotRevealWhetherAddressIsKnown proves that the response to a request for a code does not depend on whether the
-// address is known.
+// TestSendCodeDoesNotRevealWhetherAddressIsKnown proves that the response to a request for a code does not depend on
+// whether the address is known.
 func TestSendCodeDoesNotRevealWhetherAddressIsKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -288,9 +288,9 @@ func (m *matrix) askAccount(g guarded) {
 	}
 }
 
-// TestDashboardIsolatesTestAndLiveModes requests a test-mode organisation's rows through every path that identifies a row. The
-// rows must exist in test mode but not in live mode. Another organisation's owner must not find the rows under either
-// organisation's path.
+// TestDashboardIsolatesTestAndLiveModes requests a test-mode organisation's rows through every path that identifies a
+// row. The rows must exist in test mode but not in live mode. Another organisation's owner must not find the rows under
+// either organisation's path.
 func TestDashboardIsolatesTestAndLiveModes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -177,8 +177,8 @@ func TestHostedPageConnectsChosenInstitutionFromOutside(t *testing.T) {
 	})
 }
 
-// TestWidgetElementMatchesManifestFromOutside proves that each version's file matches the manifest's integrity value, and
-// that the major version serves the newest release's file.
+// TestWidgetElementMatchesManifestFromOutside proves that each version's file matches the manifest's integrity value,
+// and that the major version serves the newest release's file.
 func TestWidgetElementMatchesManifestFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {

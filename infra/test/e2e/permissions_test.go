@@ -92,8 +92,8 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	})
 }
 
-// TestLogsAndTracesRequireFunctionPermissions proves that a function's role needs permissions for logs and traces. Lambda
-// writes logs and traces with the function's role and reports no error if the permission is missing.
+// TestLogsAndTracesRequireFunctionPermissions proves that a function's role needs permissions for logs and traces.
+// Lambda writes logs and traces with the function's role and reports no error if the permission is missing.
 func TestLogsAndTracesRequireFunctionPermissions(t *testing.T) {
 	t.Parallel()
 	for sid, want := range map[string]struct{ lines, traces bool }{

@@ -34,8 +34,8 @@ func (s staff) runStoppedRecovery(owner *person) {
 	}
 }
 
-// TestSoleOwnerCanRecoverAccountAfterThreeDays covers an organisation's sole owner who loses the second factor. An operator
-// starts the recovery of the owner's account.
+// TestSoleOwnerCanRecoverAccountAfterThreeDays covers an organisation's sole owner who loses the second factor. An
+// operator starts the recovery of the owner's account.
 func TestSoleOwnerCanRecoverAccountAfterThreeDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

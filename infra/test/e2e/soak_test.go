@@ -27,8 +27,8 @@ func isLongSoak() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestSoakMainJobSurvivesFaults runs the main job with seeded faults until it has used up the time budget set by `make soak`. A
-// failure names its seed. RECORDBRIDGE_SEED reruns a single seed.
+// TestSoakMainJobSurvivesFaults runs the main job with seeded faults until it has used up the time budget set by `make
+// soak`. A failure names its seed. RECORDBRIDGE_SEED reruns a single seed.
 func TestSoakMainJobSurvivesFaults(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {
@@ -38,8 +38,8 @@ func TestSoakMainJobSurvivesFaults(t *testing.T) {
 	sweepSeeds(t, 0, func(done int) bool { return done < atLeast(soakSeeds) || time.Since(began) < budget }, survive)
 }
 
-// TestSoakTokenRefreshSurvivesInjectedErrors simulates the life of connections between exports, with seeded faults, until it has used up a quarter
-// of the time budget.
+// TestSoakTokenRefreshSurvivesInjectedErrors simulates the life of connections between exports, with seeded faults,
+// until it has used up a quarter of the time budget.
 func TestSoakTokenRefreshSurvivesInjectedErrors(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {

@@ -208,8 +208,8 @@ func (l *live) begin() verification {
 	return v
 }
 
-// TestLiveModeConnectsPatientThroughBothNetworks connects a patient with XCPD and XCA over mutual TLS, and with UDAP and
-// FHIR. It proves that an unreachable gateway does not affect the other facilities.
+// TestLiveModeConnectsPatientThroughBothNetworks connects a patient with XCPD and XCA over mutual TLS, and with UDAP
+// and FHIR. It proves that an unreachable gateway does not affect the other facilities.
 func TestLiveModeConnectsPatientThroughBothNetworks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)

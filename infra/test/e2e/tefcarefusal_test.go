@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestTEFCAAttemptRequiresItsBearerToken proves that a request without the attempt's token, or from another organisation or
-// mode, gets the same response as a request for a nonexistent attempt.
+// TestTEFCAAttemptRequiresItsBearerToken proves that a request without the attempt's token, or from another
+// organisation or mode, gets the same response as a request for a nonexistent attempt.
 func TestTEFCAAttemptRequiresItsBearerToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,9 +74,9 @@ func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 	})
 }
 
-// TestFailedFacilityDoesNotAffectOtherFacilities proves that if one facility fails, the other facilities stay connected and
-// the failure has a reason. The facility can be chosen again until the identity expires. After that, the patient must
-// verify their identity again.
+// TestFailedFacilityDoesNotAffectOtherFacilities proves that if one facility fails, the other facilities stay connected
+// and the failure has a reason. The facility can be chosen again until the identity expires. After that, the patient
+// must verify their identity again.
 func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,8 +184,8 @@ func TestIdentityProviderFailureIsReported(t *testing.T) {
 	})
 }
 
-// TestStartURLStaysValidWhenIdentityProviderIsUnreachable proves that the start URL can be used again after a failed request
-// to the identity provider.
+// TestStartURLStaysValidWhenIdentityProviderIsUnreachable proves that the start URL can be used again after a failed
+// request to the identity provider.
 func TestStartURLStaysValidWhenIdentityProviderIsUnreachable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

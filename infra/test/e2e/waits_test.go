@@ -51,8 +51,8 @@ func remind(s *stack, taskID string) {
 	expect.NoError(s.t, sent.EnqueueTask(s.t.Context(), s.owner(), taskID, 0))
 }
 
-// TestExportHonoursRetryAfterFromServer proves that neither the sweeper nor repeated messages cause a request before the
-// Retry-After time. The export must continue soon after that time.
+// TestExportHonoursRetryAfterFromServer proves that neither the sweeper nor repeated messages cause a request before
+// the Retry-After time. The export must continue soon after that time.
 func TestExportHonoursRetryAfterFromServer(t *testing.T) {
 	t.Parallel()
 	for with, demanded := range map[string]time.Duration{
@@ -123,8 +123,8 @@ func TestExportHonoursRetryAfterFromTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline proves that if Retry-After exceeds the deadline, the export fails
-// immediately and the server gets no further requests.
+// TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline proves that if Retry-After exceeds the deadline, the export
+// fails immediately and the server gets no further requests.
 func TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

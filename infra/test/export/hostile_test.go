@@ -266,9 +266,9 @@ func inventedTypes(w io.Writer, page int) {
 	}
 }
 
-// TestHostileServerCannotExhaustMemoryAndIsReported proves that a hostile server can't exceed the worker's memory limit,
-// and that the outcome reports the server's failures. The test starts a process, so it does not run in parallel. A soak
-// runs each heavy attack separately; a long soak runs every attack separately.
+// TestHostileServerCannotExhaustMemoryAndIsReported proves that a hostile server can't exceed the worker's memory
+// limit, and that the outcome reports the server's failures. The test starts a process, so it does not run in parallel.
+// A soak runs each heavy attack separately; a long soak runs every attack separately.
 func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()

@@ -135,8 +135,8 @@ func (w *world) post(t *testing.T, body, certificate, key string) (status int, a
 	return response.StatusCode, string(all)
 }
 
-// TestGatewayRejectsRequestsThatQHINWouldReject proves that the test gateway verifies every part of a request. Tests against a
-// gateway that accepts every request would prove nothing.
+// TestGatewayRejectsRequestsThatQHINWouldReject proves that the test gateway verifies every part of a request. Tests
+// against a gateway that accepts every request would prove nothing.
 func TestGatewayRejectsRequestsThatQHINWouldReject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -215,8 +215,8 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	}
 }
 
-// TestSignedMessageExpiresWithinMinutes proves that the gateway accepts a signed message four minutes after signing. The
-// gateway must reject the message six minutes after signing and three minutes before signing.
+// TestSignedMessageExpiresWithinMinutes proves that the gateway accepts a signed message four minutes after signing.
+// The gateway must reject the message six minutes after signing and three minutes before signing.
 func TestSignedMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestMessageBurstDoesNotDelayOtherOrganisations proves that one organisation's burst of messages does not delay another
-// organisation's message. A soak sends 100,000 messages.
+// TestMessageBurstDoesNotDelayOtherOrganisations proves that one organisation's burst of messages does not delay
+// another organisation's message. A soak sends 100,000 messages.
 func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()
 	many := 3000

@@ -227,8 +227,8 @@ func BenchmarkDeliveryBurst(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryLatencyAtSteadyRate measures the time from an event to its receipt at 50 events per second. Each iteration takes
-// ten seconds.
+// BenchmarkDeliveryLatencyAtSteadyRate measures the time from an event to its receipt at 50 events per second. Each
+// iteration takes ten seconds.
 func BenchmarkDeliveryLatencyAtSteadyRate(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -245,8 +245,8 @@ func BenchmarkDeliveryLatencyAtSteadyRate(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryWithHangingReceiver measures the time from an event to its receipt while another webhook gets 20 events per
-// second and never responds. It measures a second webhook in the same organisation and a webhook in another
+// BenchmarkDeliveryWithHangingReceiver measures the time from an event to its receipt while another webhook gets 20
+// events per second and never responds. It measures a second webhook in the same organisation and a webhook in another
 // organisation. Each iteration takes twenty seconds.
 func BenchmarkDeliveryWithHangingReceiver(b *testing.B) {
 	d := newDeliveries(b)

@@ -95,8 +95,8 @@ func TestOpenDecryptsDataSealedByAnotherFunction(t *testing.T) {
 	}
 }
 
-// TestOpenRejectsMismatchedTenantPurposeOrLocation checks that a Sealer that has cached the data key rejects the data, as
-// does a Sealer that has to call KMS.
+// TestOpenRejectsMismatchedTenantPurposeOrLocation checks that a Sealer that has cached the data key rejects the data,
+// as does a Sealer that has to call KMS.
 func TestOpenRejectsMismatchedTenantPurposeOrLocation(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -266,8 +266,8 @@ func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 	}
 }
 
-// TestInvalidClientErrorReportsAmbiguousBasicEncoding covers credentials that the encoding of RFC 6749 section 2.3.1 has
-// changed and credentials that this encoding would change.
+// TestInvalidClientErrorReportsAmbiguousBasicEncoding covers credentials that the encoding of RFC 6749 section 2.3.1
+// has changed and credentials that this encoding would change.
 func TestInvalidClientErrorReportsAmbiguousBasicEncoding(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

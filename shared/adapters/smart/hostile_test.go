@@ -194,8 +194,8 @@ func TestReaderRejectsHostileRedirectAfterValidRedirect(t *testing.T) {
 	}
 }
 
-// TestProfileHeadersCannotReplaceTokenOrHost checks that a profile, although part of our own configuration, can't replace a
-// request's credentials or destination.
+// TestProfileHeadersCannotReplaceTokenOrHost checks that a profile, although part of our own configuration, can't
+// replace a request's credentials or destination.
 func TestProfileHeadersCannotReplaceTokenOrHost(t *testing.T) {
 	t.Parallel()
 	w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}

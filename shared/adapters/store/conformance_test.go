@@ -149,7 +149,8 @@ func TestSessionsPassStoreSuite(t *testing.T) {
 	})
 }
 
-// TestMemoryModelsPassStoreSuite checks that the models of package memory, which the volume tests use, behave like the tables.
+// TestMemoryModelsPassStoreSuite checks that the models of package memory, which the volume tests use, behave like the
+// tables.
 func TestMemoryModelsPassStoreSuite(t *testing.T) {
 	t.Parallel()
 	storetest.Files(t, func(testing.TB) export.Files { return &memory.Files{} })

@@ -117,8 +117,8 @@ func TestEventsAfterReturnsEachEventOnceInOrder(t *testing.T) {
 	}
 }
 
-// TestEventsAfterReturnsEventsStoredDuringRead stores events while reading. The reader must receive the events after its
-// cursor and miss the events before its cursor.
+// TestEventsAfterReturnsEventsStoredDuringRead stores events while reading. The reader must receive the events after
+// its cursor and miss the events before its cursor.
 func TestEventsAfterReturnsEventsStoredDuringRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -29,8 +29,8 @@ func (sealing) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([
 	return sealed[512:], nil
 }
 
-// TestLargestRowsFitDynamoDBItemLimit checks rows that reach all bounds of docs/develop/architecture.md at once. The rows
-// must stay below DynamoDB's item limit, which the embedded DynamoDB enforces.
+// TestLargestRowsFitDynamoDBItemLimit checks rows that reach all bounds of docs/develop/architecture.md at once. The
+// rows must stay below DynamoDB's item limit, which the embedded DynamoDB enforces.
 func TestLargestRowsFitDynamoDBItemLimit(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

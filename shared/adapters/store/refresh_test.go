@@ -66,8 +66,8 @@ func (s stores) rawTokens(t *testing.T) map[string]any {
 	return s.raw(t, "TokensTable", tenant.Key()+"#CONN#"+connID, "TOKENS")
 }
 
-// TestSaveConnectionKeepsUnrelatedAttributes checks that no attribute is lost when a write replaces the entire connection,
-// including any attribute that was not read.
+// TestSaveConnectionKeepsUnrelatedAttributes checks that no attribute is lost when a write replaces the entire
+// connection, including any attribute that was not read.
 func TestSaveConnectionKeepsUnrelatedAttributes(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

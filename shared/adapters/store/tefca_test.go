@@ -106,8 +106,8 @@ func TestTEFCAAttemptRoundTrips(t *testing.T) {
 	}
 }
 
-// TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts also checks that a TEFCA state is not valid for a portal and that a
-// portal's state is not valid for TEFCA.
+// TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts also checks that a TEFCA state is not valid for a portal and
+// that a portal's state is not valid for TEFCA.
 func TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

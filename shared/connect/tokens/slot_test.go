@@ -78,8 +78,8 @@ func TestRefreshCallTimesOutWhenSlotExpires(t *testing.T) {
 	})
 }
 
-// TestRefreshKeepsTokenUnusedWithoutSlot checks that a caller without a slot uses no token, so that the next caller finds
-// the state unchanged.
+// TestRefreshKeepsTokenUnusedWithoutSlot checks that a caller without a slot uses no token, so that the next caller
+// finds the state unchanged.
 func TestRefreshKeepsTokenUnusedWithoutSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)

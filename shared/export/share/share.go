@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// calledFor is how long a slot is reserved for a task called from the line. This time is long enough to recover
+	// calledFor is the time that a slot is reserved for a task called from the line. This time is long enough to recover
 	// from a lost message.
 	calledFor = 2 * time.Minute
 	// lookAfter is the delay before the sweeper checks a share that has a line or a called task.

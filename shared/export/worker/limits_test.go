@@ -105,8 +105,8 @@ func TestReferenceQueueCountsOverflow(t *testing.T) {
 	})
 }
 
-// TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format: a single document with all lists, in
-// which waiting references have no marks.
+// TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format: a single document with all lists,
+// in which waiting references have no marks.
 func TestCheckpointOfPreviousVersionCanBeResumed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -53,8 +53,8 @@ func TestTokensBecomeDueWhenRejectedOrNotRenewable(t *testing.T) {
 	}
 }
 
-// TestServerOverloadDoesNotConsumeTokenAttempts proves that the check of an expired token at a busy server may be repeated
-// more often than the number of tolerated failures.
+// TestServerOverloadDoesNotConsumeTokenAttempts proves that the check of an expired token at a busy server may be
+// repeated more often than the number of tolerated failures.
 func TestServerOverloadDoesNotConsumeTokenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, busy := range map[string]answer{

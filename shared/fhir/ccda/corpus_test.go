@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertMatchesCorpusExpectations converts each document in testdata/corpus and compares the result with the output expected
-// under the document's rule.
+// TestConvertMatchesCorpusExpectations converts each document in testdata/corpus and compares the result with the
+// output expected under the document's rule.
 func TestConvertMatchesCorpusExpectations(t *testing.T) {
 	t.Parallel()
 	for _, c := range ccdatest.Corpus(t, os.DirFS("testdata/corpus")) {

@@ -187,8 +187,8 @@ func TestAlternativesDoNotNarrowPlatformQuery(t *testing.T) {
 	}
 }
 
-// TestAlternativesAlwaysTerminate simulates arbitrary refusals in any order. It proves that no search is sent twice, that
-// every search names the patient, and that the ladder ends after a few steps.
+// TestAlternativesAlwaysTerminate simulates arbitrary refusals in any order. It proves that no search is sent twice,
+// that every search names the patient, and that the ladder ends after a few steps.
 func TestAlternativesAlwaysTerminate(t *testing.T) {
 	t.Parallel()
 	classes := []fhir.Class{

@@ -19,7 +19,7 @@ const (
 	sessionLife = 12 * time.Hour
 	idleLife    = 2 * time.Hour
 	pendingLife = 15 * time.Minute // time limit for proving the second factor
-	// freshFor is how long a proof of identity permits sensitive actions.
+	// freshFor is the time that a proof of identity permits sensitive actions.
 	freshFor = 15 * time.Minute
 	// seenEvery is the minimum interval between two updates of the time of a session's last request.
 	seenEvery = 5 * time.Minute

@@ -298,8 +298,8 @@ func TestWorkerReadsTenThousandConnectionsInPages(t *testing.T) {
 	}
 }
 
-// TestWorkerCompletesDeletionAfterAnyCrash checks recovery from a crash after each call of a run. Another run must finish the
-// deletion with the same counts.
+// TestWorkerCompletesDeletionAfterAnyCrash checks recovery from a crash after each call of a run. Another run must
+// finish the deletion with the same counts.
 func TestWorkerCompletesDeletionAfterAnyCrash(t *testing.T) {
 	t.Parallel()
 	whole := newWorld(3)

@@ -51,8 +51,7 @@ func (w *world) task(t *testing.T, id string) export.Task {
 	return task
 }
 
-// due returns the IDs of the sweeper's items of one kind that become due within the given time after the organisation's
-// request.
+// due returns the IDs of the sweeper's items of one kind that become due within the given time after the request.
 func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string {
 	t.Helper()
 	var found []string

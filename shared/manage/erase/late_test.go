@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestWorkerRemovesDataWrittenDuringErasure covers an object that a running export wrote after the export's row was removed, and an
-// event that reached the index late.
+// TestWorkerRemovesDataWrittenDuringErasure covers an object that a running export wrote after the export's row was
+// removed, and an event that reached the index late.
 func TestWorkerRemovesDataWrittenDuringErasure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

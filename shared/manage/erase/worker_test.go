@@ -219,8 +219,8 @@ func TestErasureWaitsUpToOneHourForPortal(t *testing.T) {
 	f.wantDone(t, f.pass(t, 21*time.Minute), erase.Unanswered, erase.Counts{Connections: 1, Tokens: 1})
 }
 
-// TestErasureRedactsEventsBeyondRowCapacity checks that a connection with more events than the erasure's row can hold is
-// cleared in several passes.
+// TestErasureRedactsEventsBeyondRowCapacity checks that a connection with more events than the erasure's row can hold
+// is cleared in several passes.
 func TestErasureRedactsEventsBeyondRowCapacity(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -90,7 +90,7 @@ const (
 	mostSent    = 100 // maximum emails of one tenant from the operator's address on one day (UTC)
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
-	// sendingTime is how long an unfinished email blocks another attempt to send it.
+	// sendingTime is the time that an unfinished email blocks another attempt to send it.
 	sendingTime = time.Minute
 )
 

@@ -166,7 +166,8 @@ func TestAnswerIsIdempotentForSameText(t *testing.T) {
 	})
 }
 
-// TestAnswerReturnsConflictWhenSendIsInProgress checks that a concurrent request must wait, and that concurrent changes are kept.
+// TestAnswerReturnsConflictWhenSendIsInProgress checks that a concurrent request must wait, and that concurrent changes
+// are kept.
 func TestAnswerReturnsConflictWhenSendIsInProgress(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {

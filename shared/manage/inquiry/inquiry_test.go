@@ -234,8 +234,8 @@ func TestAskSupportNotifiesOperatorOnceWithoutTicketText(t *testing.T) {
 	}
 }
 
-// TestInquiryEventIDDoesNotRevealText checks that the event's ID, which appears in queues and logs, can't be used to confirm a
-// guess at an inquiry's text.
+// TestInquiryEventIDDoesNotRevealText checks that the event's ID, which appears in queues and logs, can't be used to
+// confirm a guess at an inquiry's text.
 func TestInquiryEventIDDoesNotRevealText(t *testing.T) {
 	t.Parallel()
 	first, second := newOffice(t), newOffice(t)

@@ -187,8 +187,8 @@ func TestConnectionsListSupportsFiltersAndPagination(t *testing.T) {
 	}
 }
 
-// TestConnectionsListFindsConnectionByExternalID checks that a connection is found by its external ID under every version of the
-// hash key, but only in its own organisation and mode.
+// TestConnectionsListFindsConnectionByExternalID checks that a connection is found by its external ID under every
+// version of the hash key, but only in its own organisation and mode.
 func TestConnectionsListFindsConnectionByExternalID(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)

@@ -173,8 +173,8 @@ func TestRunCountsDayThatSpansSeveralPages(t *testing.T) {
 	}
 }
 
-// TestRunCountsEachDayOnceAndCatchesUp checks that a day is counted once the day's last events are in the index. It also
-// checks that missed days are counted later, for as long as their events are stored.
+// TestRunCountsEachDayOnceAndCatchesUp checks that a day is counted once the day's last events are in the index. It
+// also checks that missed days are counted later, for as long as their events are stored.
 func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

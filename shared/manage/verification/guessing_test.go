@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestSendLimitsMailboxToFiveCodesPerHour covers a caller that requests many codes in order to guess one. The caller gets only
-// a few codes, even with other spellings of the address, from other networks, and concurrently.
+// TestSendLimitsMailboxToFiveCodesPerHour covers a caller that requests many codes in order to guess one. The caller
+// gets only a few codes, even with other spellings of the address, from other networks, and concurrently.
 func TestSendLimitsMailboxToFiveCodesPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,8 +59,8 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 	}
 }
 
-// TestSubsequentDailyCodesAllowSingleAttempt checks that a patient can get ten codes a day from one network. After ten codes from
-// any network, each further code allows a single try until the first code is one day old.
+// TestSubsequentDailyCodesAllowSingleAttempt checks that a patient can get ten codes a day from one network. After ten
+// codes from any network, each further code allows a single try until the first code is one day old.
 func TestSubsequentDailyCodesAllowSingleAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

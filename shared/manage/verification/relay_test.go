@@ -118,8 +118,8 @@ func TestNoticeAddressCodesAreSentDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// TestRejectedCodeDoesNotCountTowardsMailboxLimit checks that a code that an organisation's own limits refuse does not count towards
-// the limits across all organisations.
+// TestRejectedCodeDoesNotCountTowardsMailboxLimit checks that a code that an organisation's own limits refuse does not
+// count towards the limits across all organisations.
 func TestRejectedCodeDoesNotCountTowardsMailboxLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -279,8 +279,8 @@ func TestSendReportsEmailFailure(t *testing.T) {
 	})
 }
 
-// TestStoredRowsContainNoPersonalData checks that the table contains no email addresses, codes or tokens. It also contains
-// nothing that could be compared with guesses without the key.
+// TestStoredRowsContainNoPersonalData checks that the table contains no email addresses, codes or tokens. It also
+// contains nothing that could be compared with guesses without the key.
 func TestStoredRowsContainNoPersonalData(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -113,7 +113,8 @@ func TestHTTPUsesPathInsteadOfResourcePattern(t *testing.T) {
 	}
 }
 
-// TestHTTPEncodesBinaryBodyAsBase64 checks that UTF-8 text arrives unchanged even if the gateway does not decode base64.
+// TestHTTPEncodesBinaryBodyAsBase64 checks that UTF-8 text arrives unchanged even if the gateway does not decode
+// base64.
 func TestHTTPEncodesBinaryBodyAsBase64(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{

@@ -269,8 +269,8 @@ func TestReaderReservesMemoryForDocumentsInTransit(t *testing.T) {
 	}
 }
 
-// TestSimulatedDocumentsBelongToRequestedPatient checks that no simulated document is lost because it belongs to another
-// person.
+// TestSimulatedDocumentsBelongToRequestedPatient checks that no simulated document is lost because it belongs to
+// another person.
 func TestSimulatedDocumentsBelongToRequestedPatient(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)

@@ -52,7 +52,8 @@ func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 	}
 }
 
-// TestReaderPreservesEverythingExceptIDsAndReferences compares a record with the converter's output for the same documents.
+// TestReaderPreservesEverythingExceptIDsAndReferences compares a record with the converter's output for the same
+// documents.
 func TestReaderPreservesEverythingExceptIDsAndReferences(t *testing.T) {
 	t.Parallel()
 	var set ccda.Set

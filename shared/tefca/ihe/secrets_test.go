@@ -171,8 +171,8 @@ func TestNewRejectsInvalidConfiguration(t *testing.T) {
 	}
 }
 
-// TestLocateBlocksGatewayAtForbiddenAddress checks that the network sends nothing to an address that the guard forbids, even if
-// the address is configured.
+// TestLocateBlocksGatewayAtForbiddenAddress checks that the network sends nothing to an address that the guard forbids,
+// even if the address is configured.
 func TestLocateBlocksGatewayAtForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)

@@ -20,7 +20,7 @@ import (
 const Purpose = "records"
 
 const (
-	// life is how long a record is stored. It is therefore also the lifetime of the connection's authorisation
+	// life is the time that a record is stored. It is therefore also the lifetime of the connection's authorisation
 	// (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
 	// fullAt is the number of bytes at which a chunk is full. Resources are never split, so a chunk may exceed fullAt

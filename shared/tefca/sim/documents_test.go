@@ -56,8 +56,8 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	}
 }
 
-// TestEachStatementIsConvertedToOneResource counts the statements in a facility's documents with an independent XML reader
-// and compares these counts with the resources. A fact stated in several documents becomes one resource.
+// TestEachStatementIsConvertedToOneResource counts the statements in a facility's documents with an independent XML
+// reader and compares these counts with the resources. A fact stated in several documents becomes one resource.
 func TestEachStatementIsConvertedToOneResource(t *testing.T) {
 	t.Parallel()
 	become := map[string][]string{ // entry templates that become one resource each, by resource type

@@ -122,8 +122,8 @@ func TestNetworkRejectsInvalidAssertion(t *testing.T) {
 	}
 }
 
-// TestNetworkRejectsRequestForRecordsOfAnotherPatient checks that knowing a facility's ID and its documents' IDs does not
-// give access to these documents.
+// TestNetworkRejectsRequestForRecordsOfAnotherPatient checks that knowing a facility's ID and its documents' IDs does
+// not give access to these documents.
 func TestNetworkRejectsRequestForRecordsOfAnotherPatient(t *testing.T) {
 	t.Parallel()
 	n := instant()

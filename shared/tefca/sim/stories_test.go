@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestPatientStoriesMatchNetworkResults compares each patient's story with the results of connecting: the facilities' matches, and
-// for each match the number of documents or the error.
+// TestPatientStoriesMatchNetworkResults compares each patient's story with the results of connecting: the facilities'
+// matches, and for each match the number of documents or the error.
 func TestPatientStoriesMatchNetworkResults(t *testing.T) {
 	t.Parallel()
 	stories := map[string]string{

@@ -56,7 +56,8 @@ func TestSpotOfReturnsSpotFromWrappedError(t *testing.T) {
 	}
 }
 
-// TestHostOfOmitsPathQueryAndUserInfo checks that HostOf drops paths, queries and user information, which may contain secrets.
+// TestHostOfOmitsPathQueryAndUserInfo checks that HostOf drops paths, queries and user information, which may contain
+// secrets.
 func TestHostOfOmitsPathQueryAndUserInfo(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -147,7 +147,8 @@ func TestAuthenticateAcceptsPublicIDAndKey(t *testing.T) {
 	}
 }
 
-// TestAuthenticateReturnsSameErrorForEveryInvalidCredential checks that the error does not reveal which mistake was made.
+// TestAuthenticateReturnsSameErrorForEveryInvalidCredential checks that the error does not reveal which mistake was
+// made.
 func TestAuthenticateReturnsSameErrorForEveryInvalidCredential(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

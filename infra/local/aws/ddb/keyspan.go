@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// keySpan is what a KeyConditionExpression selects: one partition, and a range of the partition's rows between two
-// bounds.
+// keySpan holds the selection of a KeyConditionExpression: one partition, and a range of the partition's rows between
+// two bounds.
 type keySpan struct {
 	partition string
 	isBelow   func(order string) bool

@@ -13,8 +13,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// TestRowMemoryStaysCloseToContentSize checks how much memory rows use. A laptop must be able to hold delivered events for
-// their time to live of 15 days, and expired rows must release their memory.
+// TestRowMemoryStaysCloseToContentSize checks how much memory rows use. A laptop must be able to hold delivered events
+// for their time to live of 15 days, and expired rows must release their memory.
 //
 //nolint:paralleltest // other tests would use memory meanwhile
 func TestRowMemoryStaysCloseToContentSize(t *testing.T) {

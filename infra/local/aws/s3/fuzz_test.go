@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// FuzzServerRespondsToEverySignedRequest checks that signed requests of any form receive an HTTP status and never cause a panic
-// or an InternalError.
+// FuzzServerRespondsToEverySignedRequest checks that signed requests of any form receive an HTTP status and never cause
+// a panic or an InternalError.
 func FuzzServerRespondsToEverySignedRequest(f *testing.F) {
 	f.Add("PUT", "/exports/k", "", "body", "bytes=0-")
 	f.Add("GET", "/exports", "list-type=2&delimiter=/&max-keys=1", "", "")

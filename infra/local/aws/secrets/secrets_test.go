@@ -56,7 +56,8 @@ func TestCreateSecretIsIdempotentPerClientRequestToken(t *testing.T) {
 	}
 }
 
-// TestSecretsManagerRejectsUnsupportedFeatures checks that unsupported Secrets Manager features are not silently ignored.
+// TestSecretsManagerRejectsUnsupportedFeatures checks that unsupported Secrets Manager features are not silently
+// ignored.
 func TestSecretsManagerRejectsUnsupportedFeatures(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)

@@ -199,8 +199,8 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	}
 }
 
-// TestClientAssertionIsSingleUse proves that the judge rejects a repeated jti. Therefore, our assertions in all other tests
-// are unique.
+// TestClientAssertionIsSingleUse proves that the judge rejects a repeated jti. Therefore, our assertions in all other
+// tests are unique.
 func TestClientAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)

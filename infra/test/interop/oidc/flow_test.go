@@ -48,8 +48,8 @@ func TestDeclinedConsentCreatesRejectedConnection(t *testing.T) {
 	}
 }
 
-// TestFlowRejectsCodeFromAnotherSignIn covers code injection (RFC 9700 section 4.5): an attacker puts the code from their
-// own sign-in into the victim's callback. The judge must detect that the code verifier does not match the code.
+// TestFlowRejectsCodeFromAnotherSignIn covers code injection (RFC 9700 section 4.5): an attacker puts the code from
+// their own sign-in into the victim's callback. The judge must detect that the code verifier does not match the code.
 func TestFlowRejectsCodeFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	d := newService(start(t, registered("public", "none")))

@@ -265,8 +265,8 @@ func TestAuthenticateWithholdsSecretFromOtherOrigins(t *testing.T) {
 	}
 }
 
-// TestAuthenticateSendsUnencodedBasicWhenServerDoesNotDecode covers servers that mistake the encoded value of RFC 6749 section
-// 2.3.1 for the secret itself.
+// TestAuthenticateSendsUnencodedBasicWhenServerDoesNotDecode covers servers that mistake the encoded value of RFC 6749
+// section 2.3.1 for the secret itself.
 func TestAuthenticateSendsUnencodedBasicWhenServerDoesNotDecode(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)

@@ -69,8 +69,8 @@ func TestChangeAddressRequiresProof(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRevertsAccountTakeover checks that an intruder in a session can't keep the account, because the former
-// address can revert the change for 72 hours.
+// TestRestoreAddressRevertsAccountTakeover checks that an intruder in a session can't keep the account, because the
+// former address can revert the change for 72 hours.
 func TestRestoreAddressRevertsAccountTakeover(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -120,8 +120,8 @@ func TestRestoreAddressRevertsAccountTakeover(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRevokesAttackerAccessImmediately checks that the link works at once, and that it ends everything that the
-// intruder has begun.
+// TestRestoreAddressRevokesAttackerAccessImmediately checks that the link works at once, and that it ends everything
+// that the intruder has begun.
 func TestRestoreAddressRevokesAttackerAccessImmediately(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

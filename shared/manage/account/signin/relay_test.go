@@ -45,8 +45,8 @@ func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	h.enter(victim, signin.Browser{}) // sign-in codes have a separate budget
 }
 
-// TestSecurityEmailsAreLimitedPerMailbox checks that a sign-in works even if its owner can't be sent another notification.
-// A change of address fails in that case, because the former address must be notified.
+// TestSecurityEmailsAreLimitedPerMailbox checks that a sign-in works even if its owner can't be sent another
+// notification. A change of address fails in that case, because the former address must be notified.
 func TestSecurityEmailsAreLimitedPerMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// knownLife is how long a warm function caches a provider's metadata and keys. It limits how long patients are
+	// knownLife is the time that a warm function caches a provider's metadata and keys. It limits how long patients are
 	// redirected to an outdated URL and how long a revoked key is trusted.
 	knownLife = 10 * time.Minute
 	// keyPause is the minimum interval at which a warm function fetches keys again because a token refers to an unknown

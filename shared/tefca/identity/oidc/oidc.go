@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// answerTime is how long a provider has to send each response.
+	// answerTime is the time that a provider has to send each response.
 	answerTime = 10 * time.Second
 	// maxAnswer is the maximum size of a response in bytes.
 	maxAnswer = 256 << 10
