@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Bench, connection, declined, failure } from "../testing/bench.ts";
+import { Bench, connection, declined, failure, hit, portal } from "../testing/bench.ts";
 
 const second = 1000;
 const minute = 60 * second;
@@ -73,6 +73,30 @@ test("a closed window does not end the attempt", async () => {
   await bench.pass(2 * second);
   assert.equal(bench.state.view, "connected");
   assert.deepEqual(bench.events.map((event) => event.event_type), ["patient.connection_pending", "patient.connection_success"]);
+});
+
+test("a late response is announced, and an early one is not", async () => {
+  const bench = new Bench();
+  bench.answers.prepare = () => new Promise(() => undefined);
+  await bench.toInstitution();
+  await bench.pass(5 * second);
+  assert.equal(bench.state.slow, false);
+  await bench.pass(2 * second);
+  assert.equal(bench.state.slow, true);
+  const early = new Bench();
+  await early.toInstitution();
+  await early.pass(10 * second);
+  assert.equal(early.state.slow, false);
+});
+
+test("an endpoint of a merged portal is requested with its own portal", async () => {
+  const bench = new Bench();
+  const merged = { ...portal("p1", ["e1", "e2"]), owners: { e1: "p1", e2: "p2" } };
+  bench.answers.search = () => ({ ok: true, data: { total: 1, hits: [hit("b", [merged])] } });
+  bench.answers.endpoint = () => ({ ok: true, data: { id: "e2", health: "ok", platformType: "sandbox" } });
+  await bench.toInstitution("b");
+  const { ask } = bench.asked.find(({ call }) => call === "prepare") ?? {};
+  assert.deepEqual([(ask as { endpoint_id: string }).endpoint_id, (ask as { portal_id: string }).portal_id], ["e2", "p2"]);
 });
 
 test("a window that can't be brought to the front can be reopened", async () => {
