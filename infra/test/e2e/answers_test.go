@@ -42,6 +42,7 @@ func (f fixture) requests() map[string]request {
 	asset, pinned := "/widget/assets/embed-AB12CD34.js", "/sdk/4.0.7/svc-widget.js"
 	f.keepReleased(asset, pinned)
 	verified, facilities := f.vault.locateFacilities()
+	begun := f.vault.beginVerification("")
 	all := map[string]request{
 		"GET /bridge/tefca/identity": {
 			method: http.MethodGet,
@@ -62,6 +63,10 @@ func (f fixture) requests() map[string]request {
 		"GET /bridge/tefca/records/{attemptId}": {
 			method: http.MethodGet,
 			path:   "/bridge/tefca/records/" + verified.ID + public, authorize: "Bearer " + verified.Token,
+		},
+		"DELETE /bridge/tefca/records/{attemptId}": {
+			method: http.MethodDelete,
+			path:   "/bridge/tefca/records/" + begun.ID + public, authorize: "Bearer " + begun.Token,
 		},
 		"POST /bridge/tefca/records/{attemptId}/authorization": {
 			method: http.MethodPost,

@@ -35,7 +35,13 @@ func (o browsing) cancel(of attempt) answer {
 // cancelAt cancels the attempt at a path.
 func (o browsing) cancelAt(path, token string) answer {
 	o.t.Helper()
-	return o.send(http.MethodDelete, path+"?public_id="+url.QueryEscape(o.seeded.Organisations[0].PublicID),
+	return o.cancelAs(path, token, o.seeded.Organisations[0].PublicID)
+}
+
+// cancelAs cancels the attempt at a path as a page with the given public ID.
+func (o browsing) cancelAs(path, token, publicID string) answer {
+	o.t.Helper()
+	return o.send(http.MethodDelete, path+"?public_id="+url.QueryEscape(publicID),
 		http.Header{"Authorization": {"Bearer " + token}}, nil)
 }
 
@@ -88,6 +94,9 @@ func runCancel(s *outside) {
 
 	v := s.vault.beginVerification("patient-7")
 	path := "/bridge/tefca/records/" + v.ID
+	if got := s.patient.cancelAt(path, early.Token); got.status != http.StatusNotFound {
+		s.t.Errorf("cancelling with another attempt's token answered %d %s", got.status, got.raw)
+	}
 	checkCancelled(s.t, s.patient.cancelAt(path, v.Token))
 	checkStopped(s.t, s.vault.identify(v, twoHospitals, "approve"))
 	v, found := s.vault.locateFacilities()

@@ -117,6 +117,7 @@ func neverSeen() map[string]string {
 	const branded = "an organisation with a look, as with PATCH /dashboard/organisations/{orgId}"
 	const files = "API Gateway's, where the function gives no answer: its pages have seen that, and these ask nobody " +
 		"for anything"
+	const read = "the response is that of GET /bridge/"
 	excuses := map[string]string{
 		"DELETE /bridge/fhir/ehi-export/{taskId}/files 503":            contended,
 		"DELETE /bridge/org_connection/{orgConnectionId} 503":          contended,
@@ -177,6 +178,17 @@ func neverSeen() map[string]string {
 		"POST /dashboard/organisations/{orgId}/emails", "PUT /dashboard/organisations/{orgId}/emails",
 	} {
 		excuses[operation+" 409"] = contended
+	}
+	excuses["DELETE /bridge/attempts/{attemptId} 200 data.result.consent_expires_at"] = read + "attempts/{attemptId}"
+	for _, member := range []string{
+		"facilities[].outcome", "facilities[].reason", "facilities[].connection",
+		"facilities[].connection.connection_status", "facilities[].connection.consent_expires_at",
+		"facilities[].connection.external_id", "facilities[].connection.external_state",
+		"facilities[].connection.org_connection_id", "facilities[].connection.platform_type",
+		"facilities[].connection.request_id", "facilities[].connection.scope",
+		"facilities[].connection.tefca_directory_id",
+	} {
+		excuses["DELETE /bridge/tefca/records/{attemptId} 200 data."+member] = read + "tefca/records/{attemptId}"
 	}
 	for operation := range dashboardBodies() {
 		// sending an email may fail

@@ -145,7 +145,9 @@ func (n newcomer) checkClosed(publicID, key string) {
 		"GET /bridge/catalog/export":                                           nil,
 		"GET /bridge/catalog?":                                                 nil,
 		"GET /bridge/attempts/" + unknownID + "?":                              nil,
+		"DELETE /bridge/attempts/" + unknownID + "?":                           nil,
 		"GET /bridge/tefca/records/" + unknownID + "?":                         nil,
+		"DELETE /bridge/tefca/records/" + unknownID + "?":                      nil,
 		"POST /bridge/tefca/records/" + unknownID +
 			"/authorization?": map[string]any{"tefca_directory_ids": []string{"a"}},
 		"POST /bridge/email/verification?": map[string]string{"verification_id": unknownID, "code": "000000"},
