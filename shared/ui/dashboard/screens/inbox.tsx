@@ -25,7 +25,7 @@ export function Inbox(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Requests that patients sent from the widget.">Inbox</Title>
+      <Title lead="Patients send these requests from the widget.">Inbox</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "open", "answered", "closed"]} />
         <Field label="Type" value={filters["kind"] ?? ""} set={set("kind")} choices={[["", "any"], ...Object.entries(KINDS)]} />
@@ -38,7 +38,7 @@ export function Inbox(): JSX.Element {
                 {isFiltered ? (
                   <LinkButton href={link("inbox")}>Show all</LinkButton>
                 ) : (
-                  <p>Each page of the widget links to a help form. Messages from the form stay in this inbox for 90 days and go to subscribed webhooks.</p>
+                  <p>Each page of the widget links to a help form. We keep messages here for 90 days and send them to subscribed webhooks.</p>
                 )}
               </Empty>
             ) : (
