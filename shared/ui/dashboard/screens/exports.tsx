@@ -15,7 +15,7 @@ const REASONS: Record<string, string> = {
   not_advertised: "The portal doesn’t list this resource type, and we couldn’t check whether the portal has such resources.",
   other_server: "The record refers to resources on another server, which we don’t query.",
   not_found: "The record refers to resources that the portal doesn’t have.",
-  rejected: "The portal advertises this resource type but rejects every query for it.",
+  rejected: "The portal lists this resource type but rejects every query for it.",
   refused: "The portal denies access to this resource type.",
   limit: "The data exceeds the limits of one export.",
   not_converted: "Parts of a document are invalid or can’t be converted to FHIR.",

@@ -130,7 +130,7 @@ function Answer({ path, data, reload }: { path: string; data: InquiryDetail; rel
     reload();
   };
   return (
-    <Panel title="Reply by email" lead="The email comes from us. The patient’s replies go to your first notice address, which you set under Branding. An identical reply is sent only once.">
+    <Panel title="Reply by email" lead="We send the email. The patient’s replies go to your first notice address, which you set under Branding. An identical reply is sent only once.">
       {!data.email_verified && (
         <Notice tone="warn">
           <p>This email address is unverified. Don’t write anything that only the patient may read.</p>
