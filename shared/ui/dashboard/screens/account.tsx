@@ -112,11 +112,11 @@ function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
     <Panel title="Authenticator app" lead="Your app shows a new six-digit code every 30 seconds (TOTP)." actions={<Badge of={totp ? "on" : "off"} tone={totp ? "good" : ""} />}>
       {offer ? (
         <>
-          <p>Scan this QR code with your authenticator app. You won’t see this code again.</p>
+          <p>Scan this QR code with your authenticator app. You won’t see the QR code again.</p>
           <div class="enrol">
-            <Qr text={offer.uri} label="QR code that contains the setup secret" />
+            <Qr text={offer.uri} label="QR code with the setup secret" />
             <div class="form">
-              <p>No camera? Enter this secret in your authenticator app, or open the link on the app’s device.</p>
+              <p>No camera? Enter this secret in your authenticator app, or open the link on the device with the app.</p>
               <code class="value">{grouped(offer.secret)}</code>
               <div class="row">
                 <Copy text={offer.secret} what="secret" /> <a href={offer.uri}>Open in app</a>
@@ -152,10 +152,10 @@ function Address(): JSX.Element {
     setSent(undefined);
     setEmail("");
     setCode("");
-    say("Address changed.");
+    say("Email address changed.");
   };
   return (
-    <Panel title="Email address" lead="We’ll send a code to the new address. For 72 hours, you can undo the change from the old address.">
+    <Panel title="Email address" lead="We’ll send a code to the new address. You can undo the change from the old address for 72 hours.">
       <Facts of={[["Current", session.account.email]]} />
       {sent ? (
         <Form action={action} does={prove} send="Change address" cancel={() => setSent(undefined)}>
@@ -163,7 +163,7 @@ function Address(): JSX.Element {
         </Form>
       ) : (
         <Form action={action} does={send} send="Send code" kind="main">
-          <Field label="New address" type="email" value={email} set={setEmail} required maxLength={254} autocomplete="email" />
+          <Field label="New email address" type="email" value={email} set={setEmail} required maxLength={254} autocomplete="email" />
         </Form>
       )}
     </Panel>

@@ -22,7 +22,7 @@ export function Addresses({ data, done }: { data: BrandedOrganisation; done: (da
     done(await api.put<BrandedOrganisation>(`${orgBase}/emails`, { email: asked?.email, verification_id: asked?.sent.verification_id, code: code.replace(/\D/g, "") }));
     setAsked(undefined);
     setCode("");
-    say("Address verified.");
+    say("Email address verified.");
   };
   const actions = (email: string): JSX.Element | string =>
     isVerified(email) || !may("operate") ? "" : <Button busy={action.busy} onClick={send(email)} label={`Send code to ${email}`}>Send code</Button>;

@@ -51,7 +51,7 @@ export function Invitation({ token }: { token: string }): JSX.Element {
       </div>
       <Trouble failure={action.failure} />
       {action.failure?.status === 404 && (
-        <p class="soft">An invitation works once, within a week, and only for the address it was sent to. Sign in with that address, or request a new invitation.</p>
+        <p class="soft">An invitation can be used once and expires after a week. Sign in with the invited email address, or request a new invitation.</p>
       )}
     </div>
   );
@@ -81,12 +81,12 @@ export function Restore({ api, token, enter }: { api: Api; token: string; enter:
         <Title lead="We’ll sign out everyone and link the account to your email address again.">Restore your email address</Title>
         {isDone ? (
           <Notice tone="good">
-            <p>Address restored. Sign in again, then check your passkeys and your authenticator app.</p>
+            <p>Email address restored. Sign in again, then check your passkeys and authenticator app.</p>
             <Button onClick={leave}>Sign in</Button>
           </Notice>
         ) : (
           <Button kind="main" busy={action.busy} onClick={() => action.run(restore)}>
-            Restore address
+            Restore email address
           </Button>
         )}
         <Trouble failure={action.failure} />

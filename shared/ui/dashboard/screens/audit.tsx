@@ -60,7 +60,7 @@ export function Audit(): JSX.Element {
       <Trouble failure={action.failure} />
       {head !== "" && (
         <Notice tone="good">
-          <p>The export ends with this row number and hash. Store both separately to detect rows missing from the end of the export.</p>
+          <p>The export ends with this row number and hash. Store the number and hash separately to detect missing rows at the end.</p>
           <code class="value">{head}</code>
         </Notice>
       )}

@@ -19,7 +19,7 @@ export function Branding(): JSX.Element {
   const answer = useQuery<BrandedOrganisation>(orgBase);
   return (
     <>
-      <Title lead="What patients see when they connect, in both modes.">Branding</Title>
+      <Title lead="Patients see this branding when they connect, in both modes.">Branding</Title>
       <Load answer={answer}>
         {(data) => (
           <>
@@ -50,23 +50,23 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
     <Form action={action} does={save} send="Save">
       {isReviewed && <Notice><p>Your name, logo and website are part of the review for live mode. Contact us to change them.</p></Notice>}
       <Field label="Name" required readOnly={isReviewed} maxLength={100} {...field("name")} />
-      <Field label="Logo" type="url" readOnly={isReviewed} placeholder="https://" help="An https URL. Square, at least 96 pixels." {...field("logo_uri")} />
+      <Field label="Logo" type="url" readOnly={isReviewed} placeholder="https://" help="Enter the https URL of a square image of at least 96 pixels." {...field("logo_uri")} />
       <Accent {...field("accent")} scheme={draft.color_scheme} />
-      <Field label="Corner radius" type="number" min={0} max={24} placeholder="12" help="In pixels, from 0 to 24. Leave empty for the default." {...field("radius")} />
-      <Field label="Font" maxLength={200} placeholder="Georgia, serif" help="Font names, most preferred first. Patients see the first one that their device has. No fonts are downloaded." {...field("font")} />
+      <Field label="Corner radius" type="number" min={0} max={24} placeholder="12" help="Enter 0 to 24 pixels. Leave this field empty for the default." {...field("radius")} />
+      <Field label="Font" maxLength={200} placeholder="Georgia, serif" help="List your preferred fonts in order. Patients see the first font that their device has. Fonts aren’t downloaded." {...field("font")} />
       <Field label="Colour scheme" choices={schemes} {...field("color_scheme")} />
       <Field label="Privacy policy" type="url" placeholder="https://" {...field("privacy_policy_uri")} />
       <Field label="Terms" type="url" placeholder="https://" {...field("terms_uri")} />
       <Field label="Website" type="url" readOnly={isReviewed} placeholder="https://" {...field("website_uri")} />
-      <Field label="Notice addresses, one per line" rows={2} help="We send emails about failing webhooks and new credentials. Verify new addresses below. Patients don’t see them." {...field("emails")} />
+      <Field label="Notice addresses, one per line" rows={2} help="We email these addresses about failing webhooks and new credentials. Patients don’t see the addresses. Verify new addresses below." {...field("emails")} />
     </Form>
   );
   return (
     <div class="two">
       <Panel title="Settings">
-        {may("operate") ? form : <p>Only owners and admins can change these.</p>}
+        {may("operate") ? form : <p>Only owners and admins can change branding.</p>}
       </Panel>
-      <Panel title="Preview" lead="How patients will see it once you save." actions={<LinkButton href={link("playground")}>Open playground</LinkButton>}>
+      <Panel title="Preview" lead="Patients will see this design after you save." actions={<LinkButton href={link("playground")}>Open playground</LinkButton>}>
         {schemesOf(draft.color_scheme).map((ground) => (
           <Preview key={ground} draft={draft} ground={ground} />
         ))}
@@ -81,7 +81,7 @@ function Accent({ value, set, scheme }: { value: string; set: (value: string) =>
   return (
     <>
       <div class="pick">
-        <Field label="Accent" value={value} set={(text) => set(text.toLowerCase())} pattern="#[0-9a-f]{6}" placeholder={defaultAccent} help="For example, #1a5fb4. Leave empty for the default." maxLength={7} />
+        <Field label="Accent" value={value} set={(text) => set(text.toLowerCase())} pattern="#[0-9a-f]{6}" placeholder={defaultAccent} help="For example, #1a5fb4. Leave this field empty for the default." maxLength={7} />
         <input type="color" aria-label="Pick the accent colour" value={shown} onInput={(event) => set(event.currentTarget.value)} />
       </div>
       <div role="status">

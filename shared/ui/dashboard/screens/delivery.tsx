@@ -12,7 +12,7 @@ const FAILURES: Record<string, string> = {
   dns: "We couldn’t resolve the host name.",
   tls: "We couldn’t verify the TLS certificate. Check the certificate’s chain and expiry date.",
   connect: "We couldn’t connect to the host.",
-  blocked_address: "The host resolves to a private or reserved IP address, to which we don’t send events.",
+  blocked_address: "The host resolves to a private or reserved IP address. We don’t send events there.",
   unsubscribed: "The webhook was removed or unsubscribed from this event.",
 };
 
@@ -71,7 +71,7 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
         )}
       </Panel>
       <Panel title="Body" lead="Every attempt sends the same bytes. Tokens in download links are hidden here.">
-        {data.body === undefined ? <p class="soft">{may("inspect") ? "This event has been deleted." : "Members with your role can’t view payloads."}</p> : <Code label="Event body" text={pretty(data.body)} />}
+        {data.body === undefined ? <p class="soft">{may("inspect") ? "This event has been deleted." : "Your role doesn’t allow you to view payloads."}</p> : <Code label="Event body" text={pretty(data.body)} />}
       </Panel>
     </>
   );

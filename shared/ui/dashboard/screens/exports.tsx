@@ -12,10 +12,10 @@ const REASONS: Record<string, string> = {
   unsupported: "The portal doesn’t support searching for this resource type.",
   not_granted: "The patient’s authorization doesn’t cover this resource type.",
   not_requested: "Our authorization request didn’t include this resource type.",
-  not_advertised: "The portal doesn’t advertise this resource type, and we couldn’t check whether the portal has any.",
+  not_advertised: "The portal doesn’t list this resource type, and we couldn’t check whether the portal has such resources.",
   other_server: "The record refers to resources on another server, which we don’t query.",
   not_found: "The record refers to resources that the portal doesn’t have.",
-  rejected: "The portal advertises this resource type but rejects every query for it.",
+  rejected: "The portal lists this resource type but rejects every query for it.",
   refused: "The portal denies access to this resource type.",
   limit: "The data exceeds the limits of one export.",
   not_converted: "Parts of a document are invalid or can’t be converted to FHIR.",
@@ -54,7 +54,7 @@ const hasNews = (one: TypeOutcome): boolean => one.count > 0 || isLoss(one) || (
 const QUIET: readonly (readonly [says: string, has: (one: TypeOutcome) => boolean])[] = [
   ["Not covered by the patient’s authorization", ({ reason }) => reason === "not_granted"],
   ["Requested, but no data found", ({ reason }) => !reason],
-  ["Not searchable at the portal", ({ reason }) => reason === "unsupported"],
+  ["Search not supported by the portal", ({ reason }) => reason === "unsupported"],
 ];
 
 export function Exports(): JSX.Element {
@@ -149,7 +149,7 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
         {data.status === "pending" && progress.queries_planned > 0 && (
           <p class="row">
             <progress max={progress.queries_planned} value={progress.queries_done} aria-label="Completed queries" />
-            <span class="soft">{progress.queries_done} of {progress.queries_planned} queries completed; more queries may follow</span>
+            <span class="soft">{progress.queries_done} of {progress.queries_planned} queries completed. More queries may follow.</span>
           </p>
         )}
         {data.failure_reason && (

@@ -25,7 +25,7 @@ export function Inbox(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Requests that patients sent from the widget.">Inbox</Title>
+      <Title lead="Patients send these requests from the widget.">Inbox</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "open", "answered", "closed"]} />
         <Field label="Type" value={filters["kind"] ?? ""} set={set("kind")} choices={[["", "any"], ...Object.entries(KINDS)]} />
@@ -38,7 +38,7 @@ export function Inbox(): JSX.Element {
                 {isFiltered ? (
                   <LinkButton href={link("inbox")}>Show all</LinkButton>
                 ) : (
-                  <p>Each page of the widget links to a help form. Messages from the form stay in this inbox for 90 days and go to subscribed webhooks.</p>
+                  <p>Each page of the widget links to a help form. We keep messages here for 90 days and send them to subscribed webhooks.</p>
                 )}
               </Empty>
             ) : (
@@ -130,7 +130,7 @@ function Answer({ path, data, reload }: { path: string; data: InquiryDetail; rel
     reload();
   };
   return (
-    <Panel title="Reply by email" lead="The email comes from us. The patient’s replies go to your first notice address, which you set under Branding. An identical reply is sent only once.">
+    <Panel title="Reply by email" lead="We send the email. The patient’s replies go to your first notice address, which you set under Branding. An identical reply is sent only once.">
       {!data.email_verified && (
         <Notice tone="warn">
           <p>This email address is unverified. Don’t write anything that only the patient may read.</p>

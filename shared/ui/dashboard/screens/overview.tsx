@@ -10,7 +10,7 @@ import { LiveGate } from "./live.tsx";
 import { monthBefore } from "./usage.tsx";
 
 const STEPS: Record<Step, [title: string, why: string, screen: string, does: string]> = {
-  credential_made: ["Create a credential", "Your pages use the credential’s public ID; your server uses its private key.", "credentials", "Create"],
+  credential_made: ["Create a credential", "Your pages use the credential’s public ID, and your server uses its private key.", "credentials", "Create"],
   redirect_registered: ["Register a redirect URI", "Patients can return only to a registered URI.", "credentials", "Register"],
   webhook_made: ["Add a webhook", "A webhook receives records and connection events.", "webhooks", "Add"],
   webhook_verified: ["Send a test event", "Your endpoint must respond with a 2xx status.", "webhooks", "Simulate"],
@@ -148,7 +148,7 @@ function Begin(): JSX.Element | null {
           {(name) => <Code label={`Server, ${name}`} text={ask(name as (typeof ASK)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="In your webhook" lead="This code verifies that an event is from us. Standard Webhooks libraries do the same.">
+      <Panel title="In your webhook" lead="This code verifies that an event is from us. Standard Webhooks libraries can do the same.">
         <Tabs label="Webhook language" names={RECEIVE}>
           {(name) => <Code label={`Webhook, ${name}`} text={receive(name as (typeof RECEIVE)[number])} />}
         </Tabs>

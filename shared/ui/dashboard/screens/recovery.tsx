@@ -22,7 +22,7 @@ export function RecoveryCodes({ show }: { show: (codes: string[]) => void }): JS
   };
   const create = (): void => (left > 0 ? setAsking(true) : action.run(make));
   return (
-    <Panel title="Recovery codes" lead="If you lose your second factor, sign in with a recovery code. Each code works once." actions={<Badge of={`${left} left`} tone={left > FEW ? "good" : "bad"} />}>
+    <Panel title="Recovery codes" lead="If you lose your second factor, sign in with a recovery code. Each code works only once." actions={<Badge of={`${left} left`} tone={left > FEW ? "good" : "bad"} />}>
       {left <= FEW && (
         <Notice tone="warn">
           <p>{left === 0 ? "You have no recovery codes. If you lose your second factor, you can’t sign in." : `You have ${left} recovery ${left === 1 ? "code" : "codes"} left. Create new codes soon.`}</p>
@@ -47,7 +47,7 @@ export function NewCodes({ codes, close }: { codes: string[]; close: () => void 
   const { session } = useApp();
   const [saved, setSaved] = useState(false);
   const [hinted, setHinted] = useState(false);
-  const text = `Recordbridge recovery codes for ${session.account.email}\nEach code works once.\n\n${codes.join("\n")}\n`;
+  const text = `Recordbridge recovery codes for ${session.account.email}\nEach code works only once.\n\n${codes.join("\n")}\n`;
   const done = (): void => (saved ? close() : setHinted(true));
   return (
     <Dialog title="Save your recovery codes" close={done}>

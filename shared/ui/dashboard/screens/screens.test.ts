@@ -66,7 +66,7 @@ test("warnings reports an accent colour with insufficient contrast", () => {
 test("warnings covers only the backgrounds of the colour scheme", () => {
   assert.deepEqual(warnings("#f2b01e", "dark"), []);
   assert.deepEqual(warnings("#111111", "light"), []);
-  assert.match(warnings("#31758b", "dark").join(), /^On the dark background, its contrast is 3\.\d; text needs 4\.5\./);
+  assert.match(warnings("#31758b", "dark").join(), /^The accent’s contrast on the dark background is 3\.\d, but text needs 4\.5\./);
   assert.equal(warnings("#111111", "dark").length, 2);
   assert.deepEqual(["auto", "light", "dark"].map(schemesOf), [["light", "dark"], ["light"], ["dark"]]);
 });

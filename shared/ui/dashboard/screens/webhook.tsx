@@ -51,7 +51,7 @@ function Whole({ path, data, reload }: PartProps): JSX.Element {
             ["ID", <><Id of={data.webhook_id} /> <Copy text={data.webhook_id} what="webhook ID" /></>],
             health.failures > 0 && ["Failing since", <><Time at={health.failing_since} exact />, {health.failures} failed attempts</>],
             health.paused_until !== undefined && ["Paused until", <Time at={health.paused_until} exact />],
-            health.slow_until !== undefined && ["Slow", `This webhook takes ${health.answer_ms ?? 0} ms to respond. Faster webhooks don’t wait for slow ones.`],
+            health.slow_until !== undefined && ["Slow", `This webhook takes ${health.answer_ms ?? 0} ms to respond. Faster webhooks aren’t affected.`],
             ["Last failure", <Time at={health.last_failure_at} />],
             ["Created", <Time at={data.created_at} exact />],
           ]}
@@ -78,7 +78,7 @@ function Disabled({ path, data, reload }: PartProps): JSX.Element {
   const action = useAction();
   const enable = (replay: boolean) => () => action.run(async () => {
     const { replayed } = await api.post<{ replayed: number }>(`${path}/enable`, { replay_missed: replay });
-    say(replay ? `Enabled. ${replaying(replayed)}` : "Enabled.");
+    say(replay ? `Webhook enabled. ${replaying(replayed)}` : "Webhook enabled.");
     reload();
   });
   return (
@@ -211,7 +211,7 @@ function SigningKey({ path, data, reload }: PartProps): JSX.Element {
     reload();
   });
   return (
-    <Panel title="Signing key" lead="With an ed25519 key, your endpoint verifies signatures without a shared secret (v1a).">
+    <Panel title="Signing key" lead="With an ed25519 key, your endpoint can verify signatures without a shared secret (v1a).">
       {data.public_key ? (
         <>
           <p>
@@ -268,7 +268,7 @@ function Settings({ path, data, reload }: PartProps): JSX.Element {
         <Field label="URL" type="url" value={url} set={setUrl} required maxLength={2000} />
         {data.headers.length > 0 && headers.trim() === "" && leaves(data.url, url.trim()) && (
           <Notice tone="warn">
-            <p>This URL is on a different host, so saving removes your custom headers ({data.headers.join(", ")}). Enter the headers again below if the new endpoint needs them.</p>
+            <p>This URL is on a different host, so saving will remove your custom headers ({data.headers.join(", ")}). Enter the headers again below if the new endpoint needs them.</p>
           </Notice>
         )}
         <Field label="Note" value={note} set={setNote} maxLength={200} />

@@ -52,7 +52,7 @@ export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   const action = useAction();
   return (
     <Form action={action} send="Sign in" does={async () => done(await api.post<DashboardSession>("session/recovery-code", { code: code.trim() }))}>
-      <Field label="Recovery code" value={code} set={setCode} first required maxLength={40} help="You saved your recovery codes when you set up your second factor. Each code works once." />
+      <Field label="Recovery code" value={code} set={setCode} first required maxLength={40} help="You saved your recovery codes when you set up your second factor. Each code works only once." />
     </Form>
   );
 }
@@ -77,7 +77,7 @@ export function Email({ api, done, email: given = "" }: ProofProps & { email?: s
       <Form action={action} send="Continue" does={check}>
         <Notice>
           <p role="status">
-            If <strong>{email.trim()}</strong> can have an account, we’ve sent a six-digit code to this address. The code expires in a few minutes.
+            If <strong>{email.trim()}</strong> is eligible for an account, we’ve sent it a six-digit code. The code expires in a few minutes.
           </p>
         </Notice>
         <Field label="Code" value={code} set={setCode} first {...codeInput} help="The email can take a minute to arrive. If you don’t see the email, check your spam folder." />

@@ -28,7 +28,7 @@ export function SignIn({ api, session, invited, enter }: SignInProps): JSX.Eleme
 function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Element {
   return (
     <>
-      <Title lead={invited ? "Sign in with the email address to which the invitation was sent." : "No password needed. New here? We’ll create your account."}>Sign in</Title>
+      <Title lead={invited ? "Sign in with the email address that received the invitation." : "No password needed. New here? We’ll create your account."}>Sign in</Title>
       <Email api={api} done={enter} />
       <p class="or">or</p>
       <Passkey api={api} done={enter} />

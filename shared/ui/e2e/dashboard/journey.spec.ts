@@ -148,7 +148,7 @@ test("a disabled webhook shows its reason and replays missed events", async ({ p
   await expect(page.getByText("Your endpoint returned 410 Gone.")).toBeVisible();
   receiver.status = 204;
   await developer.button("Enable and replay");
-  await expect(page.getByText("Enabled. Replaying 1 delivery.")).toBeVisible();
+  await expect(page.getByText("Webhook enabled. Replaying 1 delivery.")).toBeVisible();
   await lookUntil(page, "delivered");
   expect(receiver.received.at(-1)).toEqual({ ...receiver.received[0], isVerified: true });
   receiver.stop();
@@ -206,21 +206,21 @@ test("an owner can restore a changed email address without signing in", async ({
   await page.goto(`${run.dashboard_url}#/account`);
   await thief.signIn(run, email);
   const other = email.replace("ada@", "eve@");
-  await thief.type("New address", other);
+  await thief.type("New email address", other);
   await thief.button("Send code");
   const label = `Code sent to ${other}`;
   await page.getByLabel(label).waitFor();
   await thief.type(label, await mailedCode(run, other));
   await thief.button("Change address");
-  await expect(page.getByText("Address changed.")).toBeVisible();
+  await expect(page.getByText("Email address changed.")).toBeVisible();
 
   const context = await browser.newContext();
   const ada = new Developer(await context.newPage());
   await ada.page.goto(await mailedLink(run, email));
   await expect(ada.page.getByRole("heading", { name: "Restore your email address" })).toBeFocused();
   await look(ada.page, "dashboard-restore", "en");
-  await ada.button("Restore address");
-  await expect(ada.page.getByText("Address restored.")).toBeVisible();
+  await ada.button("Restore email address");
+  await expect(ada.page.getByText("Email address restored.")).toBeVisible();
   expect(ada.page.url()).toBe(`${run.dashboard_url}#/restore`);
   await ada.button("Sign in");
   await expect(ada.page.getByLabel("Work email")).toBeVisible();

@@ -129,7 +129,7 @@ test("a notice address is verified by an emailed code", async ({ page, run }) =>
   await expect(page.getByText("The code is wrong.")).toBeVisible();
   await code.fill("123 456");
   await page.getByRole("button", { name: "Verify" }).click();
-  await expect(page.getByText("Address verified.")).toBeVisible();
+  await expect(page.getByText("Email address verified.")).toBeVisible();
   await expect(addresses.getByText("unverified")).toHaveCount(0);
   await expect(page.getByRole("button", { name: /Send code/ })).toHaveCount(0);
 });
@@ -137,11 +137,11 @@ test("a notice address is verified by an emailed code", async ({ page, run }) =>
 test("typing an accent colour updates the preview and shows contrast warnings", async ({ page, run }) => {
   await open(page, run, at("branding"), world());
   await page.getByLabel("Accent", { exact: true }).fill("#0f5e78");
-  await expect(page.getByText("On white, its contrast is")).toHaveCount(0);
+  await expect(page.getByText("The accent’s contrast on white is")).toHaveCount(0);
   const button = page.locator(".preview.light .preview-button");
   await expect(button).toHaveCSS("background-color", "rgb(15, 94, 120)");
   await page.getByLabel("Accent", { exact: true }).fill("#ffee00");
-  await expect(page.getByText("On white, its contrast is")).toBeVisible();
+  await expect(page.getByText("The accent’s contrast on white is")).toBeVisible();
   await expect(button).toHaveCSS("color", "rgb(0, 0, 0)");
 });
 
