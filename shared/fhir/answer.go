@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// Response is a successful response from a FHIR server: one JSON document and the rate limits stated in its headers.
+// Response is a successful response from a FHIR server. It holds one JSON document and the rate limits from the
+// response headers.
 type Response struct {
 	Body []byte
 	Rate Rate
 }
 
-// Rate holds the rate limits from the RateLimit and X-RateLimit response headers, counted in requests.
+// Rate holds the rate limits from the RateLimit and X-RateLimit response headers. Limits are in requests.
 type Rate struct {
 	Limit     int
 	Remaining int
@@ -21,8 +22,8 @@ type Rate struct {
 
 // File is an attachment's content, read as a stream. The caller must close Body.
 type File struct {
-	// reading fails with a *RequestError if the content is incomplete; the error's class is TooLarge beyond the
-	// requested limit
+	// reading fails with a *RequestError if the content is incomplete, and with class TooLarge if the content exceeds
+	// the requested limit
 	Body        io.ReadCloser
 	ContentType string // media type stated by the server; empty if missing
 	Rate        Rate

@@ -9,16 +9,16 @@ import (
 // Base is the base URL of a FHIR server. A bearer token may be sent only to URLs under the base
 // (docs/develop/threat-model.md).
 //
-// A server behind a gateway may use a different base URL in its links and references, called the server's own base (see
-// Learn). A URL under the own base is rewritten to the same path under the Base. Requests are never sent to the own
-// base.
+// A server behind a gateway may use a different base URL in its links and references. This URL is called the server's
+// own base (see Learn). A URL under the own base is rewritten to the same path under the Base. Requests are never sent
+// to the own base.
 type Base struct {
 	place
 
 	own place // host is empty if the server's own base is unknown
 }
 
-// place is the parsed location of a server.
+// place is a server's parsed base URL.
 type place struct {
 	scheme string // http or https
 	host   string // lower case, without the scheme's default port
@@ -67,10 +67,10 @@ func (b Base) Knowing(own string) Base {
 }
 
 // Learn returns a copy of b with the own base revealed by the first page of a search at path ("Observation", or
-// "Patient/p1/$everything"). The own base is the part of the page's self link before the path. If the page has no self
-// link, the own base is the part of the entries' full URLs before "/Type/id" (FHIR R4 bundle.html#searchset,
-// bundle.html#bundle-unique). Learn ignores full URLs if the page has a self link, because a server that uses the Base
-// for itself may still return another server's entries.
+// "Patient/p1/$everything"). The own base is the part of the page's self link before the path. If the page doesn't have
+// a self link, the own base is the part of the entries' full URLs before "/Type/id" (FHIR R4 bundle.html#searchset,
+// bundle.html#bundle-unique). Learn ignores full URLs if the page has a self link. A server that uses the Base for
+// itself may still return another server's entries.
 func (b Base) Learn(page Bundle, path string) Base {
 	self, _, _ := strings.Cut(page.Self, "?")
 	if own, found := strings.CutSuffix(strings.ReplaceAll(self, "%24", "$"), "/"+path); found {
@@ -95,17 +95,17 @@ func (b Base) Join(elements ...string) string {
 }
 
 // Resolve returns the URL to request for a link from this server. Relative links are resolved against the base. A link
-// under the server's own base is rewritten to the base. A link to any other host is also rewritten if its path is under
-// the base's path, because proxies leak internal names and schemes into links. ok is false for every other link;
-// callers must not follow such a link.
+// under the server's own base is rewritten to the base. Proxies leak internal names and schemes into links. A link to
+// any other host is therefore also rewritten if its path is under the base's path. ok is false for every other link,
+// and callers must not follow such a link.
 func (b Base) Resolve(link string) (address string, ok bool) {
 	target, ok := b.parse(link)
 	if !ok {
 		return "", false
 	}
 	sameHost := strings.EqualFold(target.Hostname(), (&url.URL{Host: b.host}).Hostname())
-	// If the base is at the root, every path is under it, so only the host distinguishes a leaked name from a different
-	// server.
+	// If the base is at the root, every path is under the base, so only the host distinguishes a leaked name from a
+	// different server.
 	if b.path == "" && !sameHost {
 		return "", false
 	}
@@ -148,8 +148,8 @@ func (b Base) parse(link string) (target *url.URL, ok bool) {
 	return target, b.covers(target)
 }
 
-// isOwn reports whether a URL is under the server's own base. A link without a host counts if its path starts at the
-// root. A URL under both bases belongs to the more specific base.
+// isOwn reports whether a URL is under the server's own base. A link without a host is under the own base if its path
+// starts at the root. A URL under both bases belongs to the more specific base.
 func (b Base) isOwn(target *url.URL, hostless bool) bool {
 	if b.own.host == "" || !b.own.covers(target) || hostOf(target) != b.own.host && !hostless {
 		return false
@@ -181,8 +181,8 @@ func hostOf(address *url.URL) string {
 	return strings.TrimSuffix(strings.TrimSuffix(host, port), ":")
 }
 
-// isPlainPath reports whether every server interprets an escaped path literally. A plain path has no dot segments and
-// no escapes that some servers decode to separators or dots.
+// isPlainPath reports whether every server interprets an escaped path literally. A plain path doesn't contain dot
+// segments or escapes that some servers decode to separators or dots.
 func isPlainPath(path string) bool {
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment == "." || segment == ".." {

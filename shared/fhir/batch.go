@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Batch returns a Bundle of type batch that requests the given search URLs, which are relative to the base (FHIR R4
-// http.html#transaction).
+// Batch returns a Bundle of type batch that requests the given search URLs (FHIR R4 http.html#transaction). The URLs
+// are relative to the base.
 func Batch(addresses []string) ([]byte, error) {
 	type request struct {
 		Method string `json:"method"`
@@ -27,8 +27,9 @@ func Batch(addresses []string) ([]byte, error) {
 	return json.Marshal(made) //nolint:wrapcheck // texts can always be encoded
 }
 
-// ParseBatch returns the pages of a batch-response, in the order of the searches. IsThere is false for a failed search.
-// ParseBatch overwrites answer, as ParseBundle does. ParseBatch returns ErrInvalid if answer is not a batch-response.
+// ParseBatch returns the pages of a batch-response, in the order of the searches. If a search failed, its page's
+// IsThere is false. ParseBatch overwrites answer, as ParseBundle does. ParseBatch returns ErrInvalid if answer is not a
+// batch-response.
 func ParseBatch(answer []byte) ([]BatchPage, error) {
 	reader := batchReader{scanner: scanner{buf: answer}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
@@ -65,7 +66,8 @@ type batchReader struct {
 	entries            []batchEntry
 }
 
-// batchEntry is one entry of a batch-response: its resource, as a slice of the response, and its status.
+// batchEntry is one entry of a batch-response. It holds the entry's resource, as a slice of the response, and the
+// entry's status.
 type batchEntry struct {
 	at     span
 	status int

@@ -7,7 +7,7 @@ import (
 )
 
 // Bundle is one page of search results (FHIR R4 http.html#search). Its resources remain in the page's text and are
-// parsed one at a time, because a parsed resource can take more memory than its text.
+// parsed one at a time. A parsed resource can take more memory than its text.
 type Bundle struct {
 	Total     int    // total number of matches, -1 if not stated; some servers state the page's entry count instead
 	Self      string // URL of this page, verbatim; empty if missing or longer than MaxAddress
@@ -40,7 +40,7 @@ func ParseBundle(page []byte) (Bundle, error) {
 	return reader.bundle, nil
 }
 
-// Alone returns a page that contains only r.
+// Alone returns a copy of the page that contains only r.
 func (r Resource) Alone() Bundle {
 	//nolint:gosec // at most MaxPage
 	return Bundle{Total: 1, Len: 1, page: r.JSON, spans: []span{{0, uint32(len(r.JSON))}}}
@@ -61,7 +61,7 @@ func (b Bundle) All() iter.Seq[Resource] {
 	}
 }
 
-// bundleReader parses the envelope of a page. The scanner reads the resources in it.
+// bundleReader parses the envelope of a page. The scanner parses the page's resources.
 type bundleReader struct {
 	scanner
 
@@ -72,7 +72,7 @@ type bundleReader struct {
 	seen    map[string]bool // names of the Bundle's members read so far
 }
 
-// maxMembers limits the number of members in the Bundle object itself; FHIR defines about a dozen.
+// maxMembers limits the number of members in the Bundle object itself. FHIR defines about a dozen members.
 const maxMembers = 100
 
 // member parses one top-level member of the Bundle.
@@ -177,8 +177,8 @@ func (r *bundleReader) entry() error {
 	return nil
 }
 
-// from records the base of an entry's full URL. name is the resource's "/Type/id". A logical URL, such as a urn:uuid,
-// has no base.
+// from records the base of an entry's full URL. name is the resource's "/Type/id". Logical URLs, such as a urn:uuid,
+// are ignored.
 func (r *bundleReader) from(address, name string) {
 	base, ok := strings.CutSuffix(address, name)
 	if !ok || r.differ || !strings.HasPrefix(base, "http") {
@@ -190,8 +190,8 @@ func (r *bundleReader) from(address, name string) {
 	r.bundle.EntryBase = base
 }
 
-// envelope parses a value that should be a resource, reading only its type and id. usable has the same meaning as in
-// the resource method.
+// envelope parses the type and id of a value that should be a resource. usable has the same meaning as in the resource
+// method.
 func (r *bundleReader) envelope(depth int) (resourceType, id string, usable bool, err error) {
 	if r.peek() != '{' {
 		return "", "", false, r.skip(depth)

@@ -49,7 +49,7 @@ func TestParseBundleSplitsPageIntoResources(t *testing.T) {
 		},
 		{Type: "Observation", ID: "2", JSON: []byte(`{"resourceType":"Observation","id":"2","note":"b"}`)},
 	}
-	for range 2 { // reading has no side effects
+	for range 2 { // parsing has no side effects
 		if diff := cmp.Diff(want, slices.Collect(got.All()), exportedFields()); diff != "" {
 			t.Errorf("ParseBundle (-want +got):\n%s", diff)
 		}

@@ -1,7 +1,7 @@
 package fhir
 
-// Capability holds the relevant parts of a server's CapabilityStatement (FHIR R4 capabilitystatement.html), or of a
-// Conformance resource, its DSTU2 equivalent.
+// Capability holds the relevant parts of a server's CapabilityStatement (FHIR R4 capabilitystatement.html) or
+// Conformance resource (the DSTU2 equivalent).
 type Capability struct {
 	FHIRVersion string               // such as "4.0.1"
 	Software    string               // software.name; empty if not stated
@@ -21,8 +21,8 @@ type CapabilityResource struct {
 	RevIncludes  []string // values of _revinclude, such as "Provenance:target"
 }
 
-// OAuthURIs holds the endpoints that servers without a SMART configuration document state in an extension (SMART App
-// Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). The URLs may be relative. Introspect and
+// OAuthURIs holds the endpoints from the OAuth extension that servers without a SMART configuration document use (SMART
+// App Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). The URLs may be relative. Introspect and
 // Revoke are often empty.
 type OAuthURIs struct {
 	Authorize  string
@@ -84,7 +84,8 @@ type statement struct {
 	names int // number of stored names
 }
 
-// software parses CapabilityStatement.software. The name is empty if its value has an unexpected JSON type.
+// software parses CapabilityStatement.software. It leaves the name empty if the name's value has an unexpected JSON
+// type.
 func (r *statement) software(depth int) error {
 	if r.peek() != '{' {
 		return r.skip(depth)

@@ -21,7 +21,7 @@ const (
 	Rejected     Class = "rejected"     // any other 4xx, a redirect that was not followed, or an invalid type or id
 	ServerFault  Class = "server_fault" // 5xx and 408
 	Content      Class = "content"      // a successful status with HTML or another non-JSON body
-	TooLarge     Class = "too_large"    // more than MaxPage after decompression; 413: more than the server sends
+	TooLarge     Class = "too_large"    // more than MaxPage after decompression; 413: too large for the server to send
 	ForeignLink  Class = "foreign_link" // a link to a URL outside the base; no request was sent
 	Network      Class = "network"      // no complete response: DNS, connection, TLS, time-out or blocked address
 )
@@ -30,8 +30,8 @@ const (
 // ids and bodies are health data.
 type RequestError struct {
 	Class      Class
-	Status     int           // 0 without a response
-	RetryAfter time.Duration // requested wait; 0 if none was requested
+	Status     int           // 0 if the server didn't respond
+	RetryAfter time.Duration // wait that the server requested; 0 if not requested
 	Refusal    Refusal       // reason, if stated in the response's OperationOutcome
 	Cause      error         // set for Network; must not contain URLs or bodies
 }
@@ -48,8 +48,8 @@ func (e *RequestError) Error() string {
 	return text
 }
 
-// Failure returns the class for a log line (fault.Spot). For Network, Failure returns the cause's class, which is more
-// specific.
+// Failure returns the class for a log line (fault.Spot). If the class is Network, Failure returns the cause's class,
+// which is more specific.
 func (e *RequestError) Failure() (class string, status int) {
 	if class = fault.ClassOf(e.Cause); class != "" && e.Class == Network {
 		return class, e.Status

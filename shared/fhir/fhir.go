@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// MaxPage is the maximum size in bytes of a JSON document read from a FHIR server and scanned
+// MaxPage is the maximum size in bytes of a JSON document that is read from a FHIR server and scanned
 // (docs/develop/architecture.md, "Bounds").
 const MaxPage = 32 << 20
 
@@ -14,7 +14,7 @@ const MaxPage = 32 << 20
 const maxDepth = 128
 
 // ErrInvalid means that a document is malformed. Such a document is not JSON, not UTF-8, nested too deeply, too large,
-// or not the expected resource or Bundle. The error text contains no part of the document.
+// or not the expected resource or Bundle. The error text never contains any part of the document.
 var ErrInvalid = errors.New("fhir: invalid document")
 
 // ErrTooMany means that a page has more than maxEntries entries. ErrTooMany wraps ErrInvalid. A smaller page may be
@@ -22,7 +22,7 @@ var ErrInvalid = errors.New("fhir: invalid document")
 var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 
 // maxEntries limits the number of entries on a page, because an entry of a few bytes takes hundreds of bytes in memory.
-// Even a complete record from a server that ignores _count has fewer entries.
+// Even if a server ignores _count and returns a complete record, the page has fewer entries.
 const maxEntries = 50_000
 
 // Limits on the parsed content of a document (docs/develop/architecture.md, Bounds).
@@ -60,8 +60,8 @@ func ValidType(text string) bool {
 	return true
 }
 
-// ValidID reports whether text is a FHIR id (datatypes.html#id). It rejects the ids "." and "..", which the data type
-// allows, because they would change the path of a URL.
+// ValidID reports whether text is a FHIR id (datatypes.html#id). The data type allows the ids "." and "..", but ValidID
+// rejects them because they would change the path of a URL.
 func ValidID(text string) bool {
 	if text == "" || len(text) > 64 || text == "." || text == ".." {
 		return false

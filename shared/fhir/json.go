@@ -8,7 +8,7 @@ import (
 )
 
 // scanner reads a JSON document (RFC 8259) once, from start to end, and compacts it in place. buf[:end] holds the bytes
-// retained so far; end never overtakes pos, because compacting only drops white space. Unlike encoding/json, scanner
+// retained so far. end never overtakes pos, because compacting only drops white space. Unlike encoding/json, scanner
 // rejects invalid UTF-8 and nesting deeper than maxDepth.
 type scanner struct {
 	buf []byte
@@ -58,8 +58,8 @@ func (s *scanner) document(read func() error) error {
 	return nil
 }
 
-// object parses an object at the given depth. For each member name, it calls member with the scanner at the value.
-// member must consume the value.
+// object parses an object at the given depth. For each member, it calls member with the member's name while the scanner
+// is at the value. member must consume the value.
 func (s *scanner) object(depth int, member func(name word) error) error {
 	if err := s.open('{', depth); err != nil {
 		return err
@@ -169,9 +169,9 @@ func (s *scanner) string() (word, error) {
 	return word{}, errSyntax
 }
 
-// plainSize returns the length of a prefix of text that contains no closing quote, escape or control character. It
-// examines eight bytes at a time, so it may stop up to seven bytes before the end of text. wide has its highest bit set
-// if any byte in the prefix has its highest bit set.
+// plainSize returns the length of a prefix of text. The prefix doesn't contain a closing quote, escape or control
+// character. plainSize examines eight bytes at a time, so it may stop up to seven bytes before the end of text. wide
+// has its highest bit set if any byte in the prefix has its highest bit set.
 func plainSize(text []byte) (size int, wide byte) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; size+8 <= len(text); size += 8 {
@@ -271,7 +271,7 @@ func digits(text []byte) int {
 	return n
 }
 
-// peek returns the next byte, or 0 at the end of the document. No JSON text contains a zero byte.
+// peek returns the next byte, or 0 at the end of the document. Valid JSON never contains a zero byte.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.buf) {
 		return s.buf[s.pos]
@@ -321,7 +321,7 @@ func (s *scanner) open(bracket byte, depth int) error {
 	return nil
 }
 
-// closed reports whether the next byte is the closing bracket. If it is, closed consumes the bracket.
+// closed reports whether the next byte is the closing bracket. If so, closed consumes the bracket.
 func (s *scanner) closed(bracket byte) bool {
 	s.space()
 	if s.peek() != bracket {

@@ -143,8 +143,7 @@ func TestParseReferenceAcceptsServerBaseURL(t *testing.T) {
 	}
 }
 
-// The token is sent only to the pinned base, regardless of the own base, next page and references that a hostile server
-// states.
+// The token is sent only to the pinned base, even if a hostile server states another own base, next page or reference.
 func TestHostileServerBaseURLCannotRedirectRequests(t *testing.T) {
 	t.Parallel()
 	parts := []string{

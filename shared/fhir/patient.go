@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Named states whether and how a literal reference names a patient.
+// Named describes whether and how a literal reference names a patient.
 type Named int
 
 // Kinds of references.
@@ -18,7 +18,7 @@ const (
 )
 
 // NamesPatient returns the id of the Patient that a literal reference names. The reference may be relative, or absolute
-// on any server, and may contain a version, a query or dot segments (FHIR R4 references.html#literal). For references
+// on any server. It may contain a version, a query or dot segments (FHIR R4 references.html#literal). For references
 // that deviate from FHIR's syntax, NamesPatient considers every plausible interpretation.
 func NamesPatient(reference string) (id string, names Named) {
 	text := strings.ReplaceAll(strings.TrimSpace(reference), `\`, "/")
@@ -79,14 +79,14 @@ func otherType(segments []string, asked bool) Named {
 	return Unclear
 }
 
-// Person holds the identities of a Patient: the records stated to be the same person (Patient.link.other) and the
-// business identifiers, at most 100 of each.
+// Person holds the identities of a Patient: up to 100 records stated to be the same person (Patient.link.other) and up
+// to 100 business identifiers.
 type Person struct {
 	Links       []string
 	Identifiers []Identifier
 }
 
-// maxKnown limits each list of a Person, and the number of contained resources that are read.
+// maxKnown limits the length of each list in a Person. It also limits the number of contained resources that are read.
 const maxKnown = 100
 
 // ScanPerson extracts the identities of a Patient that Scan has accepted. It also accepts other resources, which may
@@ -145,7 +145,7 @@ type Inner struct {
 	Identifiers []Identifier
 }
 
-// ScanContained returns up to 100 of a resource's contained resources.
+// ScanContained returns up to 100 resources contained in a resource.
 func ScanContained(outer Resource) (list []Inner) {
 	s := scanner{buf: outer.JSON}
 	// Scan has accepted the document, so this error is always nil.

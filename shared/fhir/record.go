@@ -6,7 +6,8 @@ import (
 )
 
 // Resource types of a patient's record in R4. Authorization requests and exports use the same lists, so every exported
-// type has been requested. Each type is in the first list that fits, except that compartment is complete.
+// type has been requested. Each type appears only in the first list that fits. The only exception is compartment, which
+// is a complete list.
 const (
 	// usCore lists the types that US Core searches by patient (CapabilityStatement us-core-server of US Core 9.0).
 	usCore = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
@@ -34,12 +35,12 @@ const (
 		"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription " +
 		"GuidanceResponse Task"
 
-	// older lists the corresponding types that exist only in STU3 and DSTU2. No release uses another release's type
-	// name with a different meaning.
+	// older lists the corresponding types that exist only in STU3 and DSTU2. A type name never has different meanings
+	// in different releases.
 	older = "MedicationOrder DiagnosticOrder ProcedureRequest ReferralRequest BodySite Contract DeviceUseRequest " +
 		"EligibilityRequest EligibilityResponse ImagingManifest ImagingObjectSelection Order Sequence"
 
-	// clinical lists the remaining compartment types with the most clinical content. These types come before the
+	// clinical lists the remaining compartment types with the most clinical content. These types precede the
 	// administrative types.
 	clinical = "ImmunizationRecommendation ClinicalImpression RiskAssessment DeviceRequest DeviceUseStatement " +
 		"Composition " +
@@ -60,7 +61,7 @@ func OlderTypes() []string { return strings.Fields(older) }
 
 // NeededTypes returns every type that an export may request, without duplicates, in order of importance. Patient comes
 // first, because every export needs the Patient. The US Core types, the types that US Core references, and the rest of
-// the compartment follow. A request without room for all types drops the last types.
+// the compartment follow. If a request can't hold all types, it drops the last types.
 func NeededTypes() []string {
 	all := make([]string, 0, 150)
 	all = append(all, "Patient")
@@ -76,9 +77,9 @@ func NeededTypes() []string {
 	})
 }
 
-// IsReferenced reports whether exports follow references to the type. They follow references to types that no search by
-// patient returns, and to types that a server may omit from searches although the record needs them. Patient is
-// excluded, because exports must never read another patient's record.
+// IsReferenced reports whether exports follow references to the type. Exports follow references to types that searches
+// by patient never return. They also follow references to types that the record needs but a server may omit from
+// searches. Patient is excluded, because exports must never read another patient's record.
 func IsReferenced(resourceType string) bool {
 	switch resourceType {
 	case "Binary", "Practitioner", "Organization", "Medication", "Location", "Provenance", "PractitionerRole", "Specimen",

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Refusal classifies the reason stated in the body of a refused request, to the extent that the reason helps to choose
+// Refusal classifies the reason in the body of a refused request. It distinguishes only reasons that help to choose
 // another request.
 type Refusal string
 
 // Refusals. Each refusal leads to a different request.
 const (
-	Unexplained Refusal = ""         // no usable reason stated
+	Unexplained Refusal = ""         // no usable reason
 	NeedsMore   Refusal = "needs"    // another parameter is required
 	NoCount     Refusal = "no_count" // _count is not supported
 	Denied      Refusal = "denied"   // refused because of the scope, or because of the patient's or the site's choice
@@ -22,14 +22,15 @@ const (
 	Missing     Refusal = "missing"  // the server does not have the resource
 )
 
-// maxOutcome is the maximum length of a body that is parsed for a reason. OperationOutcomes have a few hundred bytes; a
-// longer body is a web page or a stack trace.
+// maxOutcome is the maximum length of a body that is parsed for a reason. OperationOutcomes are a few hundred bytes
+// long. A longer body is a web page or a stack trace.
 const maxOutcome = 64 << 10
 
 // ParseRefusal parses the body of a refused request, which should be an OperationOutcome (FHIR R4
 // operationoutcome.html). Servers use the same status for very different refusals, so only the text distinguishes the
-// reasons. Any body other than an OperationOutcome of at most 64 KiB is Unexplained. Callers must check the status
-// first: for an expired token (401), servers state "login", which ParseRefusal would classify as Denied.
+// reasons. ParseRefusal returns Unexplained if body is not an OperationOutcome or is larger than 64 KiB. Callers must
+// check the status first. For an expired token (401), servers state "login", which ParseRefusal would classify as
+// Denied.
 func ParseRefusal(body []byte) Refusal {
 	issues := readIssues(body)
 	for _, rule := range [...]struct {
@@ -74,7 +75,7 @@ func readIssues(body []byte) []issue {
 		} `json:"issue"`
 	}
 	err := json.Unmarshal(body, &outcome)
-	// A member of an unexpected JSON type is ignored; all other members are still read.
+	// ignore members of an unexpected JSON type, but read all other members
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
 		return nil
 	}
@@ -93,7 +94,8 @@ func readIssues(body []byte) []issue {
 	return issues
 }
 
-// Wordings of refusals observed from servers. The text between two words must be within one sentence.
+// Wordings of refusals observed from servers. If a pattern contains two words, the text between them must be within one
+// sentence.
 var (
 	wordsMissing = regexp.MustCompile(`hapi-2001|\bresource \S+ is not known`)
 
@@ -115,14 +117,14 @@ var (
 
 func (i issue) saysMissing() bool { return wordsMissing.MatchString(i.text) }
 
-// saysNoCount reports whether the issue states that the server refuses _count. It excludes messages about unsupported
+// saysNoCount reports whether the issue states that the server rejects _count. It excludes messages about unsupported
 // combinations, which list _count among the supported parameters.
 func (i issue) saysNoCount() bool {
 	return wordsNoCount.MatchString(i.text) && !strings.Contains(i.text, "combination")
 }
 
-// saysNeedsMore reports whether the issue states that another parameter is required. It excludes a required scope or
-// login, which no parameter can provide.
+// saysNeedsMore reports whether the issue states that another parameter is required. It returns false for a required
+// scope or login, because a parameter can't provide either.
 func (i issue) saysNeedsMore() bool {
 	return i.hasCode("required", "business-rule") || wordsCombination.MatchString(i.text) ||
 		wordsRequired.MatchString(i.text) && !wordsRights.MatchString(i.text)

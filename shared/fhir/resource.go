@@ -4,12 +4,12 @@ import (
 	"bytes"
 )
 
-// Resource holds the parts of a FHIR resource that the service reads. JSON contains the complete resource, unchanged
-// except for white space between tokens.
+// Resource holds the parts of a FHIR resource that the service reads. JSON contains the complete resource. Only the
+// white space between tokens may differ from the original.
 type Resource struct {
 	Type string // resourceType, which satisfies ValidType
-	// verbatim id; empty if absent or longer than 512 bytes. It may not satisfy ValidID, because servers violate the
-	// rules for ids
+	// verbatim id; empty if absent or longer than 512 bytes. It may not satisfy ValidID, because some servers violate
+	// the rules for ids
 	ID          string
 	JSON        []byte       // compact JSON without line breaks, as a slice of the scanned buffer
 	References  []string     // every "reference" string in document order, including references in contained resources
@@ -17,13 +17,13 @@ type Resource struct {
 	Subjects    []Subject    // references to the patient to whom the resource belongs, in document order
 	OfAPatient  bool         // whether any reference states the type Patient
 	LastUpdated string       // meta.lastUpdated, verbatim; empty if absent
-	Cut         int          // number of references and attachments above the limit for one resource
+	Cut         int          // number of references and attachments beyond the limit for one resource
 
 	// Questionnaire is the canonical URL in a QuestionnaireResponse's questionnaire member, verbatim. It is empty if
 	// the member is not a string.
 	Questionnaire string
 
-	sourceAt int // offset in JSON at which to insert meta.source; 0 if it exists or can't be inserted
+	sourceAt int // offset in JSON at which to insert meta.source; 0 if the source exists or can't be inserted
 	found    int // total bytes of the stored references and attachments
 }
 
@@ -34,8 +34,8 @@ type Attachment struct {
 }
 
 // Scan parses one resource. Scan compacts raw in place, so raw is overwritten and Resource.JSON is a slice of raw. Scan
-// rejects a resource with a duplicate resourceType or id, because FHIR requires unique names (json.html) and consumers
-// of the exported line would disagree about which value applies. Scan returns ErrInvalid if raw is invalid.
+// rejects a resource with a duplicate resourceType or id. FHIR requires unique names (json.html), and consumers of the
+// exported line would disagree about which value applies. Scan returns ErrInvalid if raw is invalid.
 func Scan(raw []byte) (Resource, error) {
 	s := &scanner{buf: raw}
 	var found Resource
@@ -53,8 +53,8 @@ func Scan(raw []byte) (Resource, error) {
 	return found, nil
 }
 
-// resource parses a value that should be a resource. usable is false if the value is valid JSON but not an object with
-// exactly one valid resourceType and at most one id.
+// resource parses a value that should be a resource. A usable resource is an object with exactly one valid resourceType
+// and at most one id. usable is false for any other valid JSON value.
 func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	start := s.end
 	if s.peek() != '{' {
@@ -101,8 +101,8 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
 }
 
-// stringOr parses any value. It returns the value if it is a string that is short enough for a name, id or code, and ""
-// otherwise.
+// stringOr parses any value. If the value is a string that is short enough for a name, id or code, stringOr returns the
+// string. Otherwise, it returns "".
 func (s *scanner) stringOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -138,7 +138,7 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 		}
 		return err
 	case '[':
-		plain := word{raw: name.text()} // decoded once rather than per element: a hostile name can be very long
+		plain := word{raw: name.text()} // decoded once and not per element, because a hostile name can be very long
 		return s.array(depth, func() error {
 			if s.peek() == '"' {
 				return s.skip(depth + 1) // a list of strings cannot be a relevant member
@@ -178,7 +178,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 	}
 }
 
-// keeps reports whether the resource has room for another URL. If it has no room, keeps counts the URL as cut.
+// keeps reports whether the resource can store another URL. If not, keeps counts the URL as cut.
 func keeps(r *Resource, address word) bool {
 	kept := len(r.References) + len(r.Attachments)
 	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
@@ -189,10 +189,10 @@ func keeps(r *Resource, address word) bool {
 	return true
 }
 
-// holdsAttachment reports whether a member of this name is an Attachment or a list of Attachments. It decides by name,
-// because the JSON contains no data types. The names are those of DocumentReference.content.attachment,
-// DiagnosticReport.presentedForm, Media.content and Patient.photo, and names that end in Attachment, such as
-// Communication.payload.contentAttachment. An Extension also has a url but never has such a name.
+// holdsAttachment reports whether a member with this name is an Attachment or a list of Attachments. It decides by
+// name, because JSON doesn't contain data types. The names are those of DocumentReference.content.attachment,
+// DiagnosticReport.presentedForm, Media.content and Patient.photo. Names that end in Attachment, such as
+// Communication.payload.contentAttachment, also count. An Extension also has a url but never has such a name.
 func holdsAttachment(name word) bool {
 	text := name.text()
 	switch string(text) {

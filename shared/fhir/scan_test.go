@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// exportedFields returns an option to compare only the exported fields of resources. The written line verifies the
-// offset for meta.source.
+// exportedFields returns an option to compare only the exported fields of resources. The test of the written line
+// covers the offset for meta.source.
 func exportedFields() cmp.Option { return cmpopts.IgnoreUnexported(fhir.Resource{}) }
 
 func TestScanExtractsTypeIDReferencesAndAttachments(t *testing.T) {
@@ -143,8 +143,8 @@ func TestScanErrorsOmitDocumentText(t *testing.T) {
 	}
 }
 
-// equalToEncodingJSON compares the scanner with encoding/json for one value inside a resource, in each of the scanner's
-// parsing modes.
+// equalToEncodingJSON compares the scanner with encoding/json for one value inside a resource. It uses each of the
+// scanner's parsing modes.
 func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 	for _, name := range []string{"x", "meta", "subject", "id"} {
 		resourceEqualToEncodingJSON(t, slices.Concat([]byte(`{"resourceType":"Basic","`+name+`":`), value, []byte("}")))
@@ -163,7 +163,7 @@ func resourceEqualToEncodingJSON(t interface{ Fatalf(string, ...any) }, raw []by
 	case err == nil && !valid:
 		t.Fatalf("%q: accepted, but encoding/json refuses it", raw)
 	case err != nil && valid && !strings.Contains(err.Error(), "not JSON"):
-		return // rules specific to the scanner: depth, unique names
+		return // rules specific to the scanner: depth and unique names
 	case err != nil && valid:
 		t.Fatalf("%q: %v, but encoding/json accepts it", raw, err)
 	case err != nil:

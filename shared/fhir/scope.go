@@ -4,17 +4,18 @@ import (
 	"strings"
 )
 
-// Access is an interaction that a scope may allow for a resource type, as one of the letters of SMART App Launch 2.
+// Access is an interaction that a scope may allow for a resource type. Its value is one of the letters of SMART App
+// Launch 2.
 type Access byte
 
-// Interactions required by an export.
+// Interactions that an export requires.
 const (
 	Read   Access = 'r'
 	Search Access = 's'
 )
 
-// Scopes holds the granted SMART scopes for clinical data, in version 1 ("patient/*.read") or version 2
-// ("patient/Observation.rs?category=laboratory") syntax or both (SMART App Launch 2.2, scopes-and-launch-context).
+// Scopes holds the granted SMART scopes for clinical data. Scopes may use the syntax of version 1 ("patient/*.read"),
+// version 2 ("patient/Observation.rs?category=laboratory") or both (SMART App Launch 2.2, scopes-and-launch-context).
 type Scopes struct {
 	grants []grant
 }
@@ -24,8 +25,8 @@ type grant struct {
 	access       string // letters from "cruds"
 }
 
-// ParseScopes parses the scope string of a token response. Malformed scopes grant nothing, and neither do scopes that
-// do not concern clinical data, such as openid and launch/patient.
+// ParseScopes parses the scope string of a token response. It ignores malformed scopes and scopes that do not concern
+// clinical data, such as openid and launch/patient.
 func ParseScopes(text string) Scopes {
 	var scopes Scopes
 	for scope := range strings.FieldsSeq(text) {
@@ -44,12 +45,12 @@ func ParseScopes(text string) Scopes {
 	return scopes
 }
 
-// Any reports whether any scope concerns clinical data. If no scope does, the scopes do not state what the
-// authorization covers; some platforms decide the coverage at registration.
+// Any reports whether any scope concerns clinical data. If Any returns false, the scopes do not state what the
+// authorization covers. Some platforms decide the coverage at registration.
 func (s Scopes) Any() bool { return len(s.grants) > 0 }
 
 // Allows reports whether any scope grants the given access to resources of the type. A scope narrowed to a part of the
-// type ("?category=…") counts, because the server returns that part.
+// type ("?category=…") also counts, because the server returns that part.
 func (s Scopes) Allows(resourceType string, access Access) bool {
 	for _, granted := range s.grants {
 		if (granted.resourceType == "*" || granted.resourceType == resourceType) &&
@@ -61,8 +62,8 @@ func (s Scopes) Allows(resourceType string, access Access) bool {
 }
 
 // letters converts a scope's permission to letters from "cruds". Version 1 words map to the letters assigned by the
-// SMART specification. The specification also fixes the order of version 2 letters, but the letters function does not
-// enforce the order.
+// SMART specification. The specification also fixes the order of version 2 letters, but letters does not enforce the
+// order.
 func letters(permission string) (access string, ok bool) {
 	permission, _, _ = strings.Cut(permission, "?")
 	switch permission {

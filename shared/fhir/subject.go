@@ -1,8 +1,8 @@
 package fhir
 
-// Subject is a reference from a resource to the patient to whom it belongs. The reference is in the resource's own
-// subject, patient, beneficiary, individual, for or candidate member. These are the member's names across all releases
-// (FHIR R4 compartmentdefinition-patient.html).
+// Subject is a reference from a resource to the patient to whom the resource belongs. The reference is in the
+// resource's own subject, patient, beneficiary, individual, for or candidate member. These are the member's names
+// across all releases (FHIR R4 compartmentdefinition-patient.html).
 type Subject struct {
 	Member     int    // number of the member with the reference, starting at 1; a member may hold a list
 	Reference  string // literal reference; empty if missing
@@ -61,7 +61,8 @@ func (s *scanner) subject(depth int, name word, member int, found *Resource) err
 	return s.collect(depth, name, nil, found)
 }
 
-// maxSubjects limits the subjects of one resource. A real resource has one subject, or a few subjects in an Account.
+// maxSubjects limits the number of subjects in one resource. Real resources have one subject, and Accounts have a few
+// subjects.
 const maxSubjects = 100
 
 // addSubject stores a subject. If a resource has more than maxSubjects subjects, its owner can't be determined.
@@ -73,7 +74,7 @@ func addSubject(r *Resource, one Subject) {
 	r.Subjects = append(r.Subjects, one)
 }
 
-// identifier parses an Identifier, whose assigner may contain a reference.
+// identifier parses an Identifier. The Identifier's assigner may contain a reference.
 func (s *scanner) identifier(depth int, name word, into *Identifier, found *Resource) error {
 	if s.peek() != '{' {
 		return s.collect(depth, name, nil, found)

@@ -4,9 +4,9 @@ package fhir
 // types are counted.
 const AnyType = "Resource"
 
-// TypeName returns the name under which resources of a type are counted. The name is the type itself if any FHIR
-// release defines the type, and otherwise AnyType. A server that invents types therefore cannot increase the number of
-// names. The lists are from resourcelist.html of each release.
+// TypeName returns the name under which resources of a type are counted. If any FHIR release defines the type, the name
+// is the type itself. Otherwise, the name is AnyType. A server that invents types therefore can't increase the number
+// of names. The lists are from resourcelist.html of each release.
 func TypeName(resourceType string) string {
 	switch resourceType { // R4
 	case "Account", "ActivityDefinition", "AdverseEvent", "AllergyIntolerance", "Appointment", "AppointmentResponse",

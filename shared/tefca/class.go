@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// ClassOf returns the class of a network error for a log line. The result is the class of the error's cause
-// (fault.ClassOf) if the cause has a class, or else the class of the tefca error that the error wraps.
+// ClassOf returns the class of a network error for a log line. If the error's cause has a class, ClassOf returns the
+// cause's class (fault.ClassOf). Otherwise, it returns the class of the tefca error that the error wraps.
 func ClassOf(err error) string {
 	if class := fault.ClassOf(err); class != "" {
 		return class

@@ -54,7 +54,7 @@ func TestPersonMatchRequiresEqualNamesAndBirthDate(t *testing.T) {
 	}
 }
 
-// TestPersonMatchRejectsTwin covers twins, who share their birth date, address and family name.
+// TestPersonMatchRejectsTwin covers twins, who have the same birth date, address and family name.
 func TestPersonMatchRejectsTwin(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -13,8 +13,8 @@ import (
 // Scope is the scope of every TEFCA connection (docs/guide/webhook-reference.md).
 const Scope = "patient/*.read"
 
-// Person holds the attributes of a person that an identity provider has verified. It holds no other attributes, because
-// networks must not be queried with unverified attributes (RCE, SOP "Individual Access Services Provider
+// Person holds the attributes of a person that an identity provider has verified. It never contains other attributes,
+// because networks must not be queried with unverified attributes (RCE, SOP "Individual Access Services Provider
 // Requirements"). Attributes missing from the token are empty.
 type Person struct {
 	Given, Middle, Family string
@@ -29,8 +29,8 @@ type Address struct {
 	Street, City, State, PostalCode, Country string
 }
 
-// Assertion is a verified identity with which networks can be queried. It is never logged, and is stored only in
-// encrypted form and no longer than ExpiresAt.
+// Assertion is a verified identity with which networks can be queried. It is never logged. It is stored only in
+// encrypted form, and no longer than until ExpiresAt.
 type Assertion struct {
 	Provider  string // configured ID of the identity provider
 	Issuer    string
@@ -39,10 +39,10 @@ type Assertion struct {
 	Person    Person
 	Token     secret.Text // id_token as signed by the issuer
 	IssuedAt  time.Time
-	ExpiresAt time.Time // expiry of the token, after which no network may be queried
+	ExpiresAt time.Time // expiry of the token, after which networks must not be queried
 }
 
-// Facility is a network's organisation that holds, or may hold, records of a person.
+// Facility is an organisation in a network that holds, or may hold, a person's records.
 type Facility struct {
 	ID     string // tefca_directory_id: URN in the network's directory, such as urn:oid:2.999.1.7
 	Name   string
@@ -60,10 +60,10 @@ type Match string
 const (
 	Found      Match = "found"
 	Ambiguous  Match = "ambiguous"  // several people match; the facility needs more data and discloses nothing
-	Unanswered Match = "unanswered" // no readable response in time; the facility may have records
+	Unanswered Match = "unanswered" // no readable response in time; the facility may still have records
 )
 
-// Access is the method by which a facility's records are read.
+// Access is the method used to read a facility's records.
 type Access string
 
 // Methods of access.
@@ -92,31 +92,31 @@ var (
 
 	// ErrDemographics is an ErrIdentity. It means that the identity lacks verified attributes that a query requires.
 	ErrDemographics = fmt.Errorf("%w: demographics are missing", ErrIdentity)
-	// ErrOtherPerson is an ErrContent. It means that a response is about a different person and therefore can't be
-	// used, like an unreadable response.
+	// ErrOtherPerson is an ErrContent. It means that a response is about a different person. Such a response can't be
+	// used, just like an unreadable response.
 	ErrOtherPerson = fmt.Errorf("%w: another person's", ErrContent)
 )
 
 // Network is a network of facilities with records. Its implementations are tefca/sim (simulated), tefca/ihe (XCPD and
-// XCA) and tefca/facilitated (FHIR). All methods return when ctx ends, are safe for concurrent use, and return errors
-// that wrap one of the errors above.
+// XCA) and tefca/facilitated (FHIR). All methods return when ctx ends and are safe for concurrent use. They return
+// errors that wrap one of the preceding errors.
 type Network interface {
 	// Locate finds the facilities that have records of the person. It calls found for each facility as soon as the
-	// facility responds, one call at a time and in no particular order, and finally for each Unanswered facility. A
-	// facility may be reported several times; the last report counts. Locate returns found's error, or an error if the
-	// network could not be queried at all.
+	// facility responds, and finally for each Unanswered facility. It makes these calls one at a time and in no
+	// particular order. If a facility is reported several times, the last report counts. Locate returns found's error,
+	// or an error if the network could not be queried at all.
 	Locate(ctx context.Context, who Assertion, found func(Facility) error) error
 	// Documents returns the list of documents at a facility whose Access is Documents. An empty list is not an error.
-	// If the list is incomplete, Documents returns it together with a ListError.
+	// If the list is incomplete, Documents returns the incomplete list and a ListError.
 	Documents(ctx context.Context, who Assertion, at Facility) ([]Document, error)
-	// Retrieve returns the content of a listed document, which may be at most limit bytes long.
+	// Retrieve returns the content of a listed document. The content may be at most limit bytes long.
 	Retrieve(ctx context.Context, who Assertion, at Facility, document Document, limit int64) ([]byte, error)
 }
 
-// FHIRNetwork is a Network with facilities whose Access can be FHIR.
+// FHIRNetwork is a Network that includes facilities whose Access can be FHIR.
 type FHIRNetwork interface {
 	Network
-	// Open requests a token that grants access to the person's record on the facility's FHIR server. The returned set has
-	// no refresh token.
+	// Open requests a token that grants access to the person's record on the facility's FHIR server. The returned set
+	// doesn't contain a refresh token.
 	Open(ctx context.Context, who Assertion, at Facility) (tokens.Set, error)
 }

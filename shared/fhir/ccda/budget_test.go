@@ -34,8 +34,8 @@ func long(n int) string { return strings.Repeat("x", n) }
 
 const numbered = `<entry><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="#"/>`
 
-// piece is a document part whose conversion multiplies its size. It holds the extension of the document id, elements
-// before the body, and sections.
+// piece is a document part whose conversion multiplies its size. It holds the document id's extension, the elements
+// before the body, and the sections.
 type piece struct{ id, header, sections string }
 
 func sectionWith(title, text, entries string) string {
@@ -46,7 +46,7 @@ func sectionWith(title, text, entries string) string {
 const someAuthor = `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" ` +
 	`extension="#"/><assignedPerson><name><family>#</family></name></assignedPerson></assignedAuthor></author>`
 
-// amplifiers returns pieces of about size bytes each whose output is much larger than their input.
+// amplifiers returns pieces of about size bytes each. Each piece's output is much larger than its input.
 func amplifiers(size int) map[string]piece {
 	many := min(size/300, 1900)
 	toNarrative := `<code><originalText><reference value="#t"/></originalText></code>`
@@ -217,7 +217,8 @@ func amplified(pieces ...piece) []byte {
 	return []byte(strings.Replace(text, `extension="d 1"`, `extension="`+id.String()+`"`, 1))
 }
 
-// converted converts a document and verifies that the output stays within the budget and has no dangling references.
+// converted converts a document. It verifies that the output stays within the budget and doesn't contain dangling
+// references.
 func converted(t *testing.T, name string, document []byte) (out []byte, report ccda.DocumentReport) {
 	t.Helper()
 	ndjson, all := ccdatest.Lines(t, document)
@@ -265,8 +266,8 @@ func TestConvertStaysWithinBudgetForRandomDocuments(t *testing.T) {
 	}
 }
 
-// A document of 1.15 MB once became 421 MB because each of its 800 entries repeated the narrative that the entry refers
-// to (docs/reference/ccda.md).
+// A 1.15 MB document once became 421 MB because each of its 800 entries repeated the narrative that the entry refers to
+// (docs/reference/ccda.md).
 //
 //nolint:paralleltest // measures what is allocated
 func TestConvertDropsNarrativeReferencesOverBudget(t *testing.T) {
@@ -310,8 +311,8 @@ func TestConvertStaysBelowBudgetForRealDocuments(t *testing.T) {
 	}
 }
 
-// honestDocuments returns the documents from wholeDocuments by name, each with and without white space between
-// elements.
+// honestDocuments returns the documents from wholeDocuments by name. Each document appears twice: with and without
+// white space between its elements.
 func honestDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := wholeDocuments(t)
@@ -321,7 +322,8 @@ func honestDocuments(t *testing.T) map[string][]byte {
 	return all
 }
 
-// wholeDocuments returns the project's documents by file name, plus the public documents if they are on this machine.
+// wholeDocuments returns the project's documents by file name. It also returns the public documents if they are on this
+// machine.
 func wholeDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

@@ -1,12 +1,12 @@
-// Package ccda converts C-CDA documents to FHIR R4 resources. Other code imports only this package of the folder: it
-// parses documents, passes each section to its package (section/allergies and so on) and merges facts that several
-// documents share. The package is pure: it uses no clock, network or randomness, so the same documents always produce
-// the same bytes.
+// Package ccda converts C-CDA documents to FHIR R4 resources. Code outside this folder imports only this package.
+// Package ccda parses documents, passes each section to the section's package (section/allergies and so on) and merges
+// facts that several documents share. The package is pure: it doesn't use a clock, the network or randomness, so the
+// same documents always produce the same bytes.
 //
 // The conversion follows HL7 "C-CDA on FHIR" (hl7.org/fhir/us/ccda) for documents of C-CDA R1.1, R2.1 and later, and US
-// Core for a resource's required elements. The package is lenient: an entry without a known templateId is converted by
-// its section and class, and content without a rule becomes a generic Observation and is counted in the Report. No
-// document is rejected for its content.
+// Core for a resource's required elements. The package is lenient. An entry without a known templateId is converted by
+// its section and class. Content without a rule becomes a generic Observation and is counted in the Report. No document
+// is rejected for its content.
 //
 // # Ids
 //
@@ -20,14 +20,15 @@
 //   - anything without a real II: from its document, its type, its enclosing fact and its content, but never
 //     from its position in the document.
 //
-// If two facts of one document get the same id and contradict each other, both are retained: the second fact's id is
-// derived from its content.
+// If two facts of one document get the same id and contradict each other, both are retained. The second fact's id is
+// then derived from its content.
 package ccda
 
 import "recordbridge/shared/fhir/ccda/cda"
 
-// ErrInvalid is returned if a document cannot be converted at all. Such a document is not well-formed XML, has no
-// ClinicalDocument, is too large or is nested too deeply. The error text contains no part of the document.
+// ErrInvalid is returned if a document cannot be converted at all. Such a document is not well-formed XML, does not
+// contain a ClinicalDocument, is too large, or is nested too deeply. The error text never contains any part of the
+// document.
 var ErrInvalid = cda.ErrInvalid
 
 // Resource is one FHIR R4 resource.

@@ -87,7 +87,7 @@ func checkReferences(t *testing.T, name string, ndjson []byte) {
 	}
 }
 
-// enlarged repeats a document's sections, with different ids each time, until the document reaches the given size.
+// enlarged repeats a document's sections until the document reaches the given size. Each repetition has different ids.
 func enlarged(document []byte, size int) []byte {
 	head, rest, _ := bytes.Cut(document, []byte("<structuredBody>"))
 	body, foot, _ := bytes.Cut(rest, []byte("</structuredBody>"))
@@ -117,7 +117,7 @@ func BenchmarkConvert(b *testing.B) {
 	}
 }
 
-// BenchmarkConvertLarge measures the live heap for documents of 50 MB, after parsing and after conversion.
+// BenchmarkConvertLarge measures the live heap for 50 MB documents, after parsing and after conversion.
 func BenchmarkConvertLarge(b *testing.B) {
 	for _, shape := range ccdatest.Shapes() {
 		b.Run(shape, func(b *testing.B) {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestConvertMatchesCorpusExpectations converts each document in testdata/corpus and compares the result with the
-// output expected under the document's rule.
+// output that the document's rule requires.
 func TestConvertMatchesCorpusExpectations(t *testing.T) {
 	t.Parallel()
 	for _, c := range ccdatest.Corpus(t, os.DirFS("testdata/corpus")) {
@@ -21,8 +21,8 @@ func TestConvertMatchesCorpusExpectations(t *testing.T) {
 	}
 }
 
-// TestCorpusIsWrittenWhenFolderIsNamed writes the corpus documents for an external validator (.ci/ccda) to the folder
-// in RECORDBRIDGE_CORPUS.
+// TestCorpusIsWrittenWhenFolderIsNamed writes the corpus documents to the folder in RECORDBRIDGE_CORPUS, for an
+// external validator (.ci/ccda).
 func TestCorpusIsWrittenWhenFolderIsNamed(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_CORPUS")

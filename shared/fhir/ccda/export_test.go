@@ -1,4 +1,5 @@
 package ccda
 
-// ReadInPieces makes a set read all documents in pieces with the given number of nodes, regardless of document size.
+// ReadInPieces makes a set read every document in pieces with the given number of nodes, regardless of the document's
+// size.
 func (s *Set) ReadInPieces(nodes int) { s.pieces = nodes }

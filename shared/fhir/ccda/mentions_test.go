@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// mentions returns a document that states one fact count times, each time with a different id, code, author and note.
+// mentions returns a document that states one fact count times. Each statement has a different id, code, author and
+// note.
 func mentions(count int) []byte {
 	var entries strings.Builder
 	for i := range count {
@@ -28,7 +29,7 @@ func mentions(count int) []byte {
 	return []byte(telling("d1", "20190601", patientID("a"), "30954-2", entries.String()))
 }
 
-// BenchmarkMentions measures that the time per mention does not grow with the number of mentions.
+// BenchmarkMentions shows whether the time per mention grows with the number of mentions.
 func BenchmarkMentions(b *testing.B) {
 	for _, count := range []int{500, 1000, 2000, 4000, 8000} {
 		document := mentions(count)
@@ -43,7 +44,7 @@ func BenchmarkMentions(b *testing.B) {
 	}
 }
 
-// TestSetMergesPartsOfRepeatedFact also covers long lists, and a fact that is repeated in a second document.
+// TestSetMergesPartsOfRepeatedFact also covers long lists and facts that a second document repeats.
 func TestSetMergesPartsOfRepeatedFact(t *testing.T) {
 	t.Parallel()
 	const count = 300

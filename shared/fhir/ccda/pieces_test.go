@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// inPieces converts a set of documents in pieces with the given number of nodes and returns the NDJSON and the report.
+// inPieces converts a set of documents in pieces with the given number of nodes. It returns the NDJSON and the report.
 // If nodes is 0, inPieces parses the documents as complete trees.
 func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []byte) {
 	t.Helper()
@@ -86,7 +86,7 @@ func TestSetOutputForSeveralDocumentsDoesNotDependOnChunkSize(t *testing.T) {
 	}
 }
 
-// firstDifference returns the first line in which want and got differ.
+// firstDifference returns the first line that differs between want and got.
 func firstDifference(want, got []byte) string {
 	a, b := slices.Collect(bytes.Lines(want)), slices.Collect(bytes.Lines(got))
 	for i := range min(len(a), len(b)) {

@@ -2,12 +2,13 @@ package ccda
 
 import "recordbridge/shared/fhir/ccda/emit"
 
-// Report describes the conversion of documents. The report contains only numbers, codes and template ids, and no
-// personal data.
+// Report describes the conversion of documents. The report contains only numbers, codes and template ids. It does not
+// contain personal data.
 type Report struct {
 	Documents []DocumentReport `json:"documents"`
 	Resources map[string]int   `json:"resources"` // number of emitted resources, by type
-	// number of resources merged into another resource because the documents state a fact repeatedly
+	// number of resources merged into another resource because several documents, or several parts of a document, state
+	// the same fact
 	Merged int `json:"merged"`
 }
 

@@ -58,9 +58,9 @@ func ruleSets() []statement.RuleSet {
 // asks returns a function that reports whether a null observation is a question without an answer. FHIR represents such
 // a question as an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). An
 // observation is a question if its template maps to an Observation, or if it has a code but no known template. Any
-// other null observation states nothing.
+// other null observation doesn't state a fact.
 func asks() func(n *cda.Node) bool {
-	var isQuestion map[string]bool // by template; nil until needed, because most documents have no null statements
+	var isQuestion map[string]bool // by template; nil until needed, because null statements are rare
 	return func(n *cda.Node) bool {
 		if mood := n.Attr("moodCode"); n.Name != "observation" || mood != "" && mood != "EVN" {
 			return false

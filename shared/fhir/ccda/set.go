@@ -15,14 +15,14 @@ import (
 )
 
 // Set collects documents that belong together, such as one response from a health information network. The documents
-// may describe one patient or several patients. A fact stated in several documents is emitted once, with the content of
-// the latest document supplemented by the other documents. The Provenance of each document includes the fact as a
+// may describe one patient or several patients. A fact stated in several documents is emitted once. Its content comes
+// from the latest document, supplemented by the other documents. The Provenance of each document includes the fact as a
 // target, so no source is lost. Patients that share an identifier are merged. The zero value is an empty set, ready to
 // use.
 type Set struct {
-	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and an AdministrativeGender code,
-	// which may be empty, match the person whom every document must describe. If Is is nil, documents may describe any
-	// person.
+	// Is reports whether the given names, family name, birth date (YYYY-MM-DD) and AdministrativeGender code match the
+	// person whom every document must describe. All given names must match. The code may be empty. If Is is nil,
+	// documents may describe any person.
 	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
@@ -103,7 +103,7 @@ func (s *Set) Convert() *Converted {
 	patients := samePatients(s.documents)
 	for i := range s.documents {
 		m.take(s.documents[i], patients[i])
-		s.documents[i].Parsed = cda.Parsed{} // free its memory
+		s.documents[i].Parsed = cda.Parsed{} // frees the document's memory
 	}
 	s.documents, s.bytes = nil, 0
 	for at := range m.store.Len() {
@@ -112,8 +112,8 @@ func (s *Set) Convert() *Converted {
 	return &Converted{Report: m.report, store: m.store, sources: m.sources}
 }
 
-// pieceNodes returns the number of nodes in a piece for a document of the given size, or 0 if the document should be
-// parsed as a tree.
+// pieceNodes returns the number of nodes in a piece for a document of the given size. It returns 0 if the document
+// should be parsed as a tree.
 func (s *Set) pieceNodes(bytes int) int {
 	if s.pieces == 0 && s.bytes+bytes > treesUpTo {
 		return pieceNodes
@@ -121,7 +121,7 @@ func (s *Set) pieceNodes(bytes int) int {
 	return s.pieces
 }
 
-// Converted holds a set's resources in less memory than their NDJSON would take.
+// Converted holds a set's resources. It uses less memory than their NDJSON would.
 type Converted struct {
 	Report Report
 
@@ -132,7 +132,7 @@ type Converted struct {
 // Names iterates over the "Type/id" of every resource.
 func (c *Converted) Names() iter.Seq[string] { return c.store.Names() }
 
-// Emit calls emit for each resource. Callers may call Emit repeatedly. Emit returns any error from emit.
+// Emit calls emit for each resource. Emit may be called repeatedly. It returns any error from emit.
 func (c *Converted) Emit(emit func(Resource) error) error {
 	return c.each(c.store.See, func(r r4.Resource) error { return c.emit(r, emit) })
 }
@@ -157,11 +157,11 @@ func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) er
 	return nil
 }
 
-// finish fills in members that no document stated, such as the reason for a missing name.
+// finish fills in members that are missing from all documents, such as the reason for a missing name.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.MedicationRequest:
-		if r.ReportedBy != nil { // reported[x]: one document may state a reference and another document a flag
+		if r.ReportedBy != nil { // reported[x]: one document may contain a reference and another document a flag
 			r.Reported = nil
 		}
 	case *r4.Organization:
@@ -215,8 +215,8 @@ func (m *merger) take(one added, patientID string) {
 	m.store.PackAll() // so that no resource refers to the document's memory
 }
 
-// isOthers reports whether a fact in one patient's document has the same id as another patient's fact. Patients share
-// people, locations and software.
+// isOthers reports whether a fact in one patient's document has the same id as another patient's fact. It ignores
+// people, locations and software, which patients share.
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	from := made.Store()
 	for i := range from.Len() {
@@ -237,7 +237,7 @@ func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 }
 
 // samePatients returns the id of each document's Patient. Documents whose patients share an identifier, directly or
-// indirectly, get the same id, which is derived from the smallest identifier.
+// indirectly, get the same id. This id is derived from the smallest identifier.
 func samePatients(documents []added) []string {
 	toLess := map[string]string{} // maps each identifier to a smaller identifier of the same patient, or to itself
 	least := func(key string) string {

@@ -15,7 +15,7 @@ type element struct {
 	name     string
 	attrs    []xml.Attr
 	children []*element
-	text     string // text of an element without children
+	text     string // text of an element that doesn't have children
 	parent   *element
 	number   string // a statement's position in document order
 }
@@ -92,8 +92,8 @@ func (e *element) unset(name string) {
 	e.attrs = slices.DeleteFunc(e.attrs, func(a xml.Attr) bool { return spelled(a.Name) == name })
 }
 
-// child follows a path of element names, always to the first matching element. It returns nil if no element matches the
-// path.
+// child follows a path of element names. At each step, it moves to the first matching element. It returns nil if no
+// element matches the path.
 func (e *element) child(path ...string) *element {
 	for _, name := range path {
 		if e == nil {
@@ -108,7 +108,8 @@ func (e *element) child(path ...string) *element {
 	return e
 }
 
-// ensure returns the child with the given name. If the child is missing, ensure inserts it before the last children.
+// ensure returns the child with the given name. If the child is missing, ensure creates the child and inserts it before
+// the last children.
 func (e *element) ensure(name string) *element {
 	if c := e.child(name); c != nil {
 		return c
@@ -128,7 +129,7 @@ func (e *element) isStatement() bool {
 	}, e.name)
 }
 
-// numberAll gives each statement a unique id, and gives the statement's devices and specimens ids that contain the
+// numberAll gives each statement a unique id. It also gives the statement's devices and specimens ids that contain the
 // statement's number. It returns the statements in document order.
 func numberAll(e *element, list []*element) []*element {
 	if e.isStatement() {
@@ -247,7 +248,7 @@ func addStatusObservation(s *element, variant byte) {
 	}
 }
 
-// statusObservation returns a statement's status observation, or nil if the statement has no status observation.
+// statusObservation returns a statement's status observation, or nil if the statement doesn't have one.
 func statusObservation(s *element) *element {
 	for _, rel := range s.children {
 		if o := rel.child("observation"); rel.name == "entryRelationship" && o.child("code").attr("code") == "33999-4" {
@@ -282,7 +283,7 @@ func editTime(s *element, variant byte) {
 	}
 }
 
-// editName replaces the name of a statement's subject with a null name or with a word for unknown.
+// editName replaces the name of a statement's subject with a null name or with a word that means unknown.
 func editName(s *element, variant byte) {
 	for _, name := range []*element{
 		s.child("participant", "participantRole", "playingEntity", "code"), s.child("value"),

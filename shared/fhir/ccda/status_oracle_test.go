@@ -24,8 +24,8 @@ type said struct {
 	discharged bool
 }
 
-// judge returns assertions in resources that their statements negate or leave open. It relies only on the document and
-// matches resources to statements by identifier.
+// judge returns assertions in resources whose statements negate the fact or leave the fact open. It relies only on the
+// document and matches resources to statements by identifier.
 func judge(document *element, statements []*element, resources []map[string]any) []string {
 	byNumber := map[string]*element{}
 	for _, s := range statements {
@@ -40,7 +40,7 @@ func judge(document *element, statements []*element, resources []map[string]any)
 				faults = append(faults, fmt.Sprintf("%s of a statement that is null or denied", r["resourceType"]))
 			}
 		}
-		if len(sources) != 1 { // a resource for several statements may assert any one of them
+		if len(sources) != 1 { // a resource for several statements may assert any of these statements
 			continue
 		}
 		what := readSaid(sources[0], written)
@@ -53,7 +53,7 @@ func judge(document *element, statements []*element, resources []map[string]any)
 	return append(faults, linkFaults(resources)...)
 }
 
-// linkFaults returns refuted Conditions that are linked as diagnoses of encounters or complications of procedures.
+// linkFaults returns refuted Conditions that are linked to encounters as diagnoses or to procedures as complications.
 func linkFaults(resources []map[string]any) []string {
 	refuted := map[any]bool{}
 	for _, r := range resources {
@@ -78,8 +78,8 @@ func linkFaults(resources []map[string]any) []string {
 	return faults
 }
 
-// sourcesOf returns the statements that a resource names as identifiers, and the statements for which the resource is a
-// device or specimen.
+// sourcesOf returns the statements that a resource names as identifiers. It also returns the statements for which the
+// resource is a device or specimen.
 func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, things []*element) {
 	list, _ := r["identifier"].([]any)
 	for _, one := range list {
@@ -203,7 +203,7 @@ func faultsOf(r map[string]any, what said) []string {
 	return faults
 }
 
-// subject returns a resource's main concept, or nil if the type has no main concept.
+// subject returns a resource's main concept, or nil if the type doesn't have a main concept.
 func subject(kind string, r map[string]any) any {
 	switch kind {
 	case "Immunization":
@@ -218,7 +218,7 @@ func subject(kind string, r map[string]any) any {
 	return nil
 }
 
-// isUnnamed reports whether a concept only expresses that it is unknown.
+// isUnnamed reports whether a concept states only that it is unknown.
 func isUnnamed(concept any) bool {
 	c, _ := concept.(map[string]any)
 	list, _ := c["coding"].([]any)
@@ -327,7 +327,7 @@ func observationFaults(r map[string]any, what said) []string {
 		values = append(values, valuesOf(component)...)
 	}
 	hasValue := len(values) > 0
-	if what.isDenied { // represented by a negated value, or by a code for the absence
+	if what.isDenied { // represented by a negated value or by a code for absence
 		hasValue = slices.ContainsFunc(values, func(v any) bool { return v != false && codeIn(v) != "60001007" })
 	}
 	fault(what.isNull && hasValue, "of a null statement, with a value")

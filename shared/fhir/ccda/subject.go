@@ -8,12 +8,12 @@ import (
 )
 
 // ErrSubject is returned if a document is about a person other than the Set's person, or does not identify its subject
-// well enough. The error text contains no part of the document.
+// well enough. The error text never contains any part of the document.
 var ErrSubject = errors.New("ccda: a document about another person")
 
-// isAbout reports whether each patient in a document (recordTarget, of which C-CDA requires one) has a name and a
-// complete birth date that match the person. A single matching name is enough, because a person may have a former name
-// or a name in another script.
+// isAbout reports whether every patient in a document matches the person. Patients are listed as recordTarget, and
+// C-CDA requires one. Each patient must have a matching name and a matching, complete birth date. A single matching
+// name is enough, because a person may have a former name or a name in another script.
 func isAbout(document *cda.Node, is func(given, family, birthDate, sex string) bool) bool {
 	patients := 0
 	for target := range document.Each("recordTarget") {

@@ -6,8 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertAcceptsVendorDeviations covers content from several vendors that C-CDA does not specify or that it
-// forbids.
+// TestConvertAcceptsVendorDeviations covers content from several vendors that C-CDA either does not specify or forbids.
 func TestConvertAcceptsVendorDeviations(t *testing.T) {
 	t.Parallel()
 	const (

@@ -17,13 +17,13 @@ const questionnaire = "Questionnaire"
 
 // Build creates the plan for one patient's record. It is deterministic.
 //
-// The plan contains four groups of types, in this order. The US Core types come first, followed by the types of payers
-// and other extras. The third group consists of types named only in the platform's profile, sorted by name. The last
-// group consists of the remaining types of the patient compartment that the CapabilityStatement declares searchable by
-// patient, in the statement's order. A type is included only if the statement lists it and the granted scopes allow
-// searching it. Without a statement, every type of the compartment is requested. Patient is not included, because the
-// export reads the Patient before all other resources. For a platform with $everything, the plan begins with that
-// operation, and the other searches are used only if $everything fails.
+// The plan contains four groups of types, in this order. The US Core types come first. The second group consists of
+// payers' types and other extras. The third group consists of types named only in the platform's profile, sorted by
+// name. The last group consists of the remaining types of the patient compartment that the CapabilityStatement declares
+// searchable by patient, in the statement's order. A type is included only if the statement lists it and the granted
+// scopes allow searching it. Without a statement, every type of the compartment is requested. Patient is not included,
+// because the export reads the Patient before all other resources. For a platform with $everything, the plan begins
+// with that operation. The remaining searches are used only if $everything fails.
 //
 // Build uses the statement only to drop types, never to add parameters, because servers declare more than they support.
 func Build(f Facts) Plan {
@@ -62,7 +62,7 @@ type builder struct {
 	facts   Facts
 	release release
 	scopes  fhir.Scopes
-	listed  map[string]fhir.CapabilityResource // types in the CapabilityStatement; empty if it lists no types
+	listed  map[string]fhir.CapabilityResource // types in the CapabilityStatement; empty if it doesn't list any types
 }
 
 // candidates returns the wanted types that the server supports, in plan order.
@@ -95,8 +95,8 @@ func (b builder) wanted(resourceType string) bool {
 	return len(b.facts.Types) == 0 || slices.Contains(b.facts.Types, resourceType)
 }
 
-// granted reports whether the scopes allow searching the type. If an EHR does not state the granted scopes, the type is
-// requested, and the EHR can refuse the request.
+// granted reports whether the scopes allow searching the type. If an EHR does not state the granted scopes, granted
+// returns true, because the EHR can still reject the request.
 func (b builder) granted(resourceType string) bool {
 	return b.facts.Granted == "" || b.scopes.Allows(resourceType, fhir.Search)
 }
@@ -106,8 +106,8 @@ func (b builder) attached(resourceType string) bool {
 	return resourceType == provenance && slices.ContainsFunc(b.facts.Capability.Resources, b.attaches)
 }
 
-// attaches reports whether searches for a type can also return the Provenance of that type. A wildcard is not evidence
-// if the server does not have the included types.
+// attaches reports whether searches for a type can also return the type's Provenance. A wildcard is not evidence if the
+// server does not support the included types.
 func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	if slices.Contains(resource.RevIncludes, provenance+":target") || b.facts.Attaches && resource.Type != provenance {
 		return true
@@ -150,8 +150,8 @@ func searchParam(resource fhir.CapabilityResource) string {
 	return ""
 }
 
-// patientParams returns possible names of the patient parameter for searches of the type. The R4 name comes first (FHIR
-// R4 compartmentdefinition-patient.html).
+// patientParams returns possible names of the patient parameter for searches of the type. The R4 name is always the
+// first (FHIR R4 compartmentdefinition-patient.html).
 func patientParams(resourceType string) []string {
 	switch resourceType {
 	case "Group":
@@ -168,7 +168,7 @@ func patientParams(resourceType string) []string {
 func ofPatient(resourceType, patientID string) url.Values {
 	param := patientParams(resourceType)[0]
 	if param != "patient" {
-		patientID = "Patient/" + patientID // a subject or member may be another type
+		patientID = "Patient/" + patientID // a subject or member may have another type
 	}
 	return url.Values{param: {patientID}}
 }
@@ -180,8 +180,8 @@ func (b builder) definitions() bool {
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
-// byID returns, in sorted order, the followed types that can be searched by several ids at once according to the
-// statement or profile. Binary is excluded, because a Binary may be too large to return with other resources.
+// byID returns the followed types that the statement or profile declares searchable by several ids at once. The types
+// are sorted. Binary is excluded, because a Binary may be too large to return together with other resources.
 func (b builder) byID() []string {
 	found := slices.Clone(b.facts.Profile.ByID)
 	for resourceType, resource := range b.listed {
@@ -195,14 +195,14 @@ func (b builder) byID() []string {
 	})
 }
 
-// queries returns the initial searches for a type: the platform's own queries, the parts that the platform requires, or
-// a single query for the entire type.
+// queries returns the initial searches for a type. These are the platform's own queries, the parts that the platform
+// requires, or a single query for the entire type.
 func (b builder) queries(resourceType, param string) []Query {
 	profile := b.facts.Profile
 	search := b.conveniences(resourceType)
 	search.Set(param, b.facts.PatientID)
 	if param != "patient" {
-		// a subject or member may be another type, so the value includes the type
+		// a subject or member may have another type, so the value includes the type
 		search.Set(param, "Patient/"+b.facts.PatientID)
 	}
 	searches := narrowed(search, b.release, resourceType, profile.Needs[resourceType])
@@ -226,7 +226,7 @@ func (b builder) queries(resourceType, param string) []Query {
 	return queries
 }
 
-// withWays combines the search with each of a platform's own queries. These queries cannot override the parameter that
+// withWays combines the search with each of a platform's own queries. These queries can't override the parameter that
 // identifies the patient.
 func withWays(search url.Values, ways []string) []url.Values {
 	var all []url.Values
@@ -246,9 +246,9 @@ func withWays(search url.Values, ways []string) []url.Values {
 	return all
 }
 
-// conveniences returns the parameters that reduce the number of requests. They request related resources in the same
-// response, or only changed resources. Searches work without these parameters, so they are used only if the statement
-// declares them.
+// conveniences returns the parameters that reduce the number of requests. The parameters request related resources in
+// the same response, or only changed resources. Searches work without these parameters, so the parameters are used only
+// if the statement declares them.
 func (b builder) conveniences(resourceType string) url.Values {
 	values := url.Values{}
 	resource := b.listed[resourceType]
@@ -266,7 +266,8 @@ func (b builder) conveniences(resourceType string) url.Values {
 	return values
 }
 
-// related returns the include parameter for searches of the type (US Core), and the type of the included resources.
+// related returns the include parameter for searches of the type (US Core). It also returns the type of the included
+// resources.
 func related(resourceType string) (include, included string) {
 	switch resourceType {
 	case "CareTeam":

@@ -26,7 +26,8 @@ func server(types ...string) fhir.Capability {
 	return stated
 }
 
-// asked returns a plan's searches in short form: the request, with "/n" appended if _count is n rather than 100.
+// asked returns a plan's searches in short form. Each search is the request, with "/n" appended if _count is n instead
+// of 100.
 func asked(queries []plan.Query) []string {
 	if queries == nil {
 		return nil
@@ -157,7 +158,7 @@ func TestBuildAppliesPlatformProfile(t *testing.T) {
 	}
 }
 
-// observations returns the searches of the R4 Observation fan-out.
+// observations returns the searches that make up the R4 Observation fan-out.
 func observations(before, after string) []string {
 	var lines []string
 	for category := range strings.FieldsSeq(`laboratory vital-signs social-history survey exam imaging procedure therapy
@@ -175,7 +176,7 @@ func TestBuildOmitsUndeclaredSearches(t *testing.T) {
 		"AdverseEvent:subject",    // in the statement's order
 		"Practitioner:name",       // not in the patient compartment
 		"PaymentNotice:patient",   // not in the patient compartment
-		"Task:patient",            // not in the compartment, but R4 can search it by patient
+		"Task:patient",            // not in the compartment, but R4 supports searching it by patient
 		"Flag",                    // in the compartment, but no search declared
 		"Device:type",             // known type, but searched by a different parameter
 		"Immunization",            // known type, but no parameters declared
@@ -277,7 +278,7 @@ func TestBuildIncludesRelatedResourcesWhenDeclared(t *testing.T) {
 			"plan&patient=p",
 		"MedicationDispense?patient=p")
 
-	stated.Resources[4].SearchParams = nil // without parameters, Provenance is included rather than searched
+	stated.Resources[4].SearchParams = nil // without parameters, Provenance is included but not searched
 	silent := build(plan.Facts{Capability: stated, Types: []string{"Goal", "Provenance"}})
 	check(t, silent.Queries, "Goal?_revinclude=Provenance%3Atarget&patient=p")
 

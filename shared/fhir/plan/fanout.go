@@ -8,7 +8,7 @@ import (
 )
 
 // Values of the category parameter that together return an entire type, for servers that require the parameter. The
-// values have no code system, because servers disagree about the system, and a code alone matches any system (FHIR
+// values don't include a code system, because servers disagree about the system. A code alone matches any system (FHIR
 // search.html, token).
 const (
 	observations = "laboratory vital-signs social-history survey exam imaging procedure therapy activity sdoh " +
@@ -19,20 +19,21 @@ const (
 	carePlans  = "assess-plan 734163000 38717003" // US Core; SNOMED CT: care plan, longitudinal care plan
 	documents  = "clinical-note"
 
-	// Categories before R4: Observation had only the first half of the R4 values, and DiagnosticReport had the values
+	// Categories before R4. Observation had only the first half of the R4 values, and DiagnosticReport had the values
 	// of HL7 table 0074.
 	oldObservations = "laboratory vital-signs social-history survey exam imaging procedure therapy"
 	oldReports      = "LAB RAD PAT"
 	conditionsDSTU2 = "problem health-concern complaint symptom finding diagnosis"
 	carePlansDSTU2  = "assess-plan careteam" // DSTU2 servers store care teams in CarePlan (Argonaut)
 
-	// The prescription statuses in a single search, where a comma means "or". Entered-in-error is excluded.
+	// These values list the prescription statuses for a single search, in which a comma means "or". They exclude
+	// entered-in-error.
 	prescriptions      = "active,on-hold,cancelled,completed,stopped,draft,unknown"
 	prescriptionsDSTU2 = "active,on-hold,completed,stopped,draft"
 )
 
 // narrowing returns the parameter that splits a type into parts if the server refuses to return the entire type. It
-// returns "" if no parameter splits the type.
+// returns "" if the type can't be split.
 func narrowing(resourceType string) string {
 	switch resourceType {
 	case "Observation", "DiagnosticReport", "Condition", "CarePlan", "DocumentReference":
@@ -47,8 +48,8 @@ func narrowing(resourceType string) string {
 	return ""
 }
 
-// choices returns the values of a parameter that together return as much of a type as possible, with one query for each
-// value. If no useful values are known, choices returns nil, and the query omits the parameter.
+// choices returns the values of a parameter that together return as much of a type as possible. Each value needs its
+// own query. If no useful values are known, choices returns nil, and the query omits the parameter.
 func choices(r release, resourceType, param string) []string {
 	switch param {
 	case "category":
@@ -85,8 +86,8 @@ func categories(r release, resourceType string) []string {
 	return strings.Fields(byType[resourceType])
 }
 
-// narrowed splits a search into one search for each combination of the parameters' choices. Parameters without choices
-// are omitted, so the result may be only the original search.
+// narrowed splits a search into one search for each combination of the parameters' choices. It omits parameters without
+// choices, so the result may be only the original search.
 func narrowed(search url.Values, r release, resourceType string, params []string) []url.Values {
 	all := []url.Values{search}
 	for _, param := range slices.Compact(slices.Sorted(slices.Values(params))) {

@@ -9,9 +9,9 @@ import (
 // of the token response.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// Filled returns the profile with the placeholders in Query replaced by the extra fields of a token set (tokens.Set). A
-// parameter whose placeholder names an unknown field is omitted, because a partial value would be refused or have a
-// different meaning. Field values are used literally, even if they look like a placeholder.
+// Filled returns the profile with the placeholders in Query replaced by the extra fields of a token set (tokens.Set).
+// If a placeholder names an unknown field, Filled omits the parameter, because the server would reject a partial value
+// or interpret it differently. Field values are used literally, even if they look like a placeholder.
 func (m Profile) Filled(extra map[string]string) Profile {
 	m.Query = maps.Clone(m.Query)
 	for name, value := range m.Query {

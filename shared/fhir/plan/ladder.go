@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Bits of Query.Step. Checkpoints store these bits, so the meaning of a bit must never change.
+// Bits of Query.Step. Checkpoints store the bits, so the meaning of a bit must never change.
 const (
 	stepPart  = 1  // part of a type (from a fan-out or a platform's own query); can't be narrowed
 	stepZero  = 2  // already requested without _count
@@ -37,7 +37,7 @@ const (
 func (q Query) Values() url.Values {
 	values := q.params()
 	if q.IsTrial() {
-		values.Del("_revinclude") // a refusal could be due to _revinclude rather than the type
+		values.Del("_revinclude") // a refusal could be due to _revinclude and not to the type
 	}
 	if q.Count > 0 {
 		values.Set("_count", strconv.Itoa(q.Count))
@@ -45,13 +45,13 @@ func (q Query) Values() url.Values {
 	return values
 }
 
-// Alternatives returns the queries that replace q after its first page was refused, or its next link pointed to another
-// server (fhir.ForeignLink). It returns nil if no alternative exists. There are four kinds of alternatives. The first
-// kind omits or lowers _count. The second kind raises _count, once, if only the first page is available. The third kind
-// omits _include, _revinclude and _lastUpdated, which are optional. The fourth kind queries parts of the type, by
-// category or its equivalent. Each step leads further down the ladder, so the ladder always ends. A page larger than
-// the usual size is first requested again in the usual size. Failures that a different request cannot fix have no
-// alternative: server errors, rate limits, token failures and plain refusals.
+// Alternatives returns the queries that replace q after the server refused q's first page, or after its next link
+// pointed to another server (fhir.ForeignLink). It returns nil if no alternative exists. There are four kinds of
+// alternatives. The first kind omits or lowers _count. The second kind raises _count, once, if only the first page is
+// available. The third kind omits _include, _revinclude and _lastUpdated, which are optional. The fourth kind queries
+// parts of the type, by category or its equivalent. Each step leads further down the ladder, so the ladder always ends.
+// If a page larger than the usual size fails, the usual size is tried first. Failures that a different request can't
+// fix do not have alternatives. Examples are server errors, rate limits, token failures and plain refusals.
 func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
@@ -72,7 +72,7 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	case fhir.Denied, fhir.Unsupported, fhir.Missing:
 		return nil
 	case fhir.NeedsMore:
-		// The server states the missing parameter, so the other parameters are not at fault and can stay.
+		// The server named the missing parameter, so the remaining parameters did not cause the refusal and can stay.
 		if parts := q.parts(); parts != nil {
 			return parts
 		}
@@ -92,9 +92,9 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	return q.parts()
 }
 
-// OnlyBy returns the search parameter whose listed values restrict q, because the server or its platform refuses to
-// search the entire type. It returns "" if q is unrestricted. A restricted search does not find resources with other
-// values.
+// OnlyBy returns the search parameter whose listed values restrict q. Such a parameter is needed if the server or its
+// platform refuses to search the entire type. OnlyBy returns "" if q is unrestricted. A restricted search does not find
+// resources with other values.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
 	// The dates start before the birth of any living patient.
@@ -104,7 +104,7 @@ func (q Query) OnlyBy() string {
 	return param
 }
 
-// uncounted returns q without _count, unless the query without _count was already requested.
+// uncounted returns q without _count. It returns nil if this query has already been requested.
 func (q Query) uncounted() []Query {
 	if q.Step&stepZero != 0 {
 		return nil
@@ -113,7 +113,7 @@ func (q Query) uncounted() []Query {
 	return []Query{q}
 }
 
-// smaller returns q with fewer resources per page. A query that never had a _count gets one, because the platform may
+// smaller returns q with fewer resources per page. If q never had a _count, smaller adds one, because the platform may
 // support _count by now. If the server has just rejected _count, no other page size can be tried.
 func (q Query) smaller() []Query {
 	switch {
@@ -137,8 +137,8 @@ func (q Query) smaller() []Query {
 	return []Query{q}
 }
 
-// wider returns q with the largest first page that a server may return. It returns nil if that page size was already
-// requested or the server does not support _count.
+// wider returns q with the largest first page that a server may return. It returns nil if this page size has already
+// been requested or the server does not support _count.
 func (q Query) wider() []Query {
 	if q.Count == 0 || q.Widened() {
 		return nil
@@ -147,11 +147,11 @@ func (q Query) wider() []Query {
 	return []Query{q}
 }
 
-// Widened reports whether q requests a large first page because the next link of the usual first page, which has
-// already been read, pointed to another server.
+// Widened reports whether q requests a large first page. Such a query follows a first page of the usual size, already
+// read, whose next link pointed to another server.
 func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
-// bare returns q without its optional parameters, or nil if q has no optional parameters.
+// bare returns q without its optional parameters, or nil if q doesn't have any optional parameters.
 func (q Query) bare() []Query {
 	if q.IsAttaching() {
 		return nil
@@ -168,7 +168,7 @@ func (q Query) bare() []Query {
 	return []Query{q}
 }
 
-// parts returns the fan-out of q, or nil if q has no fan-out or is itself a part.
+// parts returns the fan-out of q. It returns nil if q is itself a part or doesn't have a fan-out.
 func (q Query) parts() []Query {
 	param := narrowing(q.Type)
 	if param == "" || q.Step&stepPart != 0 {
@@ -187,8 +187,9 @@ func (q Query) parts() []Query {
 	return parts
 }
 
-// params returns the search parameters of q without _count. This package encoded the parameters, so they always parse.
+// params returns the search parameters of q without _count. This package encoded the parameters, so parsing them never
+// fails.
 func (q Query) params() url.Values {
-	values, _ := url.ParseQuery(q.Params) // on an error, the valid parameters remain, most importantly the patient
+	values, _ := url.ParseQuery(q.Params) // on an error, the valid parameters remain, including the patient
 	return values
 }

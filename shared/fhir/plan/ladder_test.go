@@ -33,7 +33,7 @@ func TestAlternativesDependOnRejectionReason(t *testing.T) {
 	elsewhere := fhir.RequestError{Class: fhir.ForeignLink}
 	tests := map[string]struct {
 		query    plan.Query
-		refusals []fhir.RequestError // successive refusals; after the first refusal, the first replacement is refused
+		refusals []fhir.RequestError // successive refusals; after the first refusal, its first replacement is refused
 		want     []string
 	}{
 		"_count is not known":    {plain("Goal"), []fhir.RequestError{count}, []string{"Goal?patient=p"}},
@@ -187,14 +187,14 @@ func TestAlternativesDoNotNarrowPlatformQuery(t *testing.T) {
 	}
 }
 
-// TestAlternativesAlwaysTerminate simulates arbitrary refusals in any order. It proves that no search is sent twice,
+// TestAlternativesAlwaysTerminate simulates arbitrary refusals in any order. It checks that no search is sent twice,
 // that every search names the patient, and that the ladder ends after a few steps.
 func TestAlternativesAlwaysTerminate(t *testing.T) {
 	t.Parallel()
 	classes := []fhir.Class{
 		fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Limited, fhir.Rejected, fhir.ServerFault,
 		fhir.Content, fhir.TooLarge, fhir.ForeignLink, fhir.Network,
-		// refusals for which the ladder has alternatives, to reach deeper steps
+		// refusals for which alternatives exist on the ladder, to reach deeper steps
 		fhir.TooLarge, fhir.Rejected, fhir.Rejected, fhir.Forbidden,
 	}
 	refusals := []fhir.Refusal{

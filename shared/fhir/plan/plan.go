@@ -1,5 +1,5 @@
 // Package plan creates the requests to a FHIR server for one patient's record. It determines the searches, their
-// parameters and order, and the replacements for refused searches. It sends no requests and holds no state.
+// parameters and their order, and replaces refused searches. It doesn't send requests or hold state.
 package plan
 
 import (
@@ -10,11 +10,11 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Profile is the request profile of a platform's FHIR server, from the fhir section of the platform's profile (package
+// Profile is the request profile of a platform's FHIR server. It is the fhir section of the platform's profile (package
 // smart/platform).
 type Profile struct {
 	Endpoint   string              // endpoint ID in the catalogue; empty for a server outside it
-	Base       string              // server's current base URL in the catalogue; empty if unknown
+	Base       string              // server's current base URL in the catalogue, or empty if unknown
 	Everything bool                // whether Patient/$everything is supported
 	NoCount    []string            // types whose searches fail if they set _count
 	Needs      map[string][]string // parameters that a type requires
@@ -36,7 +36,7 @@ type Denial struct {
 
 // Facts holds the input for creating a plan.
 type Facts struct {
-	Capability fhir.Capability // empty if the server publishes no readable CapabilityStatement
+	Capability fhir.Capability // empty if the server doesn't publish a readable CapabilityStatement
 	Granted    string          // granted scopes; empty if the server did not state its scopes
 	Profile    Profile
 	PatientID  string
@@ -60,7 +60,7 @@ type Plan struct {
 	Denied  []string // types that the granted scopes do not cover
 
 	Definitions bool     // whether the server supports Definition
-	ByID        []string // types that can be searched by a list of ids in _id (see Listed)
+	ByID        []string // types that can be searched by a list of ids in _id (see the Listed function)
 }
 
 // Listed returns the search for resources of a type by their ids (FHIR R4 search.html#id).

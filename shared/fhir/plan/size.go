@@ -17,8 +17,8 @@ func (q Query) Sized(count int) Query {
 // UsualSize returns the initial page size for an unknown server.
 func UsualSize() int { return countUsual }
 
-// Larger returns the page size to try next if pages of the given size are full. It returns size itself if no larger
-// size exists.
+// Larger returns the page size to try next if pages of the given size are full. It returns size itself if size is
+// already the largest.
 func Larger(size int) int { return max(size, countMore) }
 
 // Smaller returns the page size to try if pages of the usual size are too large.

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// release is a FHIR release, to the extent that it affects requests. Its values are bits of Query.Step, because the
-// ladder also depends on the release.
+// release is a FHIR release. It distinguishes only the releases that affect requests. Its values are bits of
+// Query.Step, because the ladder also depends on the release.
 type release int
 
 const (
@@ -17,8 +17,8 @@ const (
 	dstu2 release = stepDSTU2
 )
 
-// releaseOf parses CapabilityStatement.fhirVersion. If a server does not state its version, releaseOf assumes R4, the
-// minimum under the certification rules since 2022.
+// releaseOf parses CapabilityStatement.fhirVersion. If a server does not state its version, releaseOf assumes R4. R4
+// has been the minimum under the certification rules since 2022.
 func releaseOf(fhirVersion string) release {
 	switch {
 	case strings.HasPrefix(fhirVersion, "1.0"), strings.HasPrefix(fhirVersion, "0.5"):
@@ -29,10 +29,10 @@ func releaseOf(fhirVersion string) release {
 	return r4
 }
 
-// Types requested before R4. The Argonaut and US Core STU3 types come first, followed by the types of payers and other
-// types that EHRs offer. Package fhir has the R4 types, because authorization requests name the same types. Types that
-// US Core does not search by patient are read by reference (see Followed), or searched if the CapabilityStatement lists
-// a search.
+// Types requested before R4. The Argonaut and US Core STU3 types come first. Payers' types and other types that EHRs
+// offer follow. The R4 types are in package fhir, because authorization requests name the same types. Types that US
+// Core does not search by patient are read by reference (see Followed), or searched if the CapabilityStatement lists a
+// search.
 const (
 	usCoreSTU3 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationStatement " +

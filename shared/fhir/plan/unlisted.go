@@ -6,21 +6,21 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Common reports whether patients usually have resources of the type, which is assumed if US Core or payers name the
-// type. It is used for servers without stored hints.
+// Common reports whether patients usually have resources of the type. It assumes this for every type that US Core or
+// payers name. It is used for servers without stored hints.
 func Common(resourceType string) bool {
 	return slices.ContainsFunc([]release{r4, stu3, dstu2},
 		func(r release) bool { return slices.Contains(table(r), resourceType) })
 }
 
-// brings reports whether searches could return Provenance and the granted scopes allow Provenance.
+// brings reports whether searches could return Provenance and whether the granted scopes allow Provenance.
 func (b builder) brings() bool {
 	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
 // Unlisted returns complete searches for the types that the CapabilityStatement does not list, sorted by name. These
 // types are in R4's patient compartment, except Device, which US Core searches by patient. Unlisted returns nil if the
-// statement lists no types or belongs to another release.
+// statement doesn't list any types or belongs to another release.
 func Unlisted(f Facts) []Query {
 	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
 	if len(f.Capability.Resources) == 0 {

@@ -25,8 +25,8 @@ type document struct {
 	ExpiresAt time.Time    `json:"expires_at"`
 }
 
-// sealAssertion encrypts an assertion and binds the assertion to its attempt. An assertion copied to another attempt
-// can't be decrypted.
+// sealAssertion encrypts an assertion and binds it to its attempt. An assertion that is copied to another attempt can't
+// be decrypted.
 func sealAssertion(ctx context.Context, sealer tokens.Sealer, a Attempt, who tefca.Assertion) ([]byte, error) {
 	plain, err := json.Marshal(document{
 		Provider: who.Provider, Issuer: who.Issuer, Subject: who.Subject, Level: who.Level, Person: who.Person,
@@ -70,7 +70,7 @@ func sealLocal(ctx context.Context, sealer tokens.Sealer, a Attempt, f tefca.Fac
 	return sealed, nil
 }
 
-// located decrypts f's identifiers for the person and returns the facility in the form that the facility's network
+// located decrypts f's identifiers for the person. It returns the facility in the form that the facility's network
 // reported.
 func located(ctx context.Context, sealer tokens.Sealer, a Attempt, f Facility) (tefca.Facility, error) {
 	var local []byte

@@ -1,8 +1,8 @@
 // Package attempt implements attempts in TEFCA mode (docs/guide/tefca.md). A person signs in at an identity provider,
-// the network is queried with the verified identity, and each facility that the person chooses becomes a connection.
-// State that must survive a crash is stored in one row for the attempt and one row per facility. Workers process due
-// rows and may run repeatedly and concurrently. The package accesses providers and networks through interfaces and is
-// independent of HTTP and AWS. It never logs, queues or discloses personal data.
+// and the network is queried with the verified identity. Each facility that the person chooses then becomes a
+// connection. State that must survive a crash is stored in one row for the attempt and one row per facility. Workers
+// process due rows and may run repeatedly and concurrently. The package accesses providers and networks through
+// interfaces and is independent of HTTP and AWS. It never logs, queues or discloses personal data.
 package attempt
 
 import (
@@ -20,15 +20,16 @@ import (
 )
 
 const (
-	// Path is the path, relative to the base URL, at which the service's pages create and start attempts.
+	// Path is the path at which the service's pages create and start attempts. The path is relative to the base URL.
 	Path = "/bridge/tefca/identity"
 	// VerifierPurpose is the encryption context for PKCE verifiers.
 	VerifierPurpose = "identity-verifier"
-	// AssertionPurpose is the encryption context for identities and for facilities' identifiers for a person.
+	// AssertionPurpose is the encryption context for identities and for the identifiers that facilities use for a
+	// person.
 	AssertionPurpose = "identity-assertion"
 )
 
-// Attempt is one verification of a person's identity, together with the network queries made with that identity.
+// Attempt is one verification of a person's identity. It includes the network queries made with that identity.
 type Attempt struct {
 	ID            string
 	Tenant        org.Tenant
@@ -47,7 +48,7 @@ type Attempt struct {
 	NonceHash string
 	Verifier  []byte // encrypted PKCE verifier
 
-	// Assertion is the encrypted identity used to query the network. It is deleted at IdentityEnds, which is the
+	// Assertion is the encrypted identity used to query the network. It is deleted at IdentityEnds. IdentityEnds is the
 	// token's or the attempt's expiry, whichever is earlier.
 	Assertion    []byte
 	IdentityEnds time.Time
@@ -62,7 +63,7 @@ type Attempt struct {
 type Status string
 
 // Statuses of an attempt. Authorizing and Expired are never stored but computed on reading. An attempt is Authorizing
-// while a chosen facility is not yet connected, and Expired after the attempt's expiry.
+// while a chosen facility is not yet connected. An attempt is Expired after its expiry.
 const (
 	Created     Status = "created"  // the browser has not been redirected yet
 	Open        Status = "open"     // the browser has been redirected to the provider
@@ -81,7 +82,7 @@ type Ending struct {
 	RequestID   string // ID of the request that failed, or the attempt's ID if a worker failed
 }
 
-// Facility is a facility reported by the network, with the facility's status in the attempt.
+// Facility is a facility that the network reported. It includes the facility's status in the attempt.
 type Facility struct {
 	ID        string // ID in the network's directory
 	Name      string
@@ -89,7 +90,7 @@ type Facility struct {
 	State     string
 	Match     tefca.Match
 	Access    tefca.Access
-	Local     []byte  // the facility's identifiers for the person, encrypted; deleted with the assertion
+	Local     []byte  // the facility's encrypted identifiers for the person; deleted with the assertion
 	Outcome   Outcome // empty unless the facility was chosen
 	Reason    Reason  // set only if the facility failed
 	Connected Connected
@@ -103,7 +104,7 @@ type Facility struct {
 // Outcome is the status of a facility that was chosen.
 type Outcome string
 
-// Outcomes for a chosen facility. A facility that failed can be chosen again.
+// Outcomes for a chosen facility. A person can choose a failed facility again.
 const (
 	IsConnecting Outcome = "connecting"
 	IsConnected  Outcome = "connected"
@@ -116,14 +117,14 @@ type Connected struct {
 	ConsentExpiresAt time.Time
 }
 
-// Conclusion holds everything that is stored in one transaction when a facility is connected.
+// Conclusion holds the data that is stored in one transaction when a facility is connected.
 type Conclusion struct {
 	AttemptID string
-	Facility  Facility // new state; Rev is the revision that was read
-	// Known is the ID of the facility's previous connection under the same VaultKey. It is empty if there was no
-	// previous connection.
+	Facility  Facility // new state; Rev is the revision that was previously read
+	// Known is the ID of the facility's previous connection under the same VaultKey, or empty if there was no previous
+	// connection.
 	Known      string
-	Erased     time.Time             // time of the connection's last erasure, as read
+	Erased     time.Time             // time of the connection's last erasure, as previously read
 	Connection connection.Connection // replaces the stored connection if Connection has a revision
 	Tokens     tokens.Row
 	Events     []webhook.Event
@@ -146,7 +147,7 @@ type Saver interface {
 // Facilities reads attempts and the facilities located for each attempt.
 type Facilities interface {
 	Attempts
-	// Facilities returns an attempt's facilities in no particular order, using a consistent read.
+	// Facilities returns an attempt's facilities in an unspecified order, using a consistent read.
 	Facilities(ctx context.Context, tenant org.Tenant, attemptID string) ([]Facility, error)
 }
 
@@ -162,7 +163,7 @@ type Party interface {
 }
 
 // Exchanger exchanges an authorization code for the person's identity (oidc.RelyingParty). It returns errors from
-// package identity. Each code can be used once.
+// package identity. Each code can be used only once.
 type Exchanger interface {
 	Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error)
 }
@@ -171,8 +172,8 @@ type Exchanger interface {
 func verifierBinding(a Attempt) string { return "identity-verifier|" + a.Tenant.Key() + "|" + a.ID }
 
 // vaultKey returns a key derived from an assertion's person and the organisation's external ID. Each facility has at
-// most one connection per vault key. The key is a plain hash rather than a keyed hash, because it must remain the same
-// for years, across key rotations. A plain hash is safe because the issuer and subject can't be guessed.
+// most one connection per vault key. The key is a plain hash and not a keyed hash, because it must remain the same for
+// years, across key rotations. A plain hash is safe because the issuer and subject can't be guessed.
 func vaultKey(who tefca.Assertion, externalID string) string {
 	return binding.Hash(personKey(who.Issuer, who.Subject) + "|" + externalID)
 }

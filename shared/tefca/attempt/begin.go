@@ -47,7 +47,7 @@ type Request struct {
 	Look          binding.Look
 }
 
-// Prepared is an attempt that no browser has started.
+// Prepared is an attempt that a browser has not yet started.
 type Prepared struct {
 	AttemptID string
 	Token     secret.Text // the page's polling token
@@ -91,11 +91,11 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 // StartStore stores attempts when a browser starts them.
 type StartStore interface {
 	Attempts
-	// Ticket returns a ticket that has not expired at time now, using a consistent read. It returns fault.NotFound if
-	// no such ticket exists.
+	// Ticket returns a ticket that is not expired at time now, using a consistent read. It returns fault.NotFound if no
+	// such ticket exists.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt deletes the ticket, replaces revision a.Rev of the ticket's attempt and creates the state, all in one
-	// transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed.
+	// OpenAttempt deletes the ticket, replaces revision a.Rev of the ticket's attempt, and creates the state. It does
+	// so in one transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, a Attempt, state binding.State) error
 }
 
@@ -112,11 +112,11 @@ type Starter struct {
 }
 
 // Leave starts the attempt that a start value belongs to and returns the redirect to the attempt's identity provider. A
-// start value can be used once; it remains valid if Leave fails. Leave returns fault.Invalid if the value is unknown,
-// already used or expired, or if its attempt was cancelled (binding.IsCancelled). Leave also returns errors from
-// package identity. The caller must verify that the request comes from the service's own page, because the callback
-// trusts the browser that started the attempt. Even with an error, Leave returns the Look of the start value's attempt,
-// if known.
+// start value can be used only once, but it remains valid if Leave fails. Leave returns fault.Invalid if the value is
+// unknown, already used or expired, or if its attempt was cancelled (binding.IsCancelled). Leave also returns errors
+// from package identity. The caller must verify that the request comes from the service's own page, because the
+// callback trusts the browser that started the attempt. Even if Leave returns an error, it returns the Look of the
+// start value's attempt, if known.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {

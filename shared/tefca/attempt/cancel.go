@@ -21,16 +21,16 @@ type CancelStore interface {
 	Saver
 }
 
-// Canceler ends attempts whose patients no longer want to verify their identity. All fields are required.
+// Canceler ends attempts on behalf of patients who no longer want to verify their identity. All fields are required.
 type Canceler struct {
 	Store CancelStore
 	Now   func() time.Time
 }
 
 // Cancel fails an attempt whose identity has not been verified yet, and returns the attempt's progress. Any other
-// attempt remains unchanged. requestID is the ID of this request, for the attempt's error. If a cancellation and a
-// verification coincide, the store lets one of the two win. Cancel returns fault.NotFound in the same cases as
-// Watcher.Progress.
+// attempt remains unchanged. requestID is the ID of this request, which is stored with the attempt's error. If a
+// cancellation and a verification coincide, the store accepts only one of the two. Cancel returns fault.NotFound in the
+// same cases as Watcher.Progress.
 func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (p Progress, err error) {
@@ -42,7 +42,8 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return p, err
 }
 
-// cancel makes a single try on behalf of Cancel. It returns fault.Conflict if the attempt has changed in the meantime.
+// cancel makes one attempt at a cancellation for Cancel. It returns fault.Conflict if the attempt has changed in the
+// meantime.
 func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (Progress, error) {
@@ -63,7 +64,7 @@ func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return watcher.progress(ctx, a)
 }
 
-// cancelled returns an error if the patient has cancelled an attempt that a browser is about to continue. Otherwise,
+// cancelled returns an error if a browser is about to continue an attempt that the patient has cancelled. Otherwise,
 // cancelled returns nil.
 func (a Attempt) cancelled() error {
 	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
@@ -72,8 +73,8 @@ func (a Attempt) cancelled() error {
 	return failed(binding.Cancelled, nil)
 }
 
-// ended returns the error for a write that lost a conflict. It returns the attempt's cancellation if the cancellation
-// caused the conflict, and err otherwise.
+// ended returns the error to report after a write conflict. If a cancellation caused the conflict, ended returns the
+// error for the cancellation. Otherwise, it returns err.
 func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if !errors.Is(err, fault.Conflict) {
 		return err

@@ -17,8 +17,7 @@ const (
 	causeInternal = "internal"
 )
 
-// causes returns the table of the causes for which an attempt can fail after the provider has responded. Each cause is
-// a stable identifier.
+// causes returns the table of causes of failure after the provider has responded. Each cause is a stable identifier.
 func causes() fault.Causes {
 	return fault.Causes{
 		causeRefused: {
@@ -49,7 +48,7 @@ func failed(cause string, because error) error { return causes().Failed(cause, b
 // failure.
 func causeOf(err error) string { return cmp.Or(identity.CauseOf(err), causeInternal) }
 
-// actionOf returns the suggested remedy for a cause. A different release may have stored the cause.
+// actionOf returns the suggested remedy for a cause. The cause may have been stored by a different release.
 func actionOf(cause string) string {
 	return cmp.Or(causes()[cause].Action, identity.ActionOf(cause), causes()[causeInternal].Action)
 }
@@ -68,8 +67,8 @@ const (
 	ReasonInternal    Reason = "internal"
 )
 
-// reasonOf returns the reason for an error from a network or facility. known is false for any other error, which is an
-// internal failure.
+// reasonOf returns the reason for an error from a network or facility. For any other error, which is an internal
+// failure, known is false.
 func reasonOf(err error) (reason Reason, known bool) {
 	for _, of := range []struct {
 		err    error

@@ -13,14 +13,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxChosen is the maximum number of facilities that can be chosen in one request. The number is limited because a
-// choice is stored in a single transaction.
+// maxChosen is the maximum number of facilities that a person can choose in one request. The number is limited because
+// a choice is stored in a single transaction.
 const maxChosen = 50
 
 // ChoiceStore stores a person's choice of facilities.
 type ChoiceStore interface {
 	Facilities
-	// Choose replaces the given revisions of an attempt and of the chosen facilities in one transaction. It returns
+	// Choose replaces the given revisions of an attempt and its chosen facilities in one transaction. It returns
 	// fault.Conflict if the attempt or a facility has changed.
 	Choose(ctx context.Context, a Attempt, chosen []Facility) error
 }
@@ -33,10 +33,10 @@ type Chooser struct {
 	Enqueuer Enqueuer
 }
 
-// Choose starts connecting the chosen facilities and returns the attempt's progress. It is idempotent: facilities that
-// are already connected or being connected are unchanged. Choose returns fault.Invalid for facilities that can't be
-// chosen, and fault.Conflict if nothing has been located yet or the identity has expired. It also returns errors from
-// Watcher.Progress.
+// Choose starts connecting the chosen facilities and returns the attempt's progress. It is idempotent. Facilities that
+// are already connected or being connected remain unchanged. Choose returns fault.Invalid if a facility can't be
+// chosen. It returns fault.Conflict if no facilities have been located yet or the identity has expired. It also returns
+// errors from Watcher.Progress.
 func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) (Progress, error) {
@@ -52,7 +52,7 @@ func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, to
 	return c.Progress(ctx, tenant, asked, token)
 }
 
-// choose makes a single try on behalf of Choose.
+// choose makes one attempt at storing the choice for Choose.
 func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) error {

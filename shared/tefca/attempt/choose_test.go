@@ -67,8 +67,8 @@ func TestChooseRejectsFacilitiesThatWereNotFound(t *testing.T) {
 	chosen("after the identity has expired", "has expired", fault.Conflict, "attempt_id", "f00")
 }
 
-// TestChooseIsIdempotent checks that facilities already connected or being connected are unchanged, and that failed
-// facilities are started again.
+// TestChooseIsIdempotent checks that facilities that are already connected or being connected remain unchanged. It also
+// checks that failed facilities are started again.
 func TestChooseIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,7 +95,7 @@ func TestChooseIsIdempotent(t *testing.T) {
 	}
 }
 
-// racing is a store whose compare-and-swaps lose to other writers.
+// racing is a store whose compare-and-swap operations lose to other writers.
 type racing struct {
 	attempt.ChoiceStore
 
@@ -150,7 +150,7 @@ func TestChooseRetriesLostWrite(t *testing.T) {
 	}
 }
 
-// reversed returns facilities in reverse order, because a store may return them in any order.
+// reversed returns facilities in reverse order. A store may return facilities in any order.
 type reversed struct{ attempt.WorkStore }
 
 // Facilities implements attempt.Facilities.

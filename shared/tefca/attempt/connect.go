@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	// facilityTime is the time that a facility has to return a record. keepTime is the time to convert, encrypt and
-	// store the record. facilityLease covers both periods. If storing took longer than the lease, workers would read
-	// the record repeatedly.
+	// facilityTime is the time that a facility has to return a record. keepTime is the time allowed to convert, encrypt
+	// and store the record. facilityLease covers both periods. If storing took longer than the lease, workers would
+	// read the record repeatedly.
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
 )
 
-// authorize reads the chosen facilities' records, several concurrently. If a facility fails, authorize continues with
+// authorize reads several of the chosen facilities' records concurrently. If a facility fails, authorize continues with
 // the other facilities.
 func (w Worker) authorize(ctx context.Context, a Attempt) error {
 	known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
@@ -72,8 +72,8 @@ func (w Worker) isLate(ctx context.Context) bool {
 	return ok && deadline.Sub(w.Now()) < facilityLease
 }
 
-// connect reads a facility's record and creates a connection from the record, unless another worker holds the
-// facility's lease. An error is an internal failure; the person sees that the facility failed.
+// connect reads a facility's record and creates a connection from the record. It does nothing if another worker holds
+// the facility's lease. An error is an internal failure. In this case, the person sees that the facility failed.
 func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	began := w.Now()
 	f.LeaseUntil = began.Add(facilityLease)
@@ -115,16 +115,16 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	return err
 }
 
-// source is the result of reading a facility. It contains either a record to store, or tokens with which to read the
+// source is the result of reading a facility. It contains either a record to store or the tokens needed to read the
 // record.
 type source struct {
 	records.Content
 
 	who tefca.Assertion
-	set tokens.Set // does not expire if there is a record
+	set tokens.Set // doesn't expire if a record is present
 }
 
-// read fetches a facility's record. If the facility refuses, read stores the reason in f.
+// read fetches a facility's record. If the facility refuses the request, read stores the reason in f.
 func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error) {
 	fail := func(reason Reason) (source, error) {
 		f.Outcome, f.Reason = HasFailed, reason
@@ -168,7 +168,7 @@ func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error
 // errTaken means that another worker has already handled the facility.
 var errTaken = errors.New("the facility was dealt with")
 
-// conclude creates the connection. If another attempt has since connected the same person at the same facility,
+// conclude creates the connection. If another attempt has since connected the same person to the same facility,
 // conclude reauthorises the existing connection instead.
 func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
 	isAgain := false
@@ -187,7 +187,7 @@ func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from sourc
 	})
 }
 
-// concludeOnce makes a single try on behalf of conclude.
+// concludeOnce makes one attempt at creating the connection for conclude.
 func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from source) error {
 	vault := vaultKey(from.who, a.ExternalID)
 	known, erased, err := w.Store.Known(ctx, a.Tenant, vault, f.ID)
@@ -228,7 +228,8 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	return nil
 }
 
-// connectionOf returns the new or existing connection to authorise, and its tokens' version.
+// connectionOf returns the new or existing connection to authorise. It also returns the version of the connection's
+// tokens.
 func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	known string,
 ) (connection.Connection, int64, error) {
@@ -252,7 +253,7 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	return conn, version, nil
 }
 
-// keep creates a connection's token set and stores the record that the token set gives access to.
+// keep creates a connection's token set and stores the record that can be read with this token set.
 func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	from source,
 ) (tokens.Set, *tokens.Records, error) {
@@ -271,7 +272,7 @@ func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	return tokens.Set{Scope: tefca.Scope, AskedScope: tefca.Scope, ExpiresAt: held.Until, Records: &held}, &held, nil
 }
 
-// complete fills in the remaining rows that are stored with an authorised connection.
+// complete fills in the remaining rows that are stored together with an authorised connection.
 func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclusion, conn connection.Connection,
 	set tokens.Set, version int64,
 ) error {

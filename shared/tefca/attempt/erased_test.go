@@ -20,11 +20,11 @@ func (w *world) erase(t *testing.T, id string) {
 	c := w.connection(t, id)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: w.time()}
 	expect.NoError(t, w.save(t, c))
-	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // these methods list nothing
+	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // these methods don't list anything
 	expect.NoError(t, erasures.RemoveConnection(t.Context(), tenant, id, w.time()))
 }
 
-// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs, and an erasure while the worker
+// TestConcludeDoesNotRestoreErasedConnection covers an erasure before the worker runs and an erasure while the worker
 // stores the record.
 func TestConcludeDoesNotRestoreErasedConnection(t *testing.T) {
 	t.Parallel()

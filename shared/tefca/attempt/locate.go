@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// locateTime is the time that the network has to report facilities. Facilities that have not responded by then are
+	// locateTime is the time that the network has to report facilities. Facilities that do not respond in time are
 	// displayed as unanswered.
 	locateTime = 75 * time.Second
 	// locateLease is the duration of the lease for querying the network. It exceeds locateTime.
@@ -67,7 +67,7 @@ func (w Worker) locate(ctx context.Context, a Attempt) error {
 	return nil
 }
 
-// ask queries the network for facilities. failure is the reason the attempt failed; err is an internal failure.
+// ask queries the network for facilities. failure is the reason why the attempt failed. err is an internal failure.
 func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	if !a.isVerified(w.Now()) {
 		return identity.Expired(), nil
@@ -91,7 +91,7 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	asking, cancel := context.WithTimeout(ctx, locateTime)
 	defer cancel()
 	err = network.Locate(asking, who, func(f tefca.Facility) error {
-		// Writes have a separate deadline, so that results that arrive just before the query ends are still stored.
+		// Writes have a separate deadline, so that a result that arrives just before the query ends is still stored.
 		l.failure = l.found(context.WithoutCancel(asking), f)
 		return l.failure
 	})
@@ -109,8 +109,8 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	return failed(causeNetwork, err), nil
 }
 
-// found stores a facility reported by the network. A later report replaces an earlier report, except that a facility
-// that has responded is not changed back to unanswered.
+// found stores a facility that the network reported. A later report replaces an earlier report. However, a facility
+// that has responded never becomes unanswered again.
 func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 	was, isKnown := l.known[f.ID]
 	if isKnown && f.Match == tefca.Unanswered {

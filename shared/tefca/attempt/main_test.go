@@ -54,7 +54,7 @@ type world struct {
 	lasts    time.Duration                   // lifetime of identities
 	wait     func(ctx context.Context) error // called before each facility responds; may be nil
 	locate   func(ctx context.Context, found func(tefca.Facility) error) error
-	read     map[string]func() (records.Content, error) // by facility; a facility without an entry has an empty record
+	read     map[string]func() (records.Content, error) // by facility; a missing facility has an empty record
 	open     func() (tokens.Set, error)
 	kept     map[string]records.Content // stored records, by batch name
 	batches  int
@@ -219,7 +219,7 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// admission returns an Admission with settings for test mode, and with an empty setting for live mode, which requires a
+// admission returns an Admission with settings for test mode and an empty setting for live mode. Live mode requires a
 // paid plan.
 func admission() attempt.Admission {
 	return attempt.Admission{
@@ -283,7 +283,7 @@ func (w *world) completer() attempt.Completer {
 	}
 }
 
-// left creates and starts an attempt, and returns the parameters with which the attempt's browser returns.
+// left creates and starts an attempt. It returns the parameters with which the attempt's browser returns.
 func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	t.Helper()
 	made, err := w.create(t.Context(), id, wanted(externalID))
@@ -309,7 +309,7 @@ func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	return w.attempt(t, id)
 }
 
-// located creates a verified attempt with the given facilities, each of which has found the person.
+// located creates a verified attempt with the given facilities, all of which have found the person.
 func (w *world) located(t *testing.T, id, externalID string, facilities ...string) attempt.Attempt {
 	t.Helper()
 	w.verified(t, id, externalID)
@@ -372,7 +372,7 @@ func (w *world) connection(t *testing.T, id string) connection.Connection {
 // batchNames returns the names of the stored batches.
 func (w *world) batchNames() []string { return slices.Sorted(maps.Keys(w.kept)) }
 
-// plainSealer does not encrypt, but its output can be opened only with the same tenant and binding.
+// plainSealer does not encrypt data, but its output can be opened only with the same tenant and binding.
 type plainSealer struct{}
 
 // Seal implements tokens.Sealer.

@@ -27,7 +27,7 @@ type failing struct {
 	times int
 	err   error
 
-	erased bool               // reads report every connection as erased
+	erased bool               // reads always report connections as erased
 	end    attempt.Conclusion // the last conclusion that was stored
 }
 
@@ -100,8 +100,8 @@ func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	}
 }
 
-// TestFailedRunDeletesCachedRecord checks that a run that can't create the connection deletes the cached record, even
-// if the run is cut off.
+// TestFailedRunDeletesCachedRecord checks that a run that fails to create the connection deletes the cached record,
+// even if the run is cut off.
 func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,8 +115,8 @@ func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	}
 }
 
-// TestWorkerRetriesOrStopsAfterConflict checks that a worker that loses a race retries if it still has something to
-// store. Any other error is an internal failure, and the facility is reported as failed.
+// TestWorkerRetriesOrStopsAfterConflict checks that a worker that loses a race retries if it still has data to store.
+// Any other error is an internal failure, and the facility is reported as failed.
 func TestWorkerRetriesOrStopsAfterConflict(t *testing.T) {
 	t.Parallel()
 	most := retry.Tries
@@ -245,8 +245,8 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 	}
 }
 
-// TestEncryptedDataIsBoundToItsRow checks encrypted data that was moved to another row. The moved data must cause an
-// internal failure, and the log must contain the data's location.
+// TestEncryptedDataIsBoundToItsRow moves encrypted data to another row. The moved data must cause an internal failure,
+// and the log must contain the data's location.
 func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"

@@ -26,7 +26,7 @@ type Watcher struct {
 type Progress struct {
 	Attempt    Attempt
 	Status     Status
-	Facilities []Facility       // facilities with a match first, then by name
+	Facilities []Facility       // sorted by match, then by name
 	Failure    *binding.Failure // set only if the attempt failed
 }
 
@@ -88,7 +88,7 @@ func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, 
 
 func isConnecting(f Facility) bool { return f.Outcome == IsConnecting }
 
-// rank returns a facility's sort order by match: found, ambiguous, unanswered.
+// rank returns a facility's position in the sort order by match: found, ambiguous, unanswered.
 func rank(m tefca.Match) int {
 	return slices.Index([]tefca.Match{tefca.Found, tefca.Ambiguous, tefca.Unanswered}, m)
 }

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxConcurrent is the maximum number of an attempt's facilities that are read concurrently.
+// maxConcurrent is the maximum number of facilities per attempt that are read concurrently.
 const maxConcurrent = 4
 
 // WorkStore stores the worker's results.
@@ -26,26 +26,26 @@ type WorkStore interface {
 	Facilities
 	Saver
 
-	// SaveFacility creates an attempt's facility or replaces the facility's revision f.Rev. It returns fault.Conflict
+	// SaveFacility creates an attempt's facility, or replaces revision f.Rev of the facility. It returns fault.Conflict
 	// if the facility already exists or has changed.
 	SaveFacility(ctx context.Context, tenant org.Tenant, attemptID string, f Facility) error
 	// Known returns the ID of the connection stored for a vault key and a facility, or "" if no connection is stored.
-	// If such a connection was erased within the last attempt lifetime, erased is the time of the erasure.
+	// If such a connection was erased recently, within one attempt lifetime, erased is the time of the erasure.
 	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string,
 		erased time.Time, err error)
 	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
 	// exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// TokenVersion returns the version of a connection's token set, using a consistent read, even if the connection has
-	// ended. It returns 0 if the connection never had tokens.
+	// TokenVersion returns the version of a connection's token set, using a consistent read. It returns the version
+	// even if the connection has ended, and 0 if the connection never had tokens.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if a row has changed since it was
-	// read, or if the person has since been connected at the facility.
+	// read, or if the person has since been connected to the facility.
 	Conclude(ctx context.Context, c Conclusion) error
 }
 
-// Reader reads a person's record from a facility (fetch.Reader). For failures of the network, Reader returns errors
-// from package tefca; all other errors are internal.
+// Reader reads a person's record from a facility (fetch.Reader). Network failures are errors from package tefca. All
+// other errors are internal failures.
 type Reader interface {
 	Read(ctx context.Context, network tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error)
 }
@@ -105,8 +105,8 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // reschedule stores the time at which an attempt is next due. An attempt is due when the first lease on a chosen
-// facility expires or, without a lease, when the identity expires. If the identity has expired, reschedule deletes the
-// identity. The sweeper runs every minute.
+// facility expires. If no facility is leased, the attempt is due when the identity expires. If the identity has
+// expired, reschedule deletes the identity. The sweeper runs every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)
@@ -141,7 +141,7 @@ func dueAt(a Attempt, known []Facility, now time.Time) time.Time {
 	return at
 }
 
-// deleteLocals deletes the facilities' identifiers for the person.
+// deleteLocals deletes the identifiers that facilities use for the person.
 func (w Worker) deleteLocals(ctx context.Context, a Attempt, known []Facility) error {
 	for _, f := range known {
 		if len(f.Local) == 0 {

@@ -187,7 +187,7 @@ func TestFailedFacilityStoresFailureReason(t *testing.T) {
 	}
 }
 
-// TestWorkerDiscardsResultWhenLeaseIsLost covers a facility that another worker has leased in the meantime.
+// TestWorkerDiscardsResultWhenLeaseIsLost covers a facility that another worker leased in the meantime.
 func TestWorkerDiscardsResultWhenLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -219,8 +219,8 @@ func TestWorkerDiscardsResultWhenLeaseIsLost(t *testing.T) {
 	}
 }
 
-// TestConcurrentSignInsCreateOneConnection checks that, of several concurrent sign-ins, one creates the connection and
-// the others reauthorise the same connection.
+// TestConcurrentSignInsCreateOneConnection checks that only one of several concurrent sign-ins creates a connection.
+// The remaining sign-ins must reauthorise the same connection.
 func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"
@@ -284,7 +284,7 @@ func TestReadContinuesAfterIdentityExpires(t *testing.T) {
 	}
 }
 
-// TestFixturesAreIgnoredInLiveMode also checks that a worker reads nothing in a mode without a network.
+// TestFixturesAreIgnoredInLiveMode also checks that a worker doesn't read anything in a mode without a network.
 func TestFixturesAreIgnoredInLiveMode(t *testing.T) {
 	t.Parallel()
 	w, live := newWorld(t), org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}

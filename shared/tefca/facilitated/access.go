@@ -14,7 +14,7 @@ import (
 )
 
 // maxMetadataAge is the maximum time for which a facility's metadata is trusted, unless the metadata expires sooner. It
-// limits how long the service still queries a facility whose keys were stolen.
+// limits how long the service keeps querying a facility after the facility's keys have been stolen.
 const maxMetadataAge = time.Hour
 
 // Scopes in the syntax of SMART App Launch 1 and 2. Locating a person requires access only to the Patient resource.
@@ -23,11 +23,10 @@ const (
 	patientOnly, patientOnlyV2 = "patient/Patient.read", "patient/Patient.rs"
 )
 
-// errScopes means that a facility supports no scope that grants access to a record.
+// errScopes means that a facility doesn't support any scope that grants access to a record.
 var errScopes = fmt.Errorf("facilitated: no scope of a patient's record: %w", tefca.ErrRefused)
 
-// facility is a Place with the service's client registration at that facility. The registration is created on first
-// use.
+// facility is a Place together with the service's client registration there. The registration is created on first use.
 type facility struct {
 	place Place
 
@@ -43,8 +42,8 @@ type registration struct {
 	until    time.Time
 }
 
-// registered returns the client registration at a facility. It registers the service if no registration is valid.
-// refused is a registration that the facility has just rejected.
+// registered returns the client registration at a facility. If the current registration is missing or invalid,
+// registered registers the service. refused is a registration that the facility has just rejected.
 func (n *Network) registered(ctx context.Context, f *facility, refused registration) (registration, error) {
 	select {
 	case f.turn <- struct{}{}:
@@ -109,8 +108,8 @@ func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion,
 }
 
 // scopes returns the scopes to request from a server, given the scopes that the server supports. It requests wildcards
-// only if the server supports them (the guide, "Scope negotiation"). If the server lists no scopes, the result is the
-// scopes that TEFCA mode grants. whole is empty if the server supports no usable scope.
+// only if the server supports them (the guide, "Scope negotiation"). If the server doesn't list any scopes, scopes
+// returns the scopes that TEFCA mode grants. whole is empty if the server doesn't support any usable scope.
 func scopes(known []string) (whole, patient string) {
 	switch {
 	case len(known) == 0, slices.Contains(known, wholeRecord):

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// Supported authorization extensions, with their purposes of use.
+// Supported authorization extensions and their purposes of use.
 const (
 	extensionB2B = "hl7-b2b"   // specified in the guide, "B2B Authorization Extension Object"
 	extensionIAS = "tefca_ias" // specified in RCE, SOP "Facilitated FHIR Implementation" 2.0 (draft), table 4
@@ -17,14 +17,15 @@ const (
 	purposeIAS   = "T-IAS" // the only value that tefca_ias allows
 )
 
-// Versions of the SOP, as in Place.SOP. Version 1.0 requires purpose_of_use in tefca_ias; version 2.0 removed it.
+// Versions of the SOP, as in Place.SOP. Version 1.0 requires purpose_of_use in tefca_ias; version 2.0 removed
+// purpose_of_use.
 const (
 	sop1 = "1.0"
 	sop2 = "2.0"
 )
 
-// errExtensions means that a facility either does not support tefca_ias, so no identity may be sent to the facility, or
-// requires an unsupported extension.
+// errExtensions means that the service can't send an identity to a facility. The facility either does not support
+// tefca_ias or requires an unsupported extension.
 var errExtensions = fmt.Errorf("facilitated: not the authorization extensions that can be given: %w", tefca.ErrRefused)
 
 // satisfies reports whether the network supports all extensions that a server requires.
@@ -42,8 +43,8 @@ type b2b struct {
 	Purpose          []string `json:"purpose_of_use"`
 }
 
-// ias is the tefca_ias extension. It omits the optional consent_reference, because the service has no URL at which
-// other parties could read a consent.
+// ias is the tefca_ias extension. It omits the optional consent_reference, because the service doesn't have a URL at
+// which other parties could read a consent.
 type ias struct {
 	Version       string        `json:"version"`
 	Purpose       string        `json:"purpose_of_use,omitempty"` // only in version 1.0 of the SOP
@@ -53,8 +54,9 @@ type ias struct {
 	IDToken       string        `json:"id_token"`
 }
 
-// extensions returns the authorization extensions for a token request: the identity as signed by its provider, and the
-// same person as a FHIR resource. It omits hl7-b2b only if the server does not support that extension.
+// extensions returns the authorization extensions for a token request. They contain the identity as signed by its
+// provider, and the same person as a FHIR resource. extensions omits hl7-b2b only if the server does not support that
+// extension.
 func (n *Network) extensions(at Place, server udap.Server, who tefca.Assertion) map[string]any {
 	stated := ""
 	if at.SOP == sop1 {

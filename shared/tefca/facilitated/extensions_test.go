@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// everybody returns a person with every attribute that an identity provider can state.
+// everybody returns a person with every attribute that an identity provider can include.
 func everybody() tefca.Person {
 	return tefca.Person{
 		Given: "Maple", Middle: "Ann Bee", Family: "Aster", BirthDate: "1984-03-12", Sex: "F", Phone: "+15550100",

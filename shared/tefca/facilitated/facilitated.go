@@ -1,14 +1,14 @@
 // Package facilitated implements a network of facilities with FHIR servers (docs/develop/tefca.md, "Facilitated FHIR").
-// Each facility authorises the service by UDAP with the person's verified identity; the export engine then reads the
+// Each facility authorises the service by UDAP with the person's verified identity. The export engine then reads the
 // facility's FHIR server. The package decides what is requested from each facility, validates the responses, and
 // defines the contents of its tokens.Set. Package udap implements UDAP.
 //
 // UDAP is a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The extension
 // tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). No standard defines
-// how a facility reports that it found no matching person or several matching persons; Locate documents this package's
-// interpretation. No standard covers querying a record locator for FHIR endpoints either: the operation $rls of
-// networks aligned with CMS has no agreed format. The facilities are therefore listed in the configuration. The package
-// has not been tested with a real facility.
+// how a facility reports that it found no matching person or several matching persons. Locate documents this package's
+// interpretation. Querying a record locator for FHIR endpoints is not standardised either. Networks aligned with CMS
+// use the operation $rls, which does not have an agreed format. The facilities are therefore listed in the
+// configuration. The package has not been tested with a real facility.
 package facilitated
 
 import (
@@ -35,7 +35,7 @@ type Config struct {
 	Contacts         []string `json:"contacts"`          // URIs, including a mailto URI
 	OrganizationID   string   `json:"organization_id"`   // a URI: the service's home community ID
 	OrganizationName string   `json:"organization_name"` // displayed to facilities
-	ConsentPolicy    []string `json:"consent_policy"`    // URIs of the policies that state the level of assurance
+	ConsentPolicy    []string `json:"consent_policy"`    // URIs of the policies that define the level of assurance
 	Certificates     string   `json:"-"`                 // PEM, including intermediates; read from the secret
 	Anchors          string   `json:"-"`                 // PEM; read from the secret
 	Places           []Place  `json:"facilities"`
@@ -133,7 +133,7 @@ func (*Network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]t
 	return nil, errNoDocument
 }
 
-// Retrieve implements tefca.Network. It always returns an error, because a FHIR network has no documents.
+// Retrieve implements tefca.Network. It always returns an error, because a FHIR network doesn't have documents.
 func (*Network) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
 	return nil, errNoDocument
 }

@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// atOnce is the number of facilities that are queried concurrently, and maxWait is the time limit for each
-	// facility.
+	// atOnce is the number of facilities that are queried concurrently. maxWait is the time limit for each facility.
 	atOnce  = 8
 	maxWait = 20 * time.Second
 )
 
 // Locate implements tefca.Network. From every facility in the directory, it requests a token for the person's Patient
-// resource, reads the resource and discards it. A facility whose token gives access to no Patient has no match and is
-// not reported. If the token gives access to several Patient resources, the match is ambiguous. For every other
-// failure, the match is Unanswered. These failures include invalid_grant: servers return it for an untrusted identity
-// provider, an expired token or a missing consent, and no specification defines the response for an unknown person.
+// resource, reads the resource and discards it. If the token doesn't give access to a Patient, the facility does not
+// have a match and is not reported. If the token gives access to several Patient resources, the match is ambiguous. For
+// every other failure, the match is Unanswered. These failures include invalid_grant. Servers return invalid_grant for
+// an untrusted identity provider, an expired token or a missing consent. No specification defines the response for an
+// unknown person.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if !n.now().Before(who.ExpiresAt) {
 		return tefca.ErrIdentity
@@ -57,13 +57,13 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 			continue
 		}
 		if failed = found(facility); failed != nil {
-			cancel() // then waits for the other goroutines, so that none outlives the call
+			cancel() // then waits for the other goroutines, so that they end before Locate returns
 		}
 	}
 	return failed
 }
 
-// ask queries one facility. The returned facility has no Match if the facility does not know the person.
+// ask queries one facility. If the facility does not know the person, the returned facility's Match is empty.
 func (n *Network) ask(ctx context.Context, place Place, who tefca.Assertion) tefca.Facility {
 	told := tefca.Facility{ID: place.ID, Name: place.Name, City: place.City, State: place.State, Access: tefca.FHIR}
 	within, cancel := context.WithTimeout(ctx, maxWait)

@@ -50,7 +50,7 @@ func TestLocateReportsAndLogsRejectedIdentity(t *testing.T) {
 		stranger := maple(t)
 		stranger.BirthDate = "1984-03-13" // one day after the real date
 		for name, test := range map[string]struct {
-			instead http.HandlerFunc // nil for the sandbox, which has no patient with that birth date
+			instead http.HandlerFunc // nil for the sandbox, which doesn't have a patient with this birth date
 			status  int
 		}{
 			"as the sandbox says it": {nil, http.StatusBadRequest},
@@ -97,8 +97,8 @@ func answering(body string) http.HandlerFunc {
 	}
 }
 
-// TestLocateLogsFacilityThatReturnsWrongPatient checks that the error is logged, because TEFCA requires that the
-// facility be informed.
+// TestLocateLogsFacilityThatReturnsWrongPatient checks that the error is logged. TEFCA requires the service to inform
+// the facility about such an error.
 func TestLocateLogsFacilityThatReturnsWrongPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Open implements tefca.FHIRNetwork. The token comes from the endpoint named in the facility's signed metadata and is
-// used only for the facility's FHIR base URL. The patient must be the patient that Locate found at the facility.
+// used only for the facility's FHIR base URL. The patient must be the same patient that Locate found at the facility.
 func (n *Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facility) (tokens.Set, error) {
 	f := n.known[at.ID]
 	if f == nil {

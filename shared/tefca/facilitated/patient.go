@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// demographics holds the elements shared by Patient and RelatedPerson (FHIR R4). It contains only data that the
-// identity provider has verified.
+// demographics holds the elements that Patient and RelatedPerson (FHIR R4) have in common. It contains only data that
+// the identity provider has verified.
 type demographics struct {
 	Name      []name    `json:"name"`
 	Telecom   []telecom `json:"telecom,omitempty"`
@@ -24,7 +24,7 @@ type patient struct {
 	Identifier []identifier `json:"identifier"`
 }
 
-// relatedPerson is the user as a RelatedPerson resource. The user and the patient are the same person.
+// relatedPerson represents the user as a RelatedPerson resource. The user and the patient are the same person.
 type relatedPerson struct {
 	demographics
 
@@ -68,7 +68,7 @@ type (
 	}
 )
 
-// patientOf returns the person as a patient, identified by the identity provider's subject.
+// patientOf returns the person as a patient. The identity provider's subject identifies the patient.
 func patientOf(who tefca.Assertion) patient {
 	return patient{
 		Type: "Patient", Identifier: []identifier{{System: who.Issuer, Value: who.Subject}},

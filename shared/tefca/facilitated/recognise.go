@@ -26,10 +26,10 @@ var (
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
-// verifiedPatient returns the ID of the patient to whose record a token gives access. Before anything else is read, it
-// compares the patient with the requested person (tefca.Person.Is). It returns an error if the token gives access to
-// several patients or to a different person, because a facility's mistake would otherwise disclose another person's
-// record.
+// verifiedPatient returns the ID of the patient to whose record a token gives access. Before the caller reads any other
+// data, verifiedPatient compares the patient with the requested person (tefca.Person.Is). It returns an error if the
+// token gives access to several patients or to a different person. Otherwise, a facility's mistake would disclose
+// another person's record.
 func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap.Granted,
 	who tefca.Person,
 ) (id string, err error) {
@@ -47,7 +47,8 @@ func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap
 	return id, fault.Spot{Step: fault.StepPatient, Host: fault.HostOf(base)}.Failed(err)
 }
 
-// onlyPatient looks up the patient to whom a token gives access, for token responses that do not name the patient.
+// onlyPatient looks up the patient to whom a token gives access. It is used if the token response does not name the
+// patient.
 func onlyPatient(ctx context.Context, server source.Server) (id string, err error) {
 	page, err := server.Search(ctx, "Patient", nil, maxPatient)
 	if err != nil {
@@ -100,8 +101,8 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 }
 
 // unread returns the error for a Patient resource that could not be read. It returns tefca.ErrUnavailable for network
-// and server errors, and errRecord otherwise, because the token response named a patient that the server then refused
-// to return.
+// and server errors. For all other errors it returns errRecord, because the token response named a patient that the
+// server then refused to return.
 func unread(err error) error {
 	failed, ok := errors.AsType[*fhir.RequestError](err)
 	switch {

@@ -96,8 +96,8 @@ func maple(t *testing.T) tefca.Person {
 	return found.Person
 }
 
-// ehr returns the sandbox, which all tests share. Each test uses its own label in the URLs. The sandbox is created in a
-// synctest bubble, and all bubbles start at the same time.
+// ehr returns the sandbox, which all tests share. Each test uses a different label in the URLs. The sandbox is created
+// in a synctest bubble, and all bubbles start at the same time.
 var ehr = sync.OnceValues(func() (http.Handler, error) {
 	return sandbox.New(sandbox.Deps{
 		BaseURL: mount, Personas: persona.Builtin(),
@@ -107,7 +107,7 @@ var ehr = sync.OnceValues(func() (http.Handler, error) {
 	})
 })
 
-// wire connects the service to external servers within the process.
+// wire connects the service to external servers that run in the test process.
 type wire struct {
 	mu      sync.Mutex
 	asked   []*http.Request             // requests received, with their forms parsed
@@ -154,7 +154,7 @@ func recorded(handler http.Handler, r *http.Request) []byte {
 	return answer.Body.Bytes()
 }
 
-// count returns the number of requests whose path ends in end.
+// count returns the number of requests whose path ends with end.
 func (w *wire) count(end string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +179,7 @@ func (w *wire) hosts() (bearer, identity []string) {
 	return bearer, w.shown
 }
 
-// world is a network whose facilities are portals of the sandbox with the given switches.
+// world is a network whose facilities are sandbox portals with the given switches.
 type world struct {
 	*facilitated.Network
 
@@ -250,7 +250,7 @@ func (w *world) fetch(t *testing.T, method, path string, body []byte) string {
 	return answer.Body.String()
 }
 
-// facility returns a facility in the form in which a person would choose it.
+// facility returns a facility in the form in which a person chooses it.
 func (w *world) facility(number int) tefca.Facility {
 	return tefca.Facility{ID: w.places[number].ID, Name: w.places[number].Name, Match: tefca.Found, Access: tefca.FHIR}
 }
@@ -267,7 +267,7 @@ func (w *world) located(t *testing.T, ctx context.Context, who tefca.Assertion) 
 	return told
 }
 
-// nobody is a placeholder for client authentication, which reading does not need.
+// nobody is a placeholder for client authentication, which is not needed for reading.
 type nobody struct{}
 
 func (nobody) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

@@ -56,7 +56,7 @@ func of(bodies map[string]any) network {
 	return n
 }
 
-// fenn returns the identity of the person in the document alder.
+// fenn returns the identity of the person described by the document alder.
 func fenn(t *testing.T) tefca.Assertion {
 	t.Helper()
 	known, ok := people.Named("alder.fenn@tefca.example")
@@ -209,8 +209,8 @@ func TestReaderPrefersNewestDocuments(t *testing.T) {
 	}
 }
 
-// crowded takes a second for each document. It records the limits of documents in transit and the size of retrieved
-// documents.
+// crowded takes one second to retrieve each document. It records the limits of documents in transit and the size of
+// retrieved documents.
 type crowded struct {
 	network
 
@@ -224,7 +224,7 @@ type crowded struct {
 	}
 }
 
-// Retrieve returns the same document each time.
+// Retrieve always returns the same document.
 func (c *crowded) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facility, _ tefca.Document,
 	limit int64,
 ) ([]byte, error) {
@@ -269,7 +269,7 @@ func TestReaderReservesMemoryForDocumentsInTransit(t *testing.T) {
 	}
 }
 
-// TestSimulatedDocumentsBelongToRequestedPatient checks that no simulated document is lost because it belongs to
+// TestSimulatedDocumentsBelongToRequestedPatient checks that simulated documents are not lost because they belong to
 // another person.
 func TestSimulatedDocumentsBelongToRequestedPatient(t *testing.T) {
 	t.Parallel()

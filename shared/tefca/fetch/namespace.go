@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names maps the converter's IDs and references to facility-specific IDs. Within a resource, each ID or reference
-// occurs only as a complete JSON string.
+// names maps the converter's IDs and references to facility-specific IDs. In a resource, each ID or reference occurs
+// only as a complete JSON string.
 type names map[string]string
 
-// namesIn derives facility-specific IDs for resources, each given as "Type/id". Facilities may state the same fact
-// about a patient with the same identifiers, and an organisation stores these facilities' exports side by side. The
-// same documents from a facility always yield the same IDs.
+// namesIn derives facility-specific IDs for resources. Each resource is given as "Type/id". Several facilities may
+// state the same fact about a patient with the same identifiers, and an organisation stores the exports of all
+// facilities together. The same documents from a facility always yield the same IDs.
 func namesIn(facility string, resources iter.Seq[string]) names {
 	own := names{}
 	for reference := range resources {

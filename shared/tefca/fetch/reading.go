@@ -14,18 +14,18 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// reading holds a facility's documents while they are retrieved.
+// reading holds a facility's documents while the documents are being retrieved.
 type reading struct {
 	facility string
 
 	mu    sync.Mutex
-	room  *sync.Cond // signals that room has been freed
+	room  *sync.Cond // signals that space has been freed
 	set   ccda.Set
 	bytes int64 // total size of the retrieved documents
 	asked int64 // bytes reserved for documents in transit
 	taken int
 	lost  map[string]int
-	last  error // the last missing document's error
+	last  error // error for the last missing document
 }
 
 func newReading(who tefca.Person, facility string) *reading {
@@ -34,8 +34,8 @@ func newReading(who tefca.Person, facility string) *reading {
 	return r
 }
 
-// convertible returns the documents that the list declares as CDA, and counts all other documents. Lists also contain
-// scans and pictures, and retrieving such a document may cause the facility to generate it.
+// convertible returns the documents that the list declares as CDA. It counts all other documents. Lists also contain
+// scans and pictures. Retrieving such a document may cause the facility to generate it.
 func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	return slices.DeleteFunc(listed, func(d tefca.Document) bool {
 		kind := strings.ToLower(d.Type)
@@ -47,8 +47,8 @@ func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	})
 }
 
-// reserve waits until there is room for a document of the listed size and returns the maximum size to retrieve. If the
-// document can't fit, reserve counts it as a loss and returns 0.
+// reserve waits until there is space for a document of the listed size and returns the maximum size to retrieve. If the
+// document is too large to fit, reserve counts it as a loss and returns 0.
 func (r *reading) reserve(listed int64) (room int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,8 @@ func (r *reading) reserve(listed int64) (room int64) {
 	return room
 }
 
-// atMost returns the maximum size of a document, given its listed size, which may be unknown (0) or inexact.
+// atMost returns the maximum size to retrieve for a document with the given listed size. The listed size may be unknown
+// (0) or inexact.
 func atMost(listed int64) int64 {
 	const small = 1 << 20
 	if listed <= 0 || listed > maxDocument/4 {
@@ -74,13 +75,13 @@ func atMost(listed int64) int64 {
 	return max(small, 4*listed)
 }
 
-// take adds a document for which room was reserved, or counts it as a loss.
+// take adds a document for which space was reserved, or counts the document as a loss.
 func (r *reading) take(document tefca.Document, room int64, body []byte, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked -= room
 	r.room.Broadcast()
-	// The document exceeds the room left by other documents, not the limit for a single document.
+	// The document exceeds the space left by other documents, not the limit for a single document.
 	if errors.Is(err, tefca.ErrTooLarge) && room < atMost(document.Size) {
 		r.lost["limit"]++
 		return
@@ -96,9 +97,9 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	r.taken++
 }
 
-// loseListed counts the entries missing from the facility's list. Without a tefca.ListError, the number of missing
-// entries is unknown. loseListed logs the faulty attribute, which the facility must correct, but does not log a
-// document or patient ID.
+// loseListed counts the entries missing from the facility's list. If the error is not a tefca.ListError, the number of
+// missing entries is unknown. loseListed logs the faulty attribute, which the facility must correct. It does not log
+// document or patient IDs.
 func (r *reading) loseListed(ctx context.Context, err error) {
 	list, ok := errors.AsType[*tefca.ListError](err)
 	if !ok {
@@ -114,7 +115,7 @@ func (r *reading) loseListed(ctx context.Context, err error) {
 	}
 }
 
-// logOtherPersons logs how many documents belong to another person, according to the list or to their own header.
+// logOtherPersons logs how many documents belong to another person according to the list or the document's header.
 func (r *reading) logOtherPersons(ctx context.Context) {
 	if others := r.lost["other_person"]; others > 0 {
 		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
@@ -160,5 +161,5 @@ func lossOf(err error) string {
 			return of.reason
 		}
 	}
-	return "unavailable" // also if the identity has since expired or no time is left
+	return "unavailable" // also if the identity has since expired or the time is up
 }

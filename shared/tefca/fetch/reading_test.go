@@ -21,8 +21,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestReaderDerivesDistinctResourceIDsPerFacility reads documents from two simulated hospitals that state the same
-// facts.
+// TestReaderDerivesDistinctResourceIDsPerFacility reads documents from two simulated hospitals. The documents state the
+// same facts.
 func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -113,8 +113,8 @@ func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facili
 	return ids
 }
 
-// TestReaderCountsAndLogsListLosses also checks that the reader returns the network's error if no listed document is
-// readable.
+// TestReaderCountsAndLogsListLosses also checks that the reader returns the network's error if every listed document is
+// unreadable.
 func TestReaderCountsAndLogsListLosses(t *testing.T) {
 	t.Parallel()
 	n := of(map[string]any{"good": alder(), "another person's": birch()})

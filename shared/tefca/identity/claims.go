@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// skew is the tolerated difference between clocks.
+	// skew is the tolerated clock skew.
 	skew = time.Minute
-	// maxLife is the maximum lifetime of a token. Providers use minutes; a token valid for a month proves nothing about
-	// the present.
+	// maxLife is the maximum lifetime of a token. Providers use a few minutes. A token that is valid for a month does
+	// not prove that the identity is current.
 	maxLife = 24 * time.Hour
 	// maxSubject is the maximum length of sub (OpenID Connect Core 1.0 section 2).
 	maxSubject = 255
 )
 
-// claims holds a JSON object's members. Each member is parsed when it is read; a member of the wrong type counts as
+// claims holds a JSON object's members. Each member is parsed when it is read. A member of the wrong type counts as
 // missing.
 type claims map[string]any
 
 func (c claims) has(name string) bool { _, there := c[name]; return there }
 
-// text returns a string member, or "" if it is missing or not a string.
+// text returns a string member, or "" if the member is missing or not a string.
 func (c claims) text(name string) string {
 	text, _ := c[name].(string)
 	return text
@@ -50,8 +50,8 @@ func (c claims) objects(name string) []claims {
 	return nil
 }
 
-// texts returns the strings in a member that is a string or a list of strings, and nil if the member contains anything
-// else.
+// texts returns the strings in a member that is a string or a list of strings. It returns nil for a member of any other
+// type.
 func (c claims) texts(name string) []string {
 	if text := c.text(name); text != "" {
 		return []string{text}
@@ -133,9 +133,9 @@ func (p Provider) addressed(said claims) bool {
 	return len(ours) > 0 && (len(ours) == len(named) || said.text("azp") == p.ClientID)
 }
 
-// signedIn reports whether the person signed in after the browser was redirected, or at most max_age before the
-// redirect. Providers that receive max_age must return auth_time (OpenID Connect Core 1.0 section 2, auth_time), but
-// not all providers enforce max_age.
+// signedIn reports whether the person signed in recently enough. The sign-in must be after the browser was redirected,
+// or at most max_age before the redirect. Providers that receive max_age must return auth_time (OpenID Connect Core 1.0
+// section 2, auth_time), but not all providers enforce max_age.
 func (a Authority) signedIn(said claims, now time.Time) bool {
 	oldest := a.AskedAt.Add(-time.Duration(a.Provider.MaximumAge()) * time.Second)
 	at, ok := said.date("auth_time")

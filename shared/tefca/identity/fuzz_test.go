@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FuzzClaims signs arbitrary claims with the issuer's key. Accepted claims must meet every condition for an assertion;
-// all other claims must fail with a cause.
+// FuzzClaims signs arbitrary claims with the issuer's key. If the claims are accepted, they must meet every condition
+// for an assertion. If they are rejected, the error must have a cause.
 func FuzzClaims(f *testing.F) {
 	for _, said := range shapes() {
 		raw, err := json.Marshal(said)

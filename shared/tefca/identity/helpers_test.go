@@ -35,8 +35,8 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 type object = map[string]any
 
-// authority returns the pinned data of a provider. The provider's tokens state their assurance level, except tokens in
-// the SOP's form.
+// authority returns the pinned data of a provider. All of the provider's tokens except tokens in the SOP's form state
+// their assurance level.
 func authority() identity.Authority {
 	return identity.Authority{Provider: identity.Provider{
 		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: clientID,
@@ -71,7 +71,7 @@ var signers = sync.OnceValue(func() map[string]signer {
 	return made
 })
 
-// keySet returns the issuer's published keys. The set does not include the second RSA key.
+// keySet returns the issuer's published keys. It does not include the second RSA key.
 var keySet = sync.OnceValue(func() jws.Keys {
 	var set jose.JSONWebKeySet
 	for _, id := range []string{"rsa", "ec", "p384"} {
@@ -134,7 +134,7 @@ func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, e
 	return a.Assert(parsed, keySet(), binding.Hash(nonce), at)
 }
 
-// about returns claims about the token itself, valid for 15 minutes, merged with other claims.
+// about returns claims merged with claims about the token itself. The token is valid for 15 minutes.
 func about(others object) object {
 	said := object{
 		"iss": issuer, "sub": "subject-1", "aud": audience, "nonce": nonce, "iat": now.Unix(),
@@ -145,8 +145,8 @@ func about(others object) object {
 	return said
 }
 
-// shapes returns tokens in each of the accepted forms. Each token contains all claims about a person that its form
-// supports, with the same values.
+// shapes returns tokens in each of the accepted forms. Each token contains every claim about a person that its form
+// supports, and all tokens use the same values.
 func shapes() map[string]object {
 	home := object{
 		"street_address": "1 Example Street\nApt 2", "locality": "Madison", "region": "WI",
@@ -206,7 +206,7 @@ func cloned(tb testing.TB, said object) object {
 	return copied
 }
 
-// refused checks that err has the given cause and, if check is not empty, that err names that check.
+// refused checks that err has the given cause. If check is not empty, refused also checks that err names this check.
 func refused(tb testing.TB, err error, cause, check string) {
 	tb.Helper()
 	class := cause

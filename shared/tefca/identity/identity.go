@@ -1,6 +1,6 @@
 // Package identity decides which claims about a patient's identity are trusted in TEFCA mode (docs/operate/tefca.md,
 // "Checks of an id_token"). It defines the configuration of identity providers, verifies id_tokens, reads their claims,
-// and lists the causes of failed verifications. It does no I/O; package oidc communicates with providers.
+// and lists the causes of failed verifications. It doesn't perform any I/O; package oidc communicates with providers.
 package identity
 
 import (
@@ -15,13 +15,13 @@ import (
 // CallbackPath is the callback URL's path, relative to the base URL. The provider's ID follows this path.
 const CallbackPath = "/bridge/tefca/identity/callback"
 
-// The service's identifiers at the simulated identity provider (infra/sandbox/identity).
+// Service's identifiers at the simulated identity provider (infra/sandbox/identity).
 const (
 	SimulatedClient   = "recordbridge-identity"
 	SimulatedAudience = "urn:oid:2.999.1" // home community ID in the arc reserved for examples (ITU-T X.660)
 )
 
-// Provider is an identity provider as configured by an operator; TEFCA calls such a provider a credential service
+// Provider is an identity provider as configured by an operator. TEFCA calls such a provider a credential service
 // provider. A provider is trusted by contract. Only this configuration determines the trusted issuer, the audience, and
 // the meaning of assurance levels.
 type Provider struct {
@@ -30,9 +30,10 @@ type Provider struct {
 	Mode     org.Mode `json:"mode"`
 	Issuer   string   `json:"issuer"`
 	ClientID string   `json:"client_id"`
-	// ClientAuthID is the ID of a shared catalog.ClientAuth. It is empty for a public client.
+	// ClientAuthID is the ID of a shared catalog.ClientAuth, or empty for a public client.
 	ClientAuthID string `json:"client_authentication,omitempty"`
-	// Audiences lists the accepted audiences of tokens: the home community ID, as urn:oid:, or the client ID.
+	// Audiences lists the accepted audiences of tokens. An audience is the home community ID, as urn:oid:, or the
+	// client ID.
 	Audiences []string  `json:"audiences"`
 	Scope     string    `json:"scope"`
 	ACRValues string    `json:"acr_values,omitempty"` // requested acr values, space-separated, in order of preference
@@ -41,17 +42,17 @@ type Provider struct {
 }
 
 // Assurance describes how a provider's tokens state the identity assurance level (NIST SP 800-63A). A level stated in
-// verified_claims or in the claim always counts; if a token states several levels, the lowest applies. The other fields
-// list further values that mean level 2.
+// verified_claims or in the claim always counts. If a token states several levels, the lowest level applies. The
+// remaining fields list further values that mean level 2.
 type Assurance struct {
 	Claim      string   `json:"claim,omitempty"`      // claim that states the level; default: identity_assurance_level
 	ACR        []string `json:"acr,omitempty"`        // acr values that mean level 2
 	Frameworks []string `json:"frameworks,omitempty"` // trust frameworks in verified_claims that mean level 2
-	// Implied means that, by contract, every token has level 2 even if the token does not state a level, as in the
-	// RCE's own example.
+	// Implied means that, by contract, every token has level 2. This applies even if the token does not state a level,
+	// as in the RCE's own example.
 	Implied bool `json:"implied,omitempty"`
 	// Contacts means that, by contract, every email address and telephone number in a token is verified, even if the
-	// token does not state this (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 a).
+	// token does not say so (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 a).
 	Contacts bool `json:"contacts,omitempty"`
 }
 
@@ -69,7 +70,7 @@ func Simulated(baseURL string) Provider {
 func (p Provider) Callback(baseURL string) string { return baseURL + CallbackPath + "/" + p.ID }
 
 // defaultMaxAge is the default maximum age, in seconds, of the person's sign-in at the provider when the browser is
-// redirected there. Devices are shared, so an older session might belong to the device's previous user.
+// redirected to the provider. Devices are shared, so an older session might belong to the device's previous user.
 const defaultMaxAge = 300
 
 // MaximumAge returns the max_age sent to the provider, in seconds (OpenID Connect Core 1.0 section 3.1.2.1).
@@ -83,8 +84,8 @@ type Request struct {
 	Challenge   string // PKCE challenge (S256)
 }
 
-// Authority holds provider data that is pinned when the browser is redirected, so that the response can't choose the
-// token endpoint or the trusted keys (RFC 9700 section 4.4). An Authority contains no secrets.
+// Authority holds provider data that is pinned when the browser is redirected. The response therefore can't choose the
+// token endpoint or the trusted keys (RFC 9700 section 4.4). An Authority does not contain secrets.
 type Authority struct {
 	Provider      Provider  `json:"provider"`
 	RedirectURI   string    `json:"redirect_uri"`
@@ -94,7 +95,8 @@ type Authority struct {
 	AskedAt       time.Time `json:"asked_at"`     // time of the redirect, to which max_age is relative
 }
 
-// Return holds the parameters of a provider's redirect and the data that the attempt stored for this redirect.
+// Return holds the parameters of a provider's redirect. It also holds the data that the attempt stored for this
+// redirect.
 type Return struct {
 	Provider string // provider named in the callback URL
 
@@ -106,8 +108,8 @@ type Return struct {
 	NonceHash string      // binding.Hash of the nonce that must appear in the id_token
 }
 
-// Check rejects a return that has no code or does not come from this provider. Since each provider has its own callback
-// URL, a return can be attributed to its provider even without iss (RFC 9700 section 4.4.2).
+// Check rejects a return that doesn't contain a code or does not come from this provider. Each provider has its own
+// callback URL, so a return can be attributed to its provider even without iss (RFC 9700 section 4.4.2).
 func (a Authority) Check(r Return) error {
 	switch {
 	case r.Provider != a.Provider.ID, r.Issuer != "" && r.Issuer != a.Provider.Issuer, r.Issuer == "" && a.IssRequired:

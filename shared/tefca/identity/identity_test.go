@@ -147,8 +147,8 @@ func TestAuthorityCheckRejectsReturnFromWrongProvider(t *testing.T) {
 	}
 }
 
-// TestCausesHavePublicTextAndAction checks that each cause has a public text of one or two sentences without jargon,
-// and an action for the integration's operator.
+// TestCausesHavePublicTextAndAction checks the public text and the action of each cause. The public text must consist
+// of one or two sentences without jargon. The action is for the integration's operator.
 func TestCausesHavePublicTextAndAction(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{

@@ -11,7 +11,7 @@ import (
 const requiredLevel = 2
 
 // nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values). The
-// level is either in a separate member or, with ial, a suffix of the name. Case is ignored.
+// level is either in a separate member or, with ial, a suffix of the name. The name is case-insensitive.
 const (
 	nist = "nist_800_63a"
 	ial  = nist + "_ial_"
@@ -19,7 +19,7 @@ const (
 
 // verified returns a token's verified claims and their level. If the token contains verified_claims, all other claims
 // are self-asserted and are ignored. If verified_claims has several elements, only the first element that reaches the
-// required level is used. Elements with a lower level neither reduce the level nor add claims.
+// required level is used. Elements with a lower level do not affect the result.
 func (a Assurance) verified(said claims) (vouched claims, level int) {
 	stated, isStated := a.stated(said)
 	if !said.has("verified_claims") {
@@ -50,8 +50,8 @@ func (a Assurance) stated(said claims) (level int, ok bool) {
 	return levelOf(said[name]), said.has(name)
 }
 
-// framework returns the level of a verification. The result is the stated level if the trust framework defines levels,
-// or otherwise the level configured for the framework.
+// framework returns the level of a verification. If the trust framework defines levels, framework returns the stated
+// level. Otherwise, it returns the level configured for the trust framework.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
 	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")
@@ -69,8 +69,8 @@ func (a Assurance) framework(verification claims) int {
 	return 0
 }
 
-// levelOf parses a level in the spellings used by providers: 2, "2" and, in either case, "IAL2", "IAL-2", "IAL_2" or
-// "IAL 2". Any other value is level 0.
+// levelOf parses a level in the spellings that providers use. The spellings are 2, "2" and, in either case, "IAL2",
+// "IAL-2", "IAL_2" and "IAL 2". Any other value is level 0.
 func levelOf(value any) int {
 	switch value := value.(type) {
 	case float64:

@@ -227,8 +227,8 @@ func TestAssertRequiresClaimedOrConfiguredAssuranceLevel(t *testing.T) {
 	}
 }
 
-// TestAssertDoesNotMixVerifiedClaimsElements checks that claims from an element with a low level are not combined with
-// another element's level.
+// TestAssertDoesNotMixVerifiedClaimsElements checks that claims from an element with a low level are never combined
+// with another element's level.
 func TestAssertDoesNotMixVerifiedClaimsElements(t *testing.T) {
 	t.Parallel()
 	said := cloned(t, shapes()["OIDC4IDA"])

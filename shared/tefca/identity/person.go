@@ -20,9 +20,9 @@ const (
 )
 
 // person extracts the demographics used to query a network. It accepts three forms of claims, which mostly use the same
-// names: the flat claims of CMS-aligned networks, the claims of the RCE's SOP, and the claims inside verified_claims
-// (docs/operate/tefca.md). If isVouched is set, email addresses and telephone numbers count as verified even if no
-// claim says that they are.
+// names (docs/operate/tefca.md). The forms are the flat claims of CMS-aligned networks, the claims of the RCE's SOP,
+// and the claims inside verified_claims. If isVouched is set, email addresses and telephone numbers count as verified
+// even if no claim states that they are verified.
 func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),
@@ -35,7 +35,7 @@ func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	return found, nil
 }
 
-// clean returns a member as a single line of trimmed text, or "" if it is not usable.
+// clean returns a member as a single line of trimmed text, or "" if the member is unusable.
 func (c claims) clean(name string) string {
 	text := strings.TrimSpace(c.text(name))
 	strange := func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }
@@ -57,8 +57,8 @@ func (c claims) contact(name string, isVouched bool) string {
 	return c.clean(name)
 }
 
-// birthDate returns the date of birth if it is complete. OpenID Connect allows providers to omit the year, or
-// everything but the year; such an incomplete date can't identify a person.
+// birthDate returns the date of birth if it is complete. OpenID Connect allows providers to omit the year, or to state
+// only the year. Such an incomplete date can't identify a person.
 func birthDate(said claims, now time.Time) string {
 	text := said.clean("birthdate")
 	born, err := time.Parse(time.DateOnly, text)
@@ -69,8 +69,8 @@ func birthDate(said claims, now time.Time) string {
 	return text
 }
 
-// addresses returns the current and former addresses. If the current address has neither a state nor a postal code,
-// addresses returns nil.
+// addresses returns the current and former addresses. It returns nil if the current address doesn't contain a state or
+// a postal code.
 func addresses(said claims) []tefca.Address {
 	current := said.objects("address")
 	if len(current) == 0 || !isPlace(address(current[0])) {

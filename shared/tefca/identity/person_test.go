@@ -36,8 +36,8 @@ func TestAssertReturnsSamePersonForEveryTokenForm(t *testing.T) {
 	}
 }
 
-// members lists a person's members by their path in a shape, with the result expected if the member has no usable
-// value.
+// members lists a person's members by their path in a shape. Each member has the result that is expected if its value
+// is unusable.
 func members() []struct {
 	path     string
 	required bool
@@ -65,7 +65,7 @@ func members() []struct {
 	}
 }
 
-// odd returns values that are invalid for every member, including absent for a missing member.
+// odd returns values that are invalid for every member. The value absent stands for a missing member.
 func odd() []any {
 	return []any{
 		absent{},
@@ -172,7 +172,7 @@ func TestAssertRequiresStateOrPostalCodeInAddress(t *testing.T) {
 		`{"locality":"Madison","street_address":"1 Example Street","country":"US"}`: 0,
 		`{"formatted":"1 Example Street, Madison, WI"}`:                             0,
 		`[]`:                                 0,
-		`[{"country":"US"},{"region":"WI"}]`: 0, // a former address is not sufficient on its own
+		`[{"country":"US"},{"region":"WI"}]`: 0, // a former address alone is not sufficient
 		`[{"region":"WI"},{"country":"US"}]`: 1,
 		`[{"region":"WI"},{"region":"AZ"}]`:  2,
 		`["text",{"region":"WI"}]`:           1,

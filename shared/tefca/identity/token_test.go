@@ -143,13 +143,14 @@ func TestParseKeysSkipsWeakAndSlowKeys(t *testing.T) {
 	}
 }
 
-// sameBits returns a different last character that most decoders decode to the same bits of a 256-byte signature.
+// sameBits returns a different last character for a 256-byte signature. Most decoders decode this character to the same
+// bits.
 func sameBits(last string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[strings.Index(alphabet, last)^1])
 }
 
-// sharedSecret signs a token with the public key's text as a symmetric key. Anyone can obtain the public key's text
+// sharedSecret signs a token, using the public key's text as a symmetric key. Anyone can obtain the public key's text
 // (RFC 8725 section 2.1).
 func sharedSecret(t *testing.T, payload []byte) string {
 	t.Helper()

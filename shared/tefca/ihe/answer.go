@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// maxParts is the maximum number of parts in an MTOM response: the message and the single requested document. It allows
-// for gateways that add an empty part.
+// maxParts is the maximum number of parts in an MTOM response. A response contains the message and the requested
+// document. maxParts is larger, because some gateways add an empty part.
 const maxParts = 4
 
 var (
@@ -29,10 +29,10 @@ type answer struct {
 	attachments map[string][]byte // attachments by content ID
 }
 
-// fault is a SOAP fault. Its texts are discarded, because they may quote the request.
+// fault is a SOAP fault. Its text is discarded, because the text may quote the request.
 type fault struct {
 	sender   bool // the sender, not the receiver, caused the fault
-	security bool // has a WS-Security code: the assertion was rejected
+	security bool // has a WS-Security code, which means that the assertion was rejected
 }
 
 func (fault) Error() string { return "a SOAP fault" }
@@ -110,7 +110,7 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		if isRoot := start != "" && id == start || start == "" && first; isRoot && root == nil {
 			root = data
 		} else if _, twice := attachments[id]; twice || isRoot {
-			return nil, nil, errPackage // ambiguous: readers might disagree about which part is meant
+			return nil, nil, errPackage // ambiguous: readers might disagree about which of the parts is meant
 		} else {
 			attachments[id] = data
 		}
@@ -145,8 +145,8 @@ func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 	return data, nil
 }
 
-// binary returns the content of an element, which is either base64 or a reference to an attachment (W3C, XOP, 2.1). It
-// returns an error for a reference to anything that is not attached.
+// binary returns the content of an element. The element contains either base64 or a reference to an attachment (W3C,
+// XOP, 2.1). binary returns an error if the reference doesn't point to an attachment.
 func (a answer) binary(e *element) ([]byte, error) {
 	if include := e.optionalChild(xopSpace, "Include"); include != nil {
 		escaped, isAttached := strings.CutPrefix(include.attribute("href"), "cid:")

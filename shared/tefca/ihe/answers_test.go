@@ -27,14 +27,15 @@ func answerOf(t *testing.T, name string) []byte {
 	return content
 }
 
-// TestDocumentsSkipsFaultyEntry uses lists of three documents, the second of which deviates from the profile.
+// TestDocumentsSkipsFaultyEntry uses lists of three documents. The second document in each list deviates from the
+// profile.
 func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	t.Parallel()
 	first, second, third := "2.999.7.1", "2.999.7.2", "2.999.7.3"
 	whole := []string{first, second, third}
 	for name, want := range map[string]struct {
 		documents []string
-		reason    error  // reason of the loss; nil if no entry is lost
+		reason    error  // reason for the loss; nil if no entry is lost
 		attribute string // name of the faulty attribute
 	}{
 		"list-home-of-subcommunity.xml":        {whole, nil, ""},
@@ -69,8 +70,8 @@ func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	}
 }
 
-// TestRetrieveAcceptsDifferentlySpelledIDs covers retrieve responses whose IDs are spelled differently from the IDs in
-// the list.
+// TestRetrieveAcceptsDifferentlySpelledIDs covers retrieve responses in which IDs are spelled differently than in the
+// list.
 func TestRetrieveAcceptsDifferentlySpelledIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ media, repository, document string }{
@@ -118,9 +119,8 @@ func TestDiscoverySkipsFaultyRecord(t *testing.T) {
 	}
 }
 
-// TestLocateReportsUnansweredWhenRecordIsUnreadable covers a community that also returns a readable record, because it
-// is unknown which of the two records is the person's. An unreadable record from an unknown community is attributed to
-// its gateway.
+// TestLocateReportsUnansweredWhenRecordIsUnreadable covers a community that also returns a readable record. Either of
+// the two records could be the person's. An unreadable record from an unknown community is attributed to its gateway.
 func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"
@@ -130,7 +130,7 @@ func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	for name, c := range map[string]struct {
 		record string
 		want   map[string]tefca.Match
-		doubt  string // community that is rejected
+		doubt  string // community whose record is rejected
 	}{
 		"beside its own": {
 			subject("", "2", "2.999.3"),
@@ -166,8 +166,8 @@ func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	}
 }
 
-// TestDocumentsCountsFaultyEntriesByAttribute uses lists with a valid entry and entries that have one faulty attribute
-// each.
+// TestDocumentsCountsFaultyEntriesByAttribute uses lists that contain a valid entry and several faulty entries. Each
+// faulty entry has one faulty attribute.
 func TestDocumentsCountsFaultyEntriesByAttribute(t *testing.T) {
 	t.Parallel()
 	odd := listedEntry("6")

@@ -8,11 +8,12 @@ import (
 )
 
 // Config lists the gateways and the service's identity at these gateways. It is part of TEFCA mode's configuration
-// (docs/operate/tefca.md). Without a Config, there is no live network.
+// (docs/operate/tefca.md). Without a Config, live mode doesn't have a network.
 type Config struct {
 	Home         string `json:"home"`         // the service's home community ID (HCID): urn:oid:…
 	Organization string `json:"organization"` // the service's name in the network's directory
-	// Anchors holds the certificates, in PEM, of the only authorities trusted for gateways. It is read from the secret.
+	// Anchors holds the certificates, in PEM, of the only authorities trusted for gateways. The secret contains these
+	// certificates.
 	Anchors  string    `json:"-"`
 	Gateways []Gateway `json:"gateways"`
 }
@@ -28,7 +29,7 @@ type Gateway struct {
 	Communities []Community `json:"communities,omitempty"`
 }
 
-// Community is a community whose records a gateway serves. The gateway's statements about any other community are not
+// Community is a community whose records a gateway serves. The gateway's statements about other communities are not
 // trusted.
 type Community struct {
 	Home  string `json:"home"` // home community ID, urn:oid:…; equals the facility's tefca_directory_id
@@ -36,16 +37,16 @@ type Community struct {
 	City  string `json:"city"`
 	State string `json:"state"` // two-letter code
 
-	// Settings adapts requests to the community. If a setting is missing, the gateway's value or the default applies.
+	// Settings adapts requests to the community. If a setting is missing, the gateway's setting or the default applies.
 	Settings Settings `json:"settings,omitempty"`
 }
 
 // homeID matches home community IDs (IHE ITI TF-3, 4.2.3.2: homeCommunityId, an OID as a URN).
 var homeID = regexp.MustCompile(`^urn:oid:[0-2](\.(0|[1-9][0-9]*)){2,30}$`)
 
-// check validates the configuration and returns the communities by ID. No two gateways may serve the same community,
-// because the result would then depend on which gateway responds last. An error names the invalid member but quotes no
-// value.
+// check validates the configuration and returns the communities by ID. Two gateways must not serve the same community,
+// because the result would then depend on which gateway responds last. An error names the invalid member but does not
+// quote any values.
 func (c Config) check() (map[string]place, error) {
 	if !homeID.MatchString(c.Home) {
 		return nil, errors.New("ihe: home is not a home community id")

@@ -9,8 +9,8 @@ import (
 )
 
 // discoverBody builds a query for a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). The query contains
-// all attributes that the identity provider has verified and no other attributes (RCE, SOP "Exchange Purpose
-// Implementation: Individual Access Services" v3.0, 4.4 (e)).
+// exactly the attributes that the identity provider has verified (RCE, SOP "Exchange Purpose Implementation: Individual
+// Access Services" v3.0, 4.4 (e)).
 func (n *Network) discoverBody(message string, who tefca.Person, to place) *etree.Element {
 	ours := to.format.root(id(n.config.Home))
 	root := etree.NewElement(discoverMessage)
@@ -90,7 +90,7 @@ func demographics(list *etree.Element, who tefca.Person) {
 	parameter("patientTelecom", "Patient.telecom", reached...)
 }
 
-// with adds an element. The elements of attributes are alternating names and values.
+// with adds an element. attributes alternates between names and values.
 func with(parent *etree.Element, tag string, attributes ...string) *etree.Element {
 	e := parent.CreateElement(tag)
 	for i := 0; i+1 < len(attributes); i += 2 {
@@ -111,7 +111,8 @@ func device(parent *etree.Element, tag, kind, community, name string) {
 	}
 }
 
-// gender converts an id_token's gender to a code of HL7 AdministrativeGender, or returns "" if no code corresponds.
+// gender converts an id_token's gender to a code of HL7 AdministrativeGender. It returns "" if there is no
+// corresponding code.
 func gender(sex string) string {
 	switch strings.ToLower(sex) {
 	case "male", "m":
@@ -124,7 +125,7 @@ func gender(sex string) string {
 	return ""
 }
 
-// digits returns the digits in text, without any other characters.
+// digits returns only the digits in text.
 func digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {

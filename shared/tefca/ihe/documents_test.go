@@ -44,7 +44,7 @@ func TestDocumentsRejectsInvalidResponses(t *testing.T) {
 		{peer.Unrelated, tefca.ErrContent, 0},
 		{peer.Foreign, tefca.ErrContent, 0},
 		{peer.OtherPerson, tefca.ErrContent, 0},
-		{peer.Twice, tefca.ErrContent, 2}, // the first entry with each ID is returned
+		{peer.Twice, tefca.ErrContent, 2}, // the first entry for each ID is returned
 	} {
 		t.Run(string(want.answers), func(t *testing.T) {
 			t.Parallel()
@@ -108,14 +108,14 @@ func TestRetrieveLimitsDocumentSize(t *testing.T) {
 			t.Errorf("%q over the limit: %d bytes, %v", as, len(data), err)
 		}
 	}
-	p.Switch(peer.Retrieve, peer.Large) // the message exceeds its limit even without the document
+	p.Switch(peer.Retrieve, peer.Large) // the message exceeds its limit even if the document is not counted
 	if _, err := n.Retrieve(t.Context(), asserted(t), found, listed, 10); !errors.Is(err, tefca.ErrTooLarge) {
 		t.Errorf("a large answer: %v", err)
 	}
 }
 
-// TestRetrieveRejectsDocumentOfDifferentFacility checks that a document found at A is requested only from A and for A's
-// patient, even if a caller confuses documents and facilities.
+// TestRetrieveRejectsDocumentOfDifferentFacility checks that a document found at A is requested only from A and only
+// for A's patient. This must hold even if a caller confuses documents and facilities.
 func TestRetrieveRejectsDocumentOfDifferentFacility(t *testing.T) {
 	t.Parallel()
 	const here, there = "urn:oid:2.999.2", "urn:oid:2.999.3"

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Attributes of a document entry (IHE ITI TF-3, table 4.2.3.2-1), used in a tefca.Loss.
+// These are attributes of a document entry (IHE ITI TF-3, table 4.2.3.2-1), used in a tefca.Loss.
 const (
 	attributeHome       = "homeCommunityId"
 	attributeType       = "objectType"
@@ -22,7 +22,7 @@ type entry struct {
 	at       locator
 }
 
-// isSame reports whether two entries with the same document ID also have the same community and repository.
+// isSame reports whether two entries with the same document ID also have the same community and the same repository.
 func (e entry) isSame(other entry) bool {
 	a, b := e.at, other.at
 	return a.Origin.value() == b.Origin.value() && a.Repository.value() == b.Repository.value()
@@ -34,9 +34,9 @@ type flaw struct {
 	attribute string // name of the faulty attribute
 }
 
-// entry parses a document entry (IHE ITI TF-3, 4.2.3.2). The entry's patient must be the requested patient, and its
-// community must be the requested community or below it. If the entry names no repository, the document is retrieved
-// with its community's ID instead.
+// entry parses a document entry (IHE ITI TF-3, 4.2.3.2). The entry's patient must be the requested patient. The entry's
+// community must be the requested community or below it. If the entry doesn't name a repository, the document is
+// retrieved with its community's ID instead.
 func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	home := id(e.attribute("home"))
 	if !n.isWithin(home, whose.Home) {
@@ -75,8 +75,9 @@ func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	}}, flaw{}
 }
 
-// isWithin reports whether home is the community's own ID, or is below it in the OID tree with no other configured
-// community in between. The owner of an OID assigns all OIDs below it (ITU-T X.660).
+// isWithin reports whether home is the community's own ID or belongs to the community. An ID belongs to the community
+// if it is below the community's ID in the OID tree and no other configured community is in between. The owner of an
+// OID assigns all OIDs below it (ITU-T X.660).
 func (n *Network) isWithin(home id, community string) bool {
 	for oid := home.oid(); oid != ""; oid = parent(oid) {
 		if _, known := n.facilities[oidScheme+oid]; known || id(n.config.Home).is(id(oid)) {
@@ -86,7 +87,7 @@ func (n *Network) isWithin(home id, community string) bool {
 	return false
 }
 
-// parent returns the OID one level above oid, or "" if no such level exists.
+// parent returns the OID one level above oid, or "" if oid is at the top level.
 func parent(oid string) string { return oid[:max(0, strings.LastIndexByte(oid, '.'))] }
 
 // externals returns an entry's external identifiers in the given scheme.
@@ -118,7 +119,7 @@ func slots(e *element, name string) []string {
 	return found
 }
 
-// only returns the single value in values, or "" if values does not contain exactly one value.
+// only returns the value in values if values contains exactly one value, and "" otherwise.
 func only(values []string) string {
 	if len(values) != 1 {
 		return ""

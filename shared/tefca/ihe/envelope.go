@@ -20,7 +20,8 @@ type call struct {
 	body            func(messageID string) *etree.Element
 	packaged        bool  // use MTOM, as ITI-39 requires (IHE ITI TF-2, 3.39 and Appendix V.3.6)
 	limit           int64 // maximum size of the response in bytes
-	// repeatable means that repeating the request has no effect on the responder, so it may be retried after any failure.
+	// repeatable means that repeating the request doesn't affect the responder, so the request may be retried after any
+	// failure.
 	repeatable bool
 }
 
@@ -107,6 +108,6 @@ func put(parent *etree.Element, tag, text string) *etree.Element {
 	return child
 }
 
-// plain returns text as a single line. An XML reader would normalise other white space, which would invalidate the
+// plain returns text as a single line. An XML reader would normalise any other white space and thereby invalidate the
 // signature.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }

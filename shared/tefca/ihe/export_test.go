@@ -112,8 +112,8 @@ func SamePerson(given, family, born, sex string, who tefca.Person) bool {
 	return match{names: []name{{given: given, family: family}}, born: born, sex: sex}.is(who)
 }
 
-// Believe returns the trusted facilities and the rejections for a response. The response contains one record for each
-// community in the map, with the given family name.
+// Believe returns the trusted facilities and the rejections for a response. For each community in the map, the response
+// contains one record with the given family name.
 func (n *Network) Believe(from Gateway, who tefca.Person, more bool,
 	families map[string]string,
 ) ([]tefca.Facility, map[string]error) {

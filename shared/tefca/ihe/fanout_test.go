@@ -19,8 +19,8 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// crowd simulates many gateways. Some gateways never respond; the others report after a second that they don't know the
-// person.
+// crowd simulates many gateways. Some gateways never respond. The remaining gateways report after a second that they
+// don't know the person.
 type crowd struct {
 	silent             func(host string) bool
 	asked, now, atMost atomic.Int32
@@ -125,7 +125,7 @@ func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	found := located(t, n)
 	took := time.Since(began)
 	t.Logf("20 gateways at once, 5 silent, a limit of %s: %s", limit, took)
-	// The machine may be busy; the test above checks the exact time.
+	// The machine may be busy; the previous test checks the exact time.
 	if took < limit || took > 10*limit || len(found) != 5 {
 		t.Errorf("took %s, %d unanswered", took, len(found))
 	}

@@ -233,7 +233,7 @@ func TestDocumentListLimitsAndValidatesEntries(t *testing.T) {
 	}
 }
 
-// packaged returns an MTOM response with the given parts, each with its content ID.
+// packaged returns an MTOM response with the given parts. Each part has the given content ID.
 func packaged(parts ...[2]string) []byte {
 	var all strings.Builder
 	for _, part := range parts {

@@ -41,8 +41,8 @@ func TestSameIDComparesByValue(t *testing.T) {
 	}
 }
 
-// TestPatientIDIsComparedByIDAndAuthority compares IDs with patient 1 of the authority 2.999.2. Additional components
-// never make a different ID equal.
+// TestPatientIDIsComparedByIDAndAuthority compares IDs with patient 1 of the authority 2.999.2. IDs that differ must
+// never compare as equal because of additional components.
 func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	t.Parallel()
 	for cx, want := range map[string]string{

@@ -1,7 +1,7 @@
 // Package ihe queries a live network for records. It implements XCPD patient discovery (ITI-55) and XCA query and
-// retrieve (ITI-38, ITI-39) over SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as specified
-// by the QHIN Technical Framework. Package ihe builds the messages, chooses recipients and time limits, and validates
-// the responses. It stores nothing.
+// retrieve (ITI-38, ITI-39), as specified by the QHIN Technical Framework. The transactions use SOAP 1.2 with
+// WS-Addressing, a signed SAML 2.0 assertion and mutual TLS. Package ihe builds the messages, chooses recipients and
+// time limits, and validates the responses. It doesn't store any data.
 //
 // The package has been tested with a peer in this repository (infra/test/ihe) but not with a QHIN. See
 // docs/develop/tefca.md, "XCPD and XCA".
@@ -32,7 +32,8 @@ const (
 	atOnce        = 16 // number of gateways queried concurrently
 )
 
-// Identity is the service's identity at gateways: a certificate issued by the network, used for TLS and signatures.
+// Identity is the service's identity at gateways. It consists of a certificate that the network issued. The certificate
+// is used for TLS and signatures.
 type Identity struct {
 	Certificate string      // PEM, including intermediates
 	Key         secret.Text // PEM; RSA, because few gateways can verify XML signatures made with other keys
@@ -45,7 +46,7 @@ type Deps struct {
 	NewID func() string // returns a random UUID
 	// Unanswered is called with the home community ID of each gateway whose response to a discovery is missing or not
 	// trusted. If a community behind a gateway returned a different person, Unanswered is called with that community's
-	// ID. The error contains no data about the person.
+	// ID. The error never contains data about the person.
 	Unanswered func(ctx context.Context, home string, err error)
 }
 
@@ -115,9 +116,8 @@ func (n *Network) at(facility tefca.Facility) (place, error) {
 	return found, nil
 }
 
-// usable returns an error if an assertion may not be used to query a network (RCE, SOP "Exchange Purpose
-// Implementation: Individual Access Services" v3.0, 4.3 (a) and 4.4 (d): IAL2, and the demographics that a valid query
-// requires).
+// usable returns an error if an assertion must not be used to query a network. A valid query requires IAL2 and certain
+// demographics (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.3 (a) and 4.4 (d)).
 func (n *Network) usable(who tefca.Assertion) error {
 	p := who.Person
 	switch {

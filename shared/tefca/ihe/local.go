@@ -17,8 +17,8 @@ type local struct {
 	Extension string `json:"extension"`
 }
 
-// locator holds the IDs with which a document is retrieved, spelled as in the list. It is stored in Document.Locator
-// and applies to one person in one community.
+// locator holds the IDs needed to retrieve a document, spelled as in the list. It is stored in Document.Locator and
+// applies to one person in one community.
 type locator struct {
 	Home       string `json:"home"`             // community that listed the document
 	Origin     id     `json:"origin,omitempty"` // the entry's home community ID; empty if equal to Home
@@ -31,13 +31,13 @@ type locator struct {
 // (IHE ITI TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
 const maxID = 256
 
-// valid reports whether the IDs keep their meaning inside the CX and the quotes of a stored query (IHE ITI TF-3, table
+// valid reports whether the IDs retain their meaning in a CX and in the quotes of a stored query (IHE ITI TF-3, table
 // 4.2.3.1.7-2; TF-2, 3.18.4.1.2.3.5).
 func (l local) valid() bool {
 	return oid.MatchString(l.Root) && printable(l.Extension) && !strings.ContainsAny(l.Extension, `^&~\|'`)
 }
 
-// printable reports whether an external ID has an acceptable length and contains no invisible characters.
+// printable reports whether an external ID has an acceptable length and doesn't contain invisible characters.
 func printable(id string) bool {
 	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }
@@ -47,7 +47,7 @@ func (l local) is(other local) bool {
 	return id(l.Root).is(id(other.Root)) && l.Extension == other.Extension
 }
 
-// cx returns the ID in the form used by document registries (IHE ITI TF-3, table 4.2.3.1.7-2).
+// cx returns the ID in the form that document registries use (IHE ITI TF-3, table 4.2.3.1.7-2).
 func (l local) cx() string { return l.Extension + "^^^&" + l.Root + "&ISO" }
 
 func (l local) seal() secret.Text { return sealed(l) }

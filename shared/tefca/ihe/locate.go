@@ -16,9 +16,9 @@ import (
 // responds for many communities.
 const maxDiscovery = 4 << 20
 
-// Locate implements tefca.Network. It queries all gateways, several concurrently, each with its own time limit. A
-// gateway whose response is missing or not trusted is reported as Unanswered. If such a gateway represents a QHIN, it
-// is reported under the QHIN's name.
+// Locate implements tefca.Network. It queries all gateways, with several queries in progress at a time. Each query has
+// its own time limit. A gateway whose response is missing or not trusted is reported as Unanswered. If such a gateway
+// represents a QHIN, it is reported under the QHIN's name.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.usable(who); err != nil {
 		return err

@@ -96,8 +96,8 @@ func TestLocateReportsGatewayMatches(t *testing.T) {
 	}
 }
 
-// TestLocateReportsCommunityThatReturnedWrongPatient checks that the operator's report names the community and not its
-// gateway, because the gateway is not at fault.
+// TestLocateReportsCommunityThatReturnedWrongPatient checks that the operator's report names the community at fault. It
+// must not name the community's gateway.
 func TestLocateReportsCommunityThatReturnedWrongPatient(t *testing.T) {
 	t.Parallel()
 	const qhin, behind = "urn:oid:2.999.30", "urn:oid:2.999.30.1"
@@ -111,7 +111,7 @@ func TestLocateReportsCommunityThatReturnedWrongPatient(t *testing.T) {
 	}
 }
 
-// TestLocateEvaluatesCommunitiesIndependently checks that a community's error or request for more attributes does not
+// TestLocateEvaluatesCommunitiesIndependently checks that one community's error or request for more attributes does not
 // affect other communities in the same response.
 func TestLocateEvaluatesCommunitiesIndependently(t *testing.T) {
 	t.Parallel()
@@ -172,7 +172,7 @@ func TestLocateEvaluatesCommunitiesIndependently(t *testing.T) {
 }
 
 // TestGatewayErrorsAreRetriedOnlyWhenSafe checks that discoveries and queries, which are read-only, are retried once.
-// Retrievals are not retried, because they may create a document.
+// Retrievals must not be retried, because they may create a document.
 func TestGatewayErrorsAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)

@@ -21,11 +21,11 @@ type requestFormat struct {
 	nameFormat string  // NameFormat for SAML attributes
 	prefix     spelled // spelling of community and repository IDs
 	documents  spelled // spelling of document IDs
-	ranged     string  // document entry attribute that limits queries by date; may be empty
+	ranged     string  // document entry attribute by which date ranges limit queries; may be empty
 	purpose    coding
 }
 
-// spelled determines how IDs are spelled in message bodies.
+// spelled defines how IDs are spelled in message bodies.
 type spelled int
 
 const (
@@ -48,7 +48,7 @@ func settingValues() map[string][]string {
 	}
 }
 
-// check rejects unknown settings and values. Errors name the member and its allowed values but quote nothing from the
+// check rejects unknown settings and values. Errors name the member and its allowed values but do not quote the
 // configuration.
 func (s Settings) check(at string) error {
 	values := settingValues()
@@ -82,16 +82,16 @@ func mannerOf(community, gateway Settings) requestFormat {
 	}
 }
 
-// root returns a community's ID for HL7 v3 messages, by default as an OID without a prefix.
+// root returns a community's ID for HL7 v3 messages. By default, the ID is an OID without a prefix.
 func (m requestFormat) root(home id) string { return m.prefix.write(home, home.oid()) }
 
-// home returns a community's ID for queries and retrievals, by default as a URN (IHE ITI TF-3, 4.2.3.2.12).
+// home returns a community's ID for queries and retrievals. By default, the ID is a URN (IHE ITI TF-3, 4.2.3.2.12).
 func (m requestFormat) home(home id) string { return m.prefix.write(home, home.urn()) }
 
-// repository returns a repository's ID, by default as spelled in the list.
+// repository returns a repository's ID. By default, the ID is spelled as in the list.
 func (m requestFormat) repository(listed id) string { return m.prefix.write(listed, string(listed)) }
 
-// document returns a document's ID, by default as spelled in the list.
+// document returns a document's ID. By default, the ID is spelled as in the list.
 func (m requestFormat) document(listed id) string { return m.documents.write(listed, string(listed)) }
 
 func (s spelled) write(one id, usually string) string {
@@ -106,8 +106,8 @@ func (s spelled) write(one id, usually string) string {
 }
 
 // between returns the date range for a query, if the settings require a range. The range begins a year before the
-// person's birth, and ends tomorrow because some gateways write local times as if they were UTC. Gateways may omit
-// entries that lack the attribute, such as on-demand documents.
+// person's birth. It ends tomorrow because some gateways write local times as if they were UTC. Gateways may omit
+// entries without the attribute, such as on-demand documents.
 func (m requestFormat) between(who tefca.Person, now time.Time) [][2]string {
 	if m.ranged == "" {
 		return nil

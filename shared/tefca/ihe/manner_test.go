@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// requests holds texts that the requests of each transaction must contain.
+// requests maps each transaction to the texts that its requests must contain.
 type requests struct{ discovery, query, retrieve []string }
 
-// sent returns the requests received by a gateway with the given settings, as text.
+// sent returns the text of the requests received by a gateway with the given settings.
 func sent(t *testing.T, settings, community ihe.Settings) requests {
 	t.Helper()
 	p := gateway(t, home)
@@ -139,8 +139,8 @@ func TestRequestsUseGatewaySettings(t *testing.T) {
 	}
 }
 
-// TestNewRejectsUnknownSettings also checks that the error names the member and its allowed values but quotes nothing
-// from the configuration.
+// TestNewRejectsUnknownSettings also checks that the error names the member and its allowed values but does not quote
+// the configuration.
 func TestNewRejectsUnknownSettings(t *testing.T) {
 	t.Parallel()
 	own := ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}

@@ -2,8 +2,8 @@ package ihe
 
 import "time"
 
-// moment parses an HL7 v2 or ISO 8601 time that is precise to at least the day. A time without a zone is in UTC (IHE
-// ITI TF-3, table 4.2.3.1.7-2). For any other text, moment returns the zero time.
+// moment parses an HL7 v2 or ISO 8601 time that specifies at least the day. A time without a zone is in UTC (IHE ITI
+// TF-3, table 4.2.3.1.7-2). For any other text, moment returns the zero time.
 func moment(text string) time.Time {
 	for _, layout := range []string{
 		"20060102150405", "20060102150405Z0700", "200601021504", "200601021504Z0700", "20060102",
@@ -17,7 +17,8 @@ func moment(text string) time.Time {
 	return time.Time{}
 }
 
-// day returns the date of an HL7 v3 or ISO 8601 time as YYYY-MM-DD, or "" if the time is less precise.
+// day returns the date of an HL7 v3 or ISO 8601 time as YYYY-MM-DD. It returns "" if the time is less precise than a
+// day.
 func day(text string) string {
 	if len(text) >= len(time.DateOnly) && text[4] == '-' && text[7] == '-' {
 		text = text[:4] + text[5:7] + text[8:10]

@@ -1,6 +1,6 @@
 package ihe
 
-// XML namespaces and names used by the web services (IHE ITI TF-2, Appendix V: SOAP 1.2, WS-Addressing, MTOM; 3.40:
+// XML namespaces and names that the web services use (IHE ITI TF-2, Appendix V: SOAP 1.2, WS-Addressing, MTOM; 3.40:
 // XUA).
 const (
 	soapSpace   = "http://www.w3.org/2003/05/soap-envelope"
@@ -30,7 +30,7 @@ const (
 	actRetrieve = "urn:ihe:iti:2007:CrossGatewayRetrieve"
 )
 
-// HL7 v3 interactions used by patient discovery, ITI-55 (IHE ITI TF-2, 3.55.4.1 and 3.55.4.2).
+// HL7 v3 interactions of patient discovery, ITI-55 (IHE ITI TF-2, 3.55.4.1 and 3.55.4.2).
 const (
 	discoverMessage = "PRPA_IN201305UV02"
 	discoverTrigger = "PRPA_TE201305UV02"
@@ -70,8 +70,8 @@ const (
 	attrHomeNHIN     = "urn:nhin:names:saml:homeCommunityId"
 	attrRole         = "urn:oasis:names:tc:xacml:2.0:subject:role"
 	attrPurpose      = "urn:oasis:names:tc:xspa:1.0:subject:purposeofuse"
-	// attrToken is the attribute that contains the id_token as signed (RCE, SOP "Exchange Purpose Implementation:
-	// Individual Access Services" v3.0, 4.9 (e)).
+	// attrToken is the attribute that contains the id_token with its original signature (RCE, SOP "Exchange Purpose
+	// Implementation: Individual Access Services" v3.0, 4.9 (e)).
 	attrToken = "urn:ietf:params:oauth:token-type:id_token" //nolint:gosec // G101: a name
 	// Token types to which a signature can refer (OASIS, WSS SAML Token Profile 1.1.1, 3.4).
 	samlToken = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLV2.0" //nolint:gosec // G101: a name
@@ -81,11 +81,11 @@ const (
 // role returns the requester's role, the SNOMED CT concept "Patient (person)".
 func role() coding { return coding{"116154003", "2.16.840.1.113883.6.96", "SNOMED_CT", "Patient"} }
 
-// purposes returns, by code, the purposes of use that represent individual access. No other purpose can be configured.
+// purposes returns the purposes of use that represent individual access, by code. No other purpose can be configured.
 func purposes() map[string]coding {
 	return map[string]coding{
-		// See RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1; the code system is from SOP
-		// "Exchange Purposes" v5.1, table 1.
+		// See RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.1. The code system is from
+		// SOP "Exchange Purposes" v5.1, table 1.
 		"T-IAS": {"T-IAS", "2.16.840.1.113883.3.7204.1.5.2.1", "TEFCA Exchange Purposes", "Individual Access Services"},
 		// See NHIN Authorization Framework 3.0, PurposeOfUse.
 		"REQUEST": {"REQUEST", "2.16.840.1.113883.3.18.7.1", "nhin-purpose", "Request of the Individual"},

@@ -44,8 +44,8 @@ func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.F
 	return n.listed(got.body, whose)
 }
 
-// queryBody builds a query for all of a patient's approved documents, optionally within a date range (IHE ITI TF-2,
-// 3.38.4.1.2 and 3.18.4.1.2.3.7.1).
+// queryBody builds a query for all of a patient's approved documents (IHE ITI TF-2, 3.38.4.1.2 and 3.18.4.1.2.3.7.1).
+// The query may be limited to a date range.
 func queryBody(whose local, as requestFormat, between [][2]string) *etree.Element {
 	root := etree.NewElement("query:AdhocQueryRequest")
 	root.CreateAttr("xmlns:query", querySpace)
@@ -63,7 +63,7 @@ func queryBody(whose local, as requestFormat, between [][2]string) *etree.Elemen
 }
 
 // listed parses the response to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 for errors). Entries that are
-// unreadable or belong to another patient or community are counted in a tefca.ListError; listed returns all other
+// unreadable or belong to another patient or community are counted in a tefca.ListError. listed returns all remaining
 // entries.
 func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	if !root.is(querySpace, "AdhocQueryResponse") {
@@ -92,7 +92,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 			continue
 		}
 		if before, twice := known[read.at.Document.value()]; twice {
-			if !before.isSame(read) { // keeps the first entry
+			if !before.isSame(read) { // keeps only the first entry
 				missing.Add(tefca.ErrContent, attributeUnique)
 			}
 			continue

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// broken is a client with which every request fails.
+// broken is a client that fails every request.
 type broken struct {
 	class  safehttp.Class
 	bodies []string
@@ -28,8 +28,8 @@ func (b *broken) Do(request *http.Request) (*http.Response, error) {
 }
 
 // TestTransportErrorsAreRetriedOnlyWhenSafe checks which requests are retried. A request that can't have arrived is
-// retried, and a request that may have arrived is retried only if it is read-only. Time-outs and requests blocked by
-// the service's own guard are not retried.
+// retried. A request that may have arrived is retried only if it is read-only. Time-outs and requests blocked by the
+// service's own guard are not retried.
 func TestTransportErrorsAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	n, _ := network(t, leads(home, "https://gateway.example"))

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Lifetimes of signatures, which IHE ITI TF-2, 3.40.4.1.2 leaves to the network. These lifetimes tolerate a clock
-// difference of two minutes.
+// Lifetimes of signatures, which IHE ITI TF-2, 3.40.4.1.2 leaves to the network. The lifetimes tolerate a clock skew of
+// two minutes.
 const (
 	validFor  = 5 * time.Minute
 	skew      = 2 * time.Minute
@@ -48,13 +48,13 @@ func newSigner(key *rsa.PrivateKey, own tls.Certificate) (signer, error) {
 	return made, nil
 }
 
-// claims holds the contents of one assertion, except the service's identity.
+// claims holds the contents of one assertion. It does not include the service's identity.
 type claims struct {
 	id       string
 	who      tefca.Assertion
 	config   Config
 	format   requestFormat // settings of the audience's requests
-	audience string        // URL to which the assertion is sent; valid only there
+	audience string        // URL to which the assertion is sent; the assertion is valid only at this URL
 	at       time.Time
 }
 
@@ -68,8 +68,8 @@ func (c claims) window() (from, until time.Time) {
 	return c.at.Add(-skew), until
 }
 
-// assertion builds the signed SAML assertion and binds it to the service's key (IHE ITI TF-2, 3.40.4.1.2;
-// holder-of-key: OASIS, SAML V2.0 Profiles, 3.1).
+// assertion builds the signed SAML assertion and binds it to the service's key (IHE ITI TF-2, 3.40.4.1.2; OASIS, SAML
+// V2.0 Profiles, 3.1 for holder-of-key).
 func (s signer) assertion(c claims) (*etree.Element, error) {
 	root := etree.NewElement("saml2:Assertion")
 	root.CreateAttr("xmlns:saml2", samlSpace)
@@ -111,7 +111,7 @@ func (s signer) assertion(c claims) (*etree.Element, error) {
 	return root, nil
 }
 
-// person adds the subject, which is confirmed by the service's certificate.
+// person adds the subject, which the service's certificate confirms.
 func (s signer) person(root *etree.Element) {
 	subject := root.CreateElement("saml2:Subject")
 	put(subject, "saml2:NameID", s.subject).CreateAttr("Format", subjectName)
@@ -123,8 +123,8 @@ func (s signer) person(root *etree.Element) {
 	s.keyValue(key)
 }
 
-// message signs a timestamp with the key named in the assertion, which ties the assertion to this message (OASIS, WSS
-// SAML Token Profile 1.1.1, 3.5.1). Both returned elements belong in the security header.
+// message signs a timestamp with the key named in the assertion. The signature ties the assertion to this message
+// (OASIS, WSS SAML Token Profile 1.1.1, 3.5.1). Both returned elements belong in the security header.
 func (s signer) message(c claims, id string) (stamp, signature *etree.Element, err error) {
 	_, until := c.window()
 	stamp = etree.NewElement("wsu:Timestamp")
@@ -166,8 +166,8 @@ func coded(attribute *etree.Element, tag string, is coding) {
 	value.CreateAttr("displayName", is.name)
 }
 
-// keyValue adds the public key alongside the certificate, because some gateways use only the key for verification (W3C,
-// XML Signature, 4.4.2.2).
+// keyValue adds the public key alongside the certificate, because some gateways use only the public key for
+// verification (W3C, XML Signature, 4.4.2.2).
 func (s signer) keyValue(info *etree.Element) {
 	value := etree.NewElement("ds:KeyValue")
 	key := value.CreateElement("ds:RSAKeyValue")

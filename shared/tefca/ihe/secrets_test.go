@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// leak returns any data about the person, the token or the key that text contains.
+// leak returns any data about the person, the token or the key that appears in text.
 func leak(t *testing.T, text string) string {
 	t.Helper()
 	p := maple(t)
@@ -33,8 +33,8 @@ func leak(t *testing.T, text string) string {
 	return ""
 }
 
-// TestErrorsOmitMessageContents checks that errors contain nothing from the person, the token or the message, whichever
-// step fails and whatever the gateway quotes.
+// TestErrorsOmitMessageContents checks that errors never contain data from the person, the token or the message. It
+// tests every step that can fail and every text that the gateway may quote.
 func TestErrorsOmitMessageContents(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
@@ -89,7 +89,7 @@ func TestErrorsOmitMessageContents(t *testing.T) {
 	}
 }
 
-// quoted returns a configuration value that text quotes, or "" if text quotes no value.
+// quoted returns a configuration value that text quotes, or "" if text doesn't quote any value.
 func quoted(text string, of reflect.Value) string {
 	switch {
 	case of.Kind() == reflect.String && len(of.String()) > 1 && strings.Contains(text, of.String()):
@@ -171,8 +171,8 @@ func TestNewRejectsInvalidConfiguration(t *testing.T) {
 	}
 }
 
-// TestLocateBlocksGatewayAtForbiddenAddress checks that the network sends nothing to an address that the guard forbids,
-// even if the address is configured.
+// TestLocateBlocksGatewayAtForbiddenAddress checks that the network doesn't send any data to an address that the guard
+// forbids, even if the address is configured.
 func TestLocateBlocksGatewayAtForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)

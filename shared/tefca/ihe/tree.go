@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Limits on the structure of a response, which is untrusted. The response's size is limited when it is read.
+// Limits on the structure of a response, which is untrusted. The response's size is limited when the response is read.
 const (
 	maxDepth      = 64 // depth of nested elements; discovery responses have a depth of about 15
 	maxElements   = 200_000
@@ -26,13 +26,13 @@ var (
 type element struct {
 	name       xml.Name
 	attributes []xml.Attr
-	text       []byte // text without the children's text
+	text       []byte // text, excluding the children's text
 	children   []*element
 	shape      *bool // shared by the document; set if a required single element was missing or duplicated
 }
 
-// parse parses an XML document. It rejects document types, so that only XML's five predefined entities can occur, and
-// text that is not UTF-8.
+// parse parses an XML document. It rejects text that is not UTF-8. It also rejects document types, so that only XML's
+// five predefined entities can occur.
 func parse(document []byte) (*element, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	broken := false
@@ -73,8 +73,8 @@ func parse(document []byte) (*element, error) {
 	return top.children[0], nil
 }
 
-// sound reports whether the number of attributes is within the limit and no attribute is duplicated. encoding/xml does
-// not check for duplicates.
+// sound reports whether the number of attributes is within the limit and all attribute names are distinct. encoding/xml
+// does not check for duplicates.
 func sound(attributes []xml.Attr) bool {
 	if len(attributes) > maxAttributes { // checked first, because the check for duplicates is quadratic
 		return false
@@ -87,8 +87,8 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// detached separates the element and its descendants from the document's shape, so that a flaw within the element does
-// not make the rest of the document unreadable.
+// detached separates the element and its descendants from the document's shape. A flaw in the element then does not
+// make the rest of the document unreadable.
 func (e *element) detached() *element {
 	e.share(new(bool))
 	return e
@@ -114,8 +114,8 @@ func (e *element) all(space, name string) []*element {
 	return slices.DeleteFunc(slices.Clone(e.children), func(c *element) bool { return !c.is(space, name) })
 }
 
-// optionalChild returns the child with the given name, or nil if the element has no such child. A duplicate child makes
-// the document malformed, because another reader might use a different one.
+// optionalChild returns the child with the given name, or nil if the element doesn't have such a child. A duplicate
+// child makes the document malformed, because another reader might use the other child.
 func (e *element) optionalChild(space, name string) *element {
 	found := e.all(space, name)
 	if len(found) > 1 {
@@ -136,7 +136,7 @@ func (e *element) only(space, name string) *element {
 	return found
 }
 
-// attribute returns the value of an attribute that has no namespace.
+// attribute returns the value of an attribute that doesn't have a namespace.
 func (e *element) attribute(name string) string {
 	if e == nil {
 		return ""

@@ -41,7 +41,7 @@ var keys = sync.OnceValue(func() (k struct {
 	return k
 })
 
-// maple returns the person whom all test gateways know.
+// maple returns the person who is known to all test gateways.
 func maple(t *testing.T) tefca.Person {
 	t.Helper()
 	known, ok := people.Named("maple.aster@tefca.example")
@@ -51,7 +51,7 @@ func maple(t *testing.T) tefca.Person {
 	return known.Person
 }
 
-// asserted returns an identity that was verified a minute ago and is valid for four more minutes.
+// asserted returns an identity that was verified one minute ago and remains valid for four minutes.
 func asserted(t *testing.T) tefca.Assertion {
 	t.Helper()
 	return tefca.Assertion{
@@ -92,7 +92,7 @@ func started(t *testing.T, issuer *peer.Authority, home string) *peer.Peer {
 	return p
 }
 
-// doubts records gateways whose responses were not trusted, and the reasons.
+// doubts records each gateway whose response was not trusted, and the reason.
 type doubts struct {
 	mu  sync.Mutex
 	all map[string]error
@@ -136,7 +136,7 @@ func network(t *testing.T, gateways ...ihe.Gateway) (*ihe.Network, *doubts) {
 	return n, heard
 }
 
-// located queries the network and returns each facility's last report.
+// located queries the network and returns the last report from each facility.
 func located(t *testing.T, n *ihe.Network) map[string]tefca.Facility {
 	t.Helper()
 	all := map[string]tefca.Facility{}

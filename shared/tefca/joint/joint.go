@@ -1,6 +1,6 @@
-// Package joint combines several networks into one. It decides to which network a facility belongs, whose report is
-// used if two networks report the same facility, and how failed networks are handled. The package sends no requests
-// itself and stores nothing.
+// Package joint combines several networks into one. It decides to which network a facility belongs and how failed
+// networks are handled. If two networks report the same facility, the package decides whose report is used. The package
+// doesn't send any requests itself or store any data.
 package joint
 
 import (
@@ -17,9 +17,9 @@ import (
 
 // Member is one of the networks to combine.
 type Member struct {
-	// Name is a fixed word that does not contain the separator. It is stored as a prefix of the facilities' identifiers
-	// for the person, so that later requests reach the same member. Changing a name invalidates facilities that have
-	// already been located.
+	// Name is a fixed word that does not contain the separator. It is stored as a prefix of the identifiers that
+	// facilities use for the person, so that later requests reach the same member. Changing a name invalidates
+	// facilities that have already been located.
 	Name    string
 	Network tefca.Network
 	// Places lists the facilities behind the member. If the member fails, these facilities are reported as Unanswered.
@@ -29,9 +29,9 @@ type Member struct {
 // Place holds the directory details of a tefca.Facility.
 type Place struct{ ID, Name, City, State string }
 
-// Network is a tefca.FHIRNetwork that combines its members. OnFailure is called with the name of each member that
-// failed, and an error that contains no data about the person. The order of members matters only if two members find
-// the same facility; the first member is then used.
+// Network is a tefca.FHIRNetwork that combines its members. If a member fails, OnFailure is called with the member's
+// name and an error. The error doesn't contain data about the person. The order of members matters only if two members
+// find the same facility. In this case, the first member is used.
 type Network struct {
 	Members   []Member
 	OnFailure func(ctx context.Context, member string, err error)
@@ -43,8 +43,7 @@ var _ tefca.FHIRNetwork = Network{}
 const separator = "|"
 
 // Locate implements tefca.Network by querying all members concurrently. It fails only if all members fail. It returns
-// tefca.ErrIdentity only if all members reject the identity, because a member that failed for another reason may
-// succeed later.
+// tefca.ErrIdentity only if all members reject the identity. A member that failed for another reason may succeed later.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -96,12 +95,12 @@ type search struct {
 	stop    func()
 
 	mu      sync.Mutex
-	reports map[string][]tefca.Facility // each member's latest report, by facility ID; zero without a report
-	failure error                       // first error returned by found
+	reports map[string][]tefca.Facility // each member's latest report, by facility ID; zero if missing
+	failure error                       // first error that found returned
 }
 
-// take records a member's report about a facility. If the new report changes the preferred report, take passes the
-// preferred report to found.
+// take records a member's report about a facility. If this changes the preferred report, take passes the new preferred
+// report to found.
 func (s *search) take(member int, f tefca.Facility) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +125,7 @@ func (s *search) take(member int, f tefca.Facility) error {
 	return s.failure
 }
 
-// miss reports the facilities of a failed member that no member has reported.
+// miss reports a failed member's facilities that no member has reported.
 func (s *search) miss(member int) error {
 	for _, p := range s.members[member].Places {
 		if s.reports[p.ID] != nil {
@@ -140,8 +139,8 @@ func (s *search) miss(member int) error {
 	return nil
 }
 
-// best returns the index of the member whose report is preferred: the most informative report, or the first of several
-// equally informative reports. It returns -1 if no member has reported.
+// best returns the index of the member whose report is preferred. The most informative report is preferred. If several
+// reports are equally informative, the first is preferred. best returns -1 if no member has reported.
 func best(words []tefca.Facility) int {
 	at, most := -1, 0
 	for i, f := range words {
@@ -185,7 +184,7 @@ func (n Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facilit
 	return opener.Open(ctx, who, at)
 }
 
-// of returns the member that reported a facility, and the facility with that member's own identifiers.
+// of returns the member that reported a facility. It also returns the facility with this member's own identifiers.
 func (n Network) of(at tefca.Facility) (tefca.Network, tefca.Facility, error) {
 	name, local, named := strings.Cut(at.Local.Reveal(), separator)
 	for _, m := range n.Members {

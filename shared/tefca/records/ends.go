@@ -18,7 +18,7 @@ type Folders interface {
 }
 
 // Ender deletes the stored records of connections that end. It lists the records by name, because a token set does not
-// refer to earlier writes.
+// refer to records from earlier writes.
 type Ender struct {
 	Objects Folders
 }

@@ -1,5 +1,5 @@
 // Package records stores TEFCA connections' records, which were fetched while the patient's assertion was valid
-// (docs/guide/tefca.md). It stores the converted resources for a day, encrypted and in chunks, and exports read these
+// (docs/guide/tefca.md). It stores the converted resources for a day, encrypted and in chunks. Exports read these
 // chunks instead of querying a server. The package does not handle or convert documents, and never logs any content.
 package records
 
@@ -20,11 +20,11 @@ import (
 const Purpose = "records"
 
 const (
-	// life is the time that a record is stored. It is therefore also the lifetime of the connection's authorisation
-	// (docs/reference/deviations.md, "Exports").
+	// life is the time for which a record is stored. It is therefore also the lifetime of the connection's
+	// authorisation (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
-	// fullAt is the number of bytes at which a chunk is full. Resources are never split, so a chunk may exceed fullAt
-	// by part of its last resource.
+	// fullAt is the number of bytes at which a chunk is full. Resources are never split, so a chunk's last resource may
+	// make the chunk larger than fullAt.
 	fullAt = 4 << 20
 )
 
@@ -43,8 +43,8 @@ type Cache struct {
 	NewID   ids.Source
 }
 
-// Feed calls put for each resource, passing compact JSON without line breaks. It returns put's first error or an error
-// of its own.
+// Feed calls put for each resource, passing compact JSON without line breaks. It returns put's first error or its own
+// error.
 type Feed func(put func(resource []byte) error) error
 
 // Content is the data stored for one authorisation.
@@ -52,18 +52,18 @@ type Content struct {
 	Generation int64 // generation of the connection's authorisation
 	Resources  Feed
 	Documents  int // number of source documents
-	// Lost counts documents that are missing in whole or in part, by reason (export.LossReason). Running the Resources
+	// Lost counts documents that are missing in whole or in part, by reason (export.LossReason). Calling the Resources
 	// feed may add to Lost.
 	Lost     map[string]int
-	Fixtures map[string]Feed // synthetic records that exports may request instead, by name; test mode only
+	Fixtures map[string]Feed // synthetic records that exports may request instead, by name; only in test mode
 }
 
-// errLine is returned for a resource that contains a line break, because readers would read that resource as two
+// errLine is returned for a resource that contains a line break, because readers would parse such a resource as two
 // resources.
 var errLine = errors.New("a resource has a line break")
 
 // Write stores a connection's content and returns the description to put in the connection's token set. If Write fails,
-// it deletes everything that it has stored.
+// it deletes all chunks that it has stored.
 func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string,
 	content Content,
 ) (tokens.Records, error) {
@@ -86,7 +86,8 @@ func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string
 	return held, nil
 }
 
-// writePart writes one record and returns the number of chunks, including chunks written before a failure.
+// writePart writes one record and returns the number of chunks. If writing fails, the number includes the chunks
+// written before the failure.
 func (c Cache) writePart(ctx context.Context, at place, feed Feed) (chunks int, err error) {
 	var full []byte
 	flush := func() error {

@@ -112,7 +112,7 @@ func newWorld() world {
 	}
 }
 
-// feed returns a Feed that overwrites each resource after passing it on, so the receiver must copy the resource.
+// feed returns a Feed that overwrites each resource after passing it to put, so the receiver must copy the resource.
 func feed(resources []string) records.Feed {
 	return func(put func([]byte) error) error {
 		for _, one := range resources {
@@ -157,7 +157,7 @@ func resource(id, size int) string {
 	return head + strings.Repeat("x", max(0, size-len(head)-2)) + `"}`
 }
 
-// TestReadReturnsWrittenRecord covers various sizes, and checks that a chunk exceeds the full size by at most one
+// TestReadReturnsWrittenRecord covers various sizes. It also checks that a chunk exceeds the full size by at most one
 // resource.
 func TestReadReturnsWrittenRecord(t *testing.T) {
 	t.Parallel()
@@ -301,7 +301,8 @@ func TestReadFailsOnDamagedRecord(t *testing.T) {
 	}
 }
 
-// TestWriteDiscardsRecordOnFailure covers a record whose feed fails and a record that would read back differently.
+// TestWriteDiscardsRecordOnFailure covers a record whose feed fails, and a record that would be different when read
+// back.
 func TestWriteDiscardsRecordOnFailure(t *testing.T) {
 	t.Parallel()
 	large := []string{resource(1, 4<<20), resource(2, 4<<20), resource(3, 10)}
@@ -348,7 +349,7 @@ func TestRemoverKeepsChunksOfOtherVersions(t *testing.T) {
 	}
 }
 
-// TestEnderKeepsRecordsCachedAfterReconnect also checks that other connections' records are not deleted.
+// TestEnderKeepsRecordsCachedAfterReconnect also checks that the records of other connections are not deleted.
 func TestEnderKeepsRecordsCachedAfterReconnect(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

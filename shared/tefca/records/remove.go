@@ -14,7 +14,8 @@ type Removals interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Remover deletes records according to their description, for functions without permission to list objects.
+// Remover deletes records according to their description. It is used by functions that don't have permission to list
+// objects.
 type Remover struct {
 	Objects Removals
 }

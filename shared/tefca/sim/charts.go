@@ -22,7 +22,7 @@ type chart struct {
 	address int      // index of the address that the facility has on file
 }
 
-// id returns the ID of a fact. The ID is the same in every document, at any facility, that states the fact.
+// id returns the ID of a fact. The ID is the same in every document that states the fact, at every facility.
 func (c chart) id(words ...string) document.ID {
 	return document.ID{Root: ids.Derive(slices.Concat([]string{"simulated network", c.patient.Subject}, words)...)}
 }
@@ -32,14 +32,14 @@ func (c chart) visits() []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool { return v.at != c.place.number })
 }
 
-// until returns the visits that the facility has recorded by the end of the given visit.
+// until returns the visits that the facility had recorded by the end of the given visit.
 func (c chart) until(last visit) []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool {
 		return v.from > last.from || v.at != c.place.number && !v.shared
 	})
 }
 
-// document returns the facility's document about a visit.
+// document returns the document that the facility wrote about a visit.
 func (c chart) document(v visit) document.Document {
 	stay := c.visit(v)
 	d := document.Document{
@@ -79,7 +79,7 @@ func (c chart) measured(v visit) func(...string) document.ID {
 	return func(words ...string) document.ID { return c.id(append([]string{"measured", v.from}, words...)...) }
 }
 
-// laboratory returns a report for each panel that the patient's conditions required at the time.
+// laboratory returns a report for each panel that the patient's conditions required at the time of the visit.
 func (c chart) laboratory(v visit, at document.Noted) []document.Panel {
 	var reports []document.Panel
 	for _, e := range c.known.episodes {
@@ -100,7 +100,7 @@ func (c chart) has(condition string, v visit) bool {
 	})
 }
 
-// problems returns the problems that had begun by the time of a visit. It omits later end dates.
+// problems returns the problems that had begun by the time of a visit. It omits end dates after the visit.
 func (c chart) problems(v visit) []document.Problem {
 	begun := c.begun(v)
 	list := make([]document.Problem, 0, len(begun))
@@ -136,7 +136,7 @@ func (c chart) medications(v visit) []document.Medication {
 	return list
 }
 
-// begun returns the episodes that had begun by the time of a visit, without later end dates.
+// begun returns the episodes that had begun by the time of a visit. It omits end dates after the visit.
 func (c chart) begun(v visit) []episode {
 	var list []episode
 	for _, e := range c.known.episodes {
@@ -241,5 +241,5 @@ func moment(date, clock, offset string) string {
 	return strings.ReplaceAll(date, "-", "") + clock + offset
 }
 
-// digits returns six digits that look like an assigned number, derived from words.
+// digits returns six digits derived from words. The digits look like an assigned number.
 func digits(words ...string) string { return strconv.FormatUint(100000+draw(900000, words...), 10) }

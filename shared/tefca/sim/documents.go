@@ -15,8 +15,8 @@ import (
 
 const mediaType = "text/xml"
 
-// Documents implements tefca.Network. It lists documents recorded under the local IDs with which the facility was
-// located, ordered by date.
+// Documents implements tefca.Network. It lists the documents recorded under the local IDs with which the facility was
+// located. The documents are ordered by date.
 func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	h, err := n.ask(ctx, who, at)
 	if err != nil {
@@ -34,7 +34,7 @@ func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Fa
 			return nil, errors.Join(tefca.ErrContent, err)
 		}
 		listed := tefca.Document{ID: name, Type: mediaType, Made: made, Locator: secret.New(name)}
-		if h.defects[i] != huge { // the size of huge documents is omitted, so that the reader must detect it
+		if h.defects[i] != huge { // the size of huge documents is omitted, so that the reader has to detect it
 			listed.Size = int64(len(h.content(i, d)))
 		}
 		list = append(list, listed)
@@ -65,7 +65,7 @@ func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fac
 	return nil, fmt.Errorf("the simulated network: %w", tefca.ErrNotFound)
 }
 
-// Fixtures returns, by name, the documents that an export in test mode can request instead of a facility's documents
+// Fixtures returns the documents that an export in test mode can request instead of a facility's documents, by name
 // (fixtures.tefca_ccda of docs/openapi.yaml). The fixtures are the newest documents of two patients.
 func Fixtures() map[string][]byte {
 	made := map[string][]byte{}
@@ -84,7 +84,7 @@ func isListed(at tefca.Facility, name string) bool {
 	return slices.Contains(strings.Fields(at.Local.Reveal()), local)
 }
 
-// content returns a document's bytes as the facility sends them.
+// content returns a document's bytes in the form in which the facility sends them.
 func (h holding) content(number int, d document.Document) []byte {
 	if h.defects[number] == noXML {
 		return []byte("%PDF-1.7\nThis is no XML, although the facility says so.\n")

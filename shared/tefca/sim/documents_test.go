@@ -29,8 +29,8 @@ func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, 
 	}
 }
 
-// TestDocumentsAreConvertedCompletely checks that the converter has a rule for every section and entry and drops
-// nothing.
+// TestDocumentsAreConvertedCompletely checks that the converter has a rule for every section and entry and doesn't drop
+// any content.
 func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}
@@ -57,7 +57,8 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 }
 
 // TestEachStatementIsConvertedToOneResource counts the statements in a facility's documents with an independent XML
-// reader and compares these counts with the resources. A fact stated in several documents becomes one resource.
+// reader. It compares these counts with the number of resources. A fact stated in several documents becomes one
+// resource.
 func TestEachStatementIsConvertedToOneResource(t *testing.T) {
 	t.Parallel()
 	become := map[string][]string{ // entry templates that become one resource each, by resource type
@@ -79,7 +80,7 @@ func TestEachStatementIsConvertedToOneResource(t *testing.T) {
 						stated[id] = map[string]bool{}
 					}
 					stated[id][e.id()] = true
-					// All patients share the locations.
+					// All patients have the same locations.
 					if whose, known := owner[e.id()]; known && whose != p.Subject && e.id() != "" && id != "4.32" {
 						t.Errorf("%s has a fact of %s", p.Subject, whose)
 					}
@@ -206,7 +207,8 @@ func TestRetrieveReturnsListedDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentsOmitsSizeOfOversizedDocument checks that a document's excessive size becomes known only when it is read.
+// TestDocumentsOmitsSizeOfOversizedDocument checks that a document's excessive size becomes known only when the
+// document is read.
 func TestDocumentsOmitsSizeOfOversizedDocument(t *testing.T) {
 	t.Parallel()
 	n, who := instant(), vouched(t, "Briar")
@@ -224,7 +226,7 @@ func TestDocumentsOmitsSizeOfOversizedDocument(t *testing.T) {
 	}
 }
 
-// element is a simple XML reader that shares no code with the converter.
+// element is an element as read by a simple XML reader, which does not use any of the converter's code.
 type element struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr `xml:",any,attr"`

@@ -71,8 +71,8 @@ func (p place) found(match tefca.Match) tefca.Facility {
 	return tefca.Facility{ID: p.id(), Name: p.name, City: p.city, State: p.state, Match: match, Access: tefca.Documents}
 }
 
-// clinician returns the facility's clinician. The provider number is not a valid assigned number, because assigned
-// numbers begin with 1 or 2.
+// clinician returns the facility's clinician. The provider number can't be a real one, because assigned numbers begin
+// with 1 or 2.
 func (p place) clinician() document.Clinician {
 	return document.Clinician{
 		NPI: fmt.Sprintf("99000020%02d", p.number), Given: p.given, Family: p.family,
@@ -80,7 +80,7 @@ func (p place) clinician() document.Clinician {
 	}
 }
 
-// facility returns the facility's details for documents. The telephone number is reserved for fictional use.
+// facility returns the facility's details for documents. The telephone number is reserved for fiction.
 func (p place) facility() document.Facility {
 	ward := document.Code{System: hsloc, Code: "1117-1", Name: "Family Medicine Clinic"}
 	if p.wards {
@@ -98,7 +98,7 @@ func (p place) facility() document.Facility {
 
 const hsloc = "2.16.840.1.113883.6.259" // OID of the code system HealthcareServiceLocation
 
-// noted returns a Noted for the facility's clinician, in the morning of the given date.
+// noted returns a Noted for the facility's clinician. The time is in the morning of the given date.
 func (p place) noted(date string) document.Noted {
 	return document.Noted{By: p.clinician(), At: moment(date, "1000", p.offset)}
 }

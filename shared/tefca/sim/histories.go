@@ -1,11 +1,11 @@
 package sim
 
 // history is a patient's complete medical history. All of the patient's facilities state the long-term facts (episodes,
-// allergies, smoking). Only a visit's own facility states the visit's details, unless the visit is shared; then all
-// facilities state them.
+// allergies, smoking). A visit's details are stated only by the visit's own facility or, if the visit is shared, by all
+// facilities.
 type history struct {
 	smoking   string
-	community bool // all documents contain an additional identifier that the facilities share
+	community bool // all documents contain an additional identifier that all facilities use
 	episodes  []episode
 	allergies []allergy
 	visits    []visit // ordered by date
@@ -19,7 +19,7 @@ type episode struct {
 }
 
 type allergy struct {
-	allergen string // empty if the patient has no known allergy
+	allergen string // empty if the patient doesn't have a known allergy
 	from     string
 	at       int
 }
@@ -223,7 +223,7 @@ func aspen() history {
 	}
 }
 
-// holly returns the history of one of two twins, each of whom visits a different facility.
+// holly returns the history of one of two twins. Each twin visits a different facility.
 func holly(at int) history {
 	return history{
 		smoking:   "never",

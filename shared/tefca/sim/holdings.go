@@ -8,16 +8,16 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// holding states that a facility has records of a patient, and determines how the facility responds to queries.
+// holding states that a facility has records of a patient. It also determines how the facility responds to queries.
 type holding struct {
 	subject string // the patient's subject
 	at      int    // number of the facility
-	address int    // index of the patient's address on file there; 0 is the current address
-	names   int    // number of additional local IDs for the patient there
+	address int    // index of the patient's address on file at the facility; 0 is the current address
+	names   int    // number of the patient's additional local IDs at the facility
 	answer  answer
 	slow    time.Duration  // response time; 0 means the usual response time
 	refuses error          // error returned when documents are requested
-	defects map[int]defect // defects by position in the list of documents
+	defects map[int]defect // defects by position of the document in the list
 }
 
 // answer determines how a facility responds to a location query.
@@ -40,7 +40,7 @@ const (
 	noXML
 )
 
-// holdings returns all holdings in the network. Patients without a holding are not found at any facility.
+// holdings returns all holdings in the network. If a patient doesn't have a holding, no facility finds the patient.
 func holdings() []holding {
 	return []holding{
 		{subject: "p01", at: 1},

@@ -48,7 +48,7 @@ func assertion(p people.Patient) tefca.Assertion {
 	}
 }
 
-// located returns the final matches by directory number, and in words all reports in order.
+// located returns the final matches by directory number. It also returns all reports in order, in words.
 //
 //nolint:revive // t first, as all helpers have it
 func located(
@@ -87,7 +87,7 @@ func inOrder(last map[string]tefca.Facility) []tefca.Facility {
 	})
 }
 
-// held returns a facility's documents in order, and the errors of documents that can't be retrieved.
+// held returns a facility's documents in order. It also returns the errors for documents that can't be retrieved.
 func held(t *testing.T, who tefca.Assertion, at tefca.Facility) (documents [][]byte, failed []error) {
 	t.Helper()
 	list, err := instant().Documents(t.Context(), who, at)
@@ -105,8 +105,8 @@ func held(t *testing.T, who tefca.Assertion, at tefca.Facility) (documents [][]b
 	return documents, failed
 }
 
-// TestDocumentsAreWrittenForValidators writes the documents to the directory named by RECORDBRIDGE_SIMULATED, for
-// external validators (.ci/ccda).
+// TestDocumentsAreWrittenForValidators writes the documents to the directory in RECORDBRIDGE_SIMULATED, for external
+// validators (.ci/ccda).
 func TestDocumentsAreWrittenForValidators(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_SIMULATED")

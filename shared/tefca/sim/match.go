@@ -8,15 +8,15 @@ import (
 )
 
 // fits reports whether a verified person matches a facility's patient at an address. Names, date of birth and sex must
-// match (tefca.Person.Is), and any current or former address must match too. Facilities don't have this service's
-// identifiers, such as the subject, or the email address.
+// match (tefca.Person.Is), and any current or former address must also match. Facilities don't have the email address
+// or identifiers from this service, such as the subject.
 func fits(who, known tefca.Person, at tefca.Address) bool {
 	return who.Is(known.Given+" "+known.Middle, known.Family, known.BirthDate, known.Sex) &&
 		slices.ContainsFunc(who.Addresses, func(a tefca.Address) bool { return isAt(a, at) })
 }
 
 // isAt reports whether two addresses match. It compares the street, and either the first five digits of the postal code
-// or the city and state, as far as these are known.
+// or the city and state. It ignores parts that are unknown.
 func isAt(a, at tefca.Address) bool {
 	if a.Street != "" && !same(a.Street, at.Street) {
 		return false

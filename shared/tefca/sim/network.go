@@ -1,6 +1,6 @@
-// Package sim simulates a network (docs/guide/tefca.md, "Simulation"). It has about twenty fictitious facilities, which
-// hold records of the patients of tefca/people and behave like real facilities. The results do not depend on the time
-// or order of requests, and the package sends no requests.
+// Package sim simulates a network (docs/guide/tefca.md, "Simulation"). The network has about twenty fictitious
+// facilities, which hold records of the patients of tefca/people and behave like real facilities. The results do not
+// depend on the time or order of requests, and the package doesn't send any requests.
 package sim
 
 import (
@@ -16,14 +16,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Network is a simulated tefca.Network. All its facilities provide documents, and no facility has a FHIR server.
+// Network is a simulated tefca.Network. All its facilities provide documents, but they don't have FHIR servers.
 type Network struct {
 	Now  func() time.Time
 	Wait func(ctx context.Context, d time.Duration) error // Wait waits for d; it returns an error if ctx ends
 }
 
-// maxWait is the time after which silent facilities are reported. It is just long enough for a tester to notice,
-// because waiting occupies a shared worker.
+// maxWait is the time after which silent facilities are reported. It is just long enough for a tester to notice. A
+// longer wait would occupy a shared worker unnecessarily.
 const maxWait = 12 * time.Second
 
 // Pass waits for d in real time, or until ctx ends.
@@ -42,12 +42,12 @@ func Pass(ctx context.Context, d time.Duration) error {
 type reply struct {
 	from  place
 	after time.Duration
-	match tefca.Match // empty if the facility knows no matching person
+	match tefca.Match // empty if the facility doesn't know a matching person
 	local string
 }
 
-// Locate implements tefca.Network. Facilities respond after 0.2 to 6 seconds, except facilities defined as slow or
-// silent. Locate reports responses as they arrive, on the calling goroutine.
+// Locate implements tefca.Network. Facilities respond after 0.2 to 6 seconds, unless they are defined as slow or
+// silent. Locate reports each response as it arrives, on the calling goroutine.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.accept(who); err != nil {
 		return err
@@ -113,8 +113,8 @@ func (h holding) replies(r reply) []reply {
 	return []reply{r}
 }
 
-// accept rejects assertions that a real network would reject: assertions that lack a verifiable token, have too low a
-// level, or have expired.
+// accept rejects assertions that a real network would reject. Such assertions don't contain a verifiable token, have
+// too low a level, or have expired.
 func (n Network) accept(who tefca.Assertion) error {
 	if who.Token.Empty() || who.Level < 2 || !n.Now().Before(who.ExpiresAt) {
 		return fmt.Errorf("the simulated network: %w", tefca.ErrIdentity)
@@ -122,7 +122,7 @@ func (n Network) accept(who tefca.Assertion) error {
 	return nil
 }
 
-// pass waits for d. It returns an error if ctx has ended or ends during the wait.
+// pass waits for d. It returns an error if ctx ends before d has elapsed.
 func (n Network) pass(ctx context.Context, d time.Duration) error {
 	if err := n.Wait(ctx, d); err != nil {
 		return errors.Join(tefca.ErrUnavailable, err)

@@ -17,7 +17,7 @@ import (
 
 var _ tefca.Network = sim.Network{}
 
-// timed returns the network with its response times, which pass in virtual time within a testing/synctest bubble.
+// timed returns the network with its response times. These times pass in virtual time in a testing/synctest bubble.
 func timed() sim.Network { return sim.Network{Now: start, Wait: sim.Pass} }
 
 func TestLocateIgnoresUnverifiedAttributes(t *testing.T) {
@@ -122,8 +122,8 @@ func TestNetworkRejectsInvalidAssertion(t *testing.T) {
 	}
 }
 
-// TestNetworkRejectsRequestForRecordsOfAnotherPatient checks that knowing a facility's ID and its documents' IDs does
-// not give access to these documents.
+// TestNetworkRejectsRequestForRecordsOfAnotherPatient checks that a caller who knows a facility's ID and its documents'
+// IDs can't access the documents.
 func TestNetworkRejectsRequestForRecordsOfAnotherPatient(t *testing.T) {
 	t.Parallel()
 	n := instant()
@@ -231,8 +231,8 @@ func TestNetworkStopsWhenContextIsDone(t *testing.T) {
 	})
 }
 
-// TestLocateReportsEveryFacility counts the facilities that have responded by a given time, including facilities that
-// don't know the person, and the facilities that have not responded.
+// TestLocateReportsEveryFacility counts the facilities that have and have not responded by a given time. Facilities
+// that don't know the person count as having responded.
 func TestLocateReportsEveryFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

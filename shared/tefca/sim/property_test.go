@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestNetworkIsDeterministic sends all queries concurrently, in any order and at any time of day, and compares the
+// TestNetworkIsDeterministic sends all queries concurrently, in any order and at any time of day. It compares the
 // reports, their times and every byte of the documents.
 func TestNetworkIsDeterministic(t *testing.T) {
 	t.Parallel()

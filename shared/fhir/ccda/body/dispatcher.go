@@ -1,5 +1,5 @@
-// Package body converts a document's structured body. It selects the rule for each section and entry, and converts
-// content without a rule to generic facts so that no coded data is lost.
+// Package body converts a document's structured body. It selects a rule for each section and entry. Content without a
+// rule becomes generic facts, so that no coded data is lost.
 package body
 
 import (
@@ -43,7 +43,7 @@ func (d *Dispatcher) Member(n *cda.Node, section *statement.Section) *r4.Referen
 	return d.c.Emit.Reference(n)
 }
 
-// anywhere returns the templates that a statement's class and mood imply in sections that define no such templates.
+// anywhere returns the templates implied by a statement's class and mood in sections that define no such templates.
 func anywhere() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -58,7 +58,7 @@ func anywhere() []statement.Assumption {
 }
 
 func assumed(list []statement.Assumption, n *cda.Node) string {
-	// supply of a device rather than a medication
+	// supply of a device and not of a medication
 	if n.Name == "supply" && n.At("product") == nil && n.At("participant") != nil {
 		return "2.16.840.1.113883.10.20.22.4.50"
 	}
@@ -78,8 +78,8 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 	return ""
 }
 
-// isAside reports whether an observation describes a neighbouring or enclosing statement and is not a result, vital
-// sign or finding. Examples are a source of information, a status and a comment (LOINC codes in CCD).
+// isAside reports whether an observation only describes a neighbouring or enclosing statement. Such an observation is
+// not a result, vital sign or finding. Examples are an information source, a status and a comment (LOINC codes in CCD).
 func isAside(n *cda.Node) bool {
 	return n.Name == "observation" && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }
@@ -93,8 +93,8 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	return rule != nil
 }
 
-// isNullOrganizer reports whether an organizer has a null flavor and states no facts itself. isNullOrganizer converts
-// the members of such an organizer.
+// isNullOrganizer reports whether an organizer has a null flavor and doesn't state any facts itself. isNullOrganizer
+// converts the members of such an organizer.
 func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
 	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
 		return false
@@ -108,7 +108,7 @@ func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bo
 }
 
 // ruleOf returns the rule for a statement. ruleOf looks up the statement's templates first, and then its section, class
-// and mood. It returns nil if no rule matches. ruleOf counts the templates as covered or unknown.
+// and mood. It returns nil if no rule matches. ruleOf counts each template as covered or unknown.
 func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.Entry {
 	unknown := ""
 	for t := range n.Each("templateId") {

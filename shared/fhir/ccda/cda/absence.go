@@ -2,7 +2,7 @@ package cda
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// Unstated is a part of the document that states no fact. The report lists such parts.
+// Unstated is a part of the document that doesn't state a fact. The report lists such parts.
 type Unstated struct {
 	What   string // the element's template, or its name if the element has no template
 	Reason string
@@ -10,10 +10,10 @@ type Unstated struct {
 
 const partOfNull = "part of a statement that has a nullFlavor"
 
-// PartOfDenied is the reason why a part of a negated statement states no fact.
+// PartOfDenied is the reason recorded for a part of a negated statement.
 const PartOfDenied = "part of a statement that is negated"
 
-// NullReason returns the reason why a statement with the given nullFlavor states no fact.
+// NullReason returns the reason recorded for a statement with the given nullFlavor.
 func NullReason(flavor string) string {
 	if !IsOneOf(flavor, "ASKU", "INV", "MSK", "NA", "NASK", "NAV", "NI", "OTH", "QS", "TRC", "UNK") {
 		flavor = "unknown"
@@ -30,7 +30,7 @@ func TemplateOrName(n *Node) string {
 }
 
 // NullFlavor returns the nullFlavor of a statement or of an enclosing statement, or "" if neither has a nullFlavor. A
-// null statement states no fact (CDA R2, InfrastructureRoot.nullFlavor).
+// null statement doesn't state a fact (CDA R2, InfrastructureRoot.nullFlavor).
 func NullFlavor(n *Node) string {
 	for ; n != nil; n = Outer(n) {
 		if flavor := n.Attr("nullFlavor"); flavor != "" {
@@ -40,8 +40,8 @@ func NullFlavor(n *Node) string {
 	return ""
 }
 
-// IsNegated reports whether a statement is negated (CDA R2, negationInd), either directly or through an enclosing
-// statement that groups it.
+// IsNegated reports whether a statement is negated (CDA R2, negationInd). A statement can be negated directly or
+// through an enclosing statement that groups it.
 func IsNegated(n *Node) bool {
 	for ; n != nil; n = grouping(n) {
 		if IsTrue(n.Attr("negationInd")) {
@@ -51,7 +51,7 @@ func IsNegated(n *Node) bool {
 	return false
 }
 
-// grouping returns the enclosing statement if its only purpose is grouping, and nil otherwise.
+// grouping returns the enclosing statement if it only groups other statements, and nil otherwise.
 func grouping(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
@@ -62,9 +62,9 @@ func grouping(n *Node) *Node {
 	return nil
 }
 
-// groups reports whether the only purpose of a statement is to group other statements. Such a statement is an
-// organizer, a concern, or an act that lists medications, diagnoses or policies. The members are independent
-// statements, and the group's negation applies to them.
+// groups reports whether a statement only groups other statements. Such a statement is an organizer, a concern, or an
+// act that lists medications, diagnoses or policies. The members are independent statements, and the group's negation
+// applies to them.
 func groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
@@ -95,9 +95,9 @@ func groupRoots() []string {
 	}
 }
 
-// hide removes the parts of a tree that state no fact, so that no rule converts them. These parts are null statements,
-// and the contents of null and negated statements. A null observation that represents a question remains without its
-// value. hide indexes the remaining elements.
+// hide removes the parts of a tree that don't state a fact, so that no rule converts these parts. hide removes null
+// statements and the contents of null and negated statements. A null observation that represents a question remains
+// without its value. hide indexes the remaining elements.
 func (d *Document) hide(n *Node) {
 	passOn(n)
 	var last *Node
@@ -117,8 +117,8 @@ func (d *Document) hide(n *Node) {
 	}
 }
 
-// passOn copies an entry's nullFlavor to its statement, because a null ActRelationship relates its section to no
-// statement (CDA R2, InfrastructureRoot.nullFlavor).
+// passOn copies an entry's nullFlavor to its statement, because a null ActRelationship doesn't relate its section to
+// any statement (CDA R2, InfrastructureRoot.nullFlavor).
 func passOn(entry *Node) {
 	flavor := entry.Attr("nullFlavor")
 	if entry.Name != "entry" || flavor == "" {
@@ -131,7 +131,7 @@ func passOn(entry *Node) {
 	}
 }
 
-// trim removes the parts of a statement that state no fact and reports whether any parts remain.
+// trim removes the parts of a statement that don't state a fact and reports whether any parts remain.
 func (d *Document) trim(n *Node) bool {
 	isNull, isGroup := n.Attr("nullFlavor") != "", groups(n)
 	if isNull && isGroup {
@@ -163,7 +163,8 @@ func unlink(n, last, child *Node) {
 	}
 }
 
-// keep removes a statement's children for which isPart is false, and attaches them to the statement as hidden.
+// keep removes a statement's children for which isPart is false. It attaches the removed children to the statement as
+// hidden.
 func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
 	var last *Node
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
@@ -182,7 +183,7 @@ func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool
 	}
 }
 
-// isOfQuestion reports whether a child of a null observation belongs to the question rather than to an answer.
+// isOfQuestion reports whether a child of a null observation belongs to the question and not to an answer.
 func isOfQuestion(_, child *Node) bool {
 	switch child.Name {
 	case "templateId", "id", "code", "text", "statusCode", "effectiveTime", "author", "informant", "methodCode":
@@ -197,8 +198,8 @@ func isOfQuestion(_, child *Node) bool {
 // specimens and participants are removed.
 func isOfGroup(_, child *Node) bool { return !IsOneOf(child.Name, "specimen", "participant") }
 
-// isOfDenial reports whether a child of a negated statement may remain: the subject, the author or the reason. Devices,
-// specimens, locations and nested statements do not apply to an act that did not take place.
+// isOfDenial reports whether a child of a negated statement may remain. The subject, the author and the reason may
+// remain. Devices, specimens, locations and nested statements do not apply to an act that did not take place.
 func isOfDenial(n, child *Node) bool {
 	switch child.Name {
 	case "specimen":
@@ -211,8 +212,8 @@ func isOfDenial(n, child *Node) bool {
 	return true
 }
 
-// isAside reports whether a relationship points to a statement that holds regardless of the enclosing statement: a
-// comment, a reason, an instruction, a status, or a reference to another statement.
+// isAside reports whether a relationship points to a statement that holds regardless of the enclosing statement.
+// Examples are a comment, a reason, an instruction, a status, and a reference to another statement.
 func isAside(rel *Node) bool {
 	for s := range rel.Each() {
 		if !IsStatement(s) {

@@ -11,7 +11,7 @@ type tree struct {
 
 	pieceNodes int // number of nodes in a piece; 0 if the entire document is in memory
 	recent     recent
-	// removes the parts without facts from an element when it is parsed again; nil until the document is open
+	// removes the parts without facts when an element is parsed again; nil until the document is open
 	hide func(n *Node)
 }
 
@@ -73,7 +73,7 @@ type mark struct{ size, attrs, slab int }
 
 func (a *arena) mark() mark { return mark{size: a.size, attrs: len(a.attrs), slab: a.slab} }
 
-// release frees the nodes allocated since a mark. The caller must hold no references to these nodes.
+// release frees the nodes allocated since a mark. The caller must not hold references to these nodes.
 func (a *arena) release(to mark) {
 	for ; a.size > to.size; a.size-- {
 		*a.at(a.size - 1) = Node{}
@@ -95,7 +95,7 @@ type builder struct {
 	open         []open // open elements, starting with the outermost
 	narrative    int    // number of open elements in a section's text
 	entries      int    // number of open elements in an entry, including the entry
-	used         int    // number of elements, texts and attributes so far
+	used         int    // number of elements, text nodes and attributes so far
 	attributes   int32  // number of attributes so far
 	count        int32  // number of nodes so far, including those in pieces
 	pieceNodes   int    // number of nodes in a piece; 0 to hold all nodes in memory
@@ -109,7 +109,7 @@ type open struct {
 	children int   // number of children, excluding those that maxChildren does not count
 
 	stretch stretch // latest children that may become a piece
-	isWhole bool    // whether the element contains no run
+	isWhole bool    // whether the element does not contain a run
 }
 
 // start begins an element. The caller then calls set for each of its attributes.
@@ -142,7 +142,7 @@ func (b *builder) node() *Node {
 	return n
 }
 
-// set adds an attribute to the started element, given the attribute's full name and its name without the prefix.
+// set adds an attribute to the started element. It takes the attribute's full name and the name without the prefix.
 // Namespace declarations are ignored.
 func (b *builder) set(full, local, value string) {
 	if full == "xmlns" || strings.HasPrefix(full, "xmlns:") {
@@ -196,7 +196,7 @@ func (b *builder) isTooLarge() error {
 	return nil
 }
 
-// isCrowded counts a new element and reports whether its parent has too many children.
+// isCrowded counts a new element and reports whether its parent now has too many children.
 func (b *builder) isCrowded(n *Node) bool {
 	depth := len(b.open) - 1
 	if depth < 0 || b.narrative > 0 || n.Name == "entry" {

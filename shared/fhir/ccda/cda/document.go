@@ -12,9 +12,9 @@ type Document struct {
 	Root       *Node           // the ClinicalDocument element
 	PatientIDs map[string]bool // the patient's ids in the form returned by IDKey
 	Zone       string          // time zone of effectiveTime; empty if unknown
-	Elements   int             // a number greater than every element's number
+	Elements   int             // a number greater than the number of every element
 	Written    string          // digits of effectiveTime; empty if unknown
-	Unstated   []Unstated      // parts that state no fact and were removed from the tree
+	Unstated   []Unstated      // parts that don't state a fact and were removed from the tree
 
 	tree      *tree
 	asks      func(*Node) bool
@@ -22,8 +22,8 @@ type Document struct {
 	acts      acts
 }
 
-// Open indexes a document and removes the parts that state no fact. asks reports whether a null observation represents
-// a question without an answer.
+// Open indexes a document and removes the parts that don't state a fact. asks reports whether a null observation
+// represents a question without an answer.
 func Open(p Parsed, asks func(*Node) bool) *Document {
 	root := p.Root
 	d := &Document{
@@ -84,8 +84,8 @@ func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*N
 	}
 }
 
-// acts indexes statement numbers by a hash of the statements' RealID. It uses little memory, because a document can
-// have many statements.
+// acts indexes statement numbers by a hash of the statement's RealID. A document can have many statements, so the index
+// is designed to use little memory.
 type acts struct {
 	chains map[uint64]struct{ first, last int32 } // indexes into list, starting at 1
 	list   []struct{ number, next int32 }
@@ -104,14 +104,14 @@ func (a *acts) add(key string, number int32) {
 	a.chains[hash] = chain
 }
 
-// hashOf returns a hash of text. A sender can't easily construct collisions. Callers must also compare the text.
+// hashOf returns a hash of text. Senders can't easily construct collisions, but callers must also compare the text.
 func hashOf(text string) uint64 {
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // nothing is kept secret by it
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// IsPast reports whether a time is before the document's time, which is the reference for statuses. A time without a
-// day is compared at its own precision.
+// IsPast reports whether a time is before the document's time, the reference time for statuses. A time without a day is
+// compared at its own precision.
 func (d *Document) IsPast(at *Node) bool { return d.compare(at) < 0 }
 
 // IsLater reports whether a time is after the document's time.
@@ -144,7 +144,8 @@ func (d *Document) indexAll(n *Node) {
 	}
 }
 
-// compare returns -1 for a time before the document's time, 1 for a later time, and 0 if the order is unknown.
+// compare returns -1 for a time before the document's time and 1 for a later time. It returns 0 if the order is
+// unknown.
 func (d *Document) compare(at *Node) int {
 	s, ok := ReadStamp(at.Attr("value"))
 	if !ok || d.Written == "" {

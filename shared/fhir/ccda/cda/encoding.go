@@ -28,11 +28,11 @@ type decoded struct {
 	Guessed int
 }
 
-// decode detects a document's encoding (Extensible Markup Language, appendix F). It checks, in order: the byte order
-// mark; the zero bytes of UTF-16; whether the document is valid UTF-8, since declarations are often wrong; and the
-// declaration. If a document is not valid UTF-8 but declares UTF-8 or no encoding, decode treats it as windows-1252, a
-// superset of ISO-8859-1, and counts the bytes concerned. decode does not modify document. If no conversion is needed,
-// text shares document's memory. decode returns ErrInvalid on failure.
+// decode detects a document's encoding (Extensible Markup Language, appendix F). It checks the byte order mark first,
+// and then the zero bytes of UTF-16. It then checks whether the document is valid UTF-8, since declarations are often
+// wrong, and finally checks the declaration. If a document is not valid UTF-8 but declares UTF-8 or no encoding, decode
+// treats it as windows-1252, a superset of ISO-8859-1, and counts the affected bytes. decode does not modify document.
+// If conversion is not needed, text shares document's memory. decode returns ErrInvalid on failure.
 func decode(document []byte) (decoded, error) {
 	var d decoded
 	switch {
@@ -79,8 +79,9 @@ func (d *decoded) byDeclaration(document []byte) error {
 	return nil
 }
 
-// named returns an encoding by its name, together with its name in the WHATWG Encoding Standard, if it has one there.
-// All other names are from the IANA registry. named returns nil for an unknown encoding.
+// named returns the encoding with the given name. If the encoding is in the WHATWG Encoding Standard, named also
+// returns the encoding's name in that standard. All other names are from the IANA registry. named returns nil for an
+// unknown encoding.
 func named(label string) (encoding.Encoding, string) {
 	if of, err := htmlindex.Get(label); err == nil {
 		name, err := htmlindex.Name(of)
@@ -123,8 +124,8 @@ func isEastAsian(name string) bool {
 }
 
 // hasWideCharacters reports whether valid UTF-8 is really text in an East Asian encoding. Characters of these encodings
-// take three bytes in UTF-8; text without any three-byte characters is valid UTF-8 by chance. ISO-2022-JP is ASCII with
-// escapes.
+// take three bytes in UTF-8. Text without any three-byte characters is therefore valid UTF-8 only by chance.
+// ISO-2022-JP is ASCII with escapes.
 func hasWideCharacters(document []byte, name string) bool {
 	if name == "iso-2022-jp" {
 		return bytes.IndexByte(document, 0x1B) >= 0
@@ -173,8 +174,8 @@ func fromUTF16(document []byte, order binary.ByteOrder) []byte {
 // to themselves.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
-// fromWindows1252 preserves valid UTF-8 and decodes all other bytes individually as windows-1252. It returns the number
-// of decoded bytes as count. Documents are often assembled from parts in different encodings.
+// fromWindows1252 preserves valid UTF-8 and decodes each remaining byte as windows-1252. count is the number of bytes
+// decoded as windows-1252. Documents are often assembled from parts in different encodings.
 func fromWindows1252(document []byte) (text []byte, count int) {
 	table := []rune(windows1252)
 	out := make([]byte, 0, len(document)+len(document)/16)
@@ -193,8 +194,8 @@ func fromWindows1252(document []byte) (text []byte, count int) {
 	return out, count
 }
 
-// withoutControls replaces characters that XML 1.0 forbids with spaces, because some senders include such characters
-// (Extensible Markup Language, 2.2).
+// withoutControls replaces characters that XML 1.0 forbids (Extensible Markup Language, 2.2) with spaces, because some
+// senders include such characters.
 func withoutControls(document []byte) []byte {
 	clean := true
 	for i, b := range document {

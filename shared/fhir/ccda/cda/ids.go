@@ -11,8 +11,9 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// RealID returns the key of the element's first globally unique id, or "" if no id is globally unique. A root without
-// an extension is globally unique only if it is a UUID, because senders put their own OID in the root.
+// RealID returns the key of the element's first globally unique id, or "" if the element doesn't have a globally unique
+// id. A root without an extension is globally unique only if it is a UUID, because senders put their own OID in the
+// root.
 func RealID(n *Node) string {
 	for id := range n.Each("id") {
 		if key := IDKey(id); key != "" {
@@ -22,7 +23,7 @@ func RealID(n *Node) string {
 	return ""
 }
 
-// IDKey returns an II in canonical form for comparison, or "" if the II identifies nothing.
+// IDKey returns an II in canonical form for comparison, or "" if the II doesn't identify anything.
 func IDKey(id *Node) string {
 	root, extension := strings.ToLower(id.Attr("root")), id.Attr("extension")
 	switch {
@@ -36,8 +37,8 @@ func IDKey(id *Node) string {
 	return ""
 }
 
-// Digest returns a hash of an element and its content that is independent of its position in the document. Two elements
-// that differ only in attribute order, white space, UUID case or templates have the same digest.
+// Digest returns a hash of an element and its content. The hash doesn't depend on the element's position in the
+// document. Two elements that differ only in attribute order, white space, UUID case or templates have the same digest.
 func Digest(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	s.buffer = make([]byte, 0, 4<<10)
@@ -46,7 +47,7 @@ func Digest(n *Node) string {
 	return hex.EncodeToString(s.hash.Sum(nil))
 }
 
-// DigestOfWords returns DigestOf for an element's Words without holding them in memory.
+// DigestOfWords returns the same hash as DigestOf for an element's Words, without holding the words in memory.
 func DigestOfWords(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	if n != nil {
@@ -100,7 +101,7 @@ func DigestOf[Text string | []byte](content Text) string {
 
 func byName(a, b attribute) int { return cmp.Compare(a.name, b.name) }
 
-// PatientKeys returns the keys of the patient ids in a document.
+// PatientKeys returns the keys of a document's patient ids.
 func PatientKeys(document *Node) []string {
 	var keys []string
 	for id := range document.At("recordTarget", "patientRole").Each("id") {

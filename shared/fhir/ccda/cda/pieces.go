@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// stretch marks the start of an open element's latest children, which may become a piece.
+// stretch marks the start of an open element's most recent children, which may become a piece.
 type stretch struct {
 	mark
 
@@ -16,7 +16,8 @@ type stretch struct {
 	names      []string
 }
 
-// minRest is the minimum size, in nodes, at which the remaining children of an element in pieces also become a piece.
+// minRest is the minimum size in nodes of a final piece. Once an element has been split into pieces, its remaining
+// children become a final piece if they reach this size.
 const minRest = 16
 
 // begin starts a stretch of children at a text offset.
@@ -31,8 +32,8 @@ func (b *builder) begin(at int) {
 }
 
 // ended adds a child to the open element's stretch if the child may be part of a piece. to is the child's end offset. A
-// child that is itself split into pieces may not be part of a piece, because every visit of one of its own pieces would
-// parse the entire child again.
+// child that is itself split into pieces can't be part of a piece, because each visit to one of the child's own pieces
+// would parse the entire child again.
 func (b *builder) ended(n *Node, isWhole bool, to int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -66,7 +67,8 @@ func (b *builder) mayBeRead(n *Node) bool {
 	return n.Name == "component" && b.inside.Name == "structuredBody"
 }
 
-// finish turns the last children of an element in pieces into a final piece. at is the element's end offset.
+// finish turns the last children of an element that is split into pieces into a final piece. at is the element's end
+// offset.
 func (b *builder) finish(at int) {
 	top := &b.open[len(b.open)-1]
 	if b.pieceNodes > 0 && !top.isWhole && b.count-top.stretch.number >= minRest {
@@ -74,7 +76,7 @@ func (b *builder) finish(at int) {
 	}
 }
 
-// fold turns the open element's stretch into a piece that ends at offset to, and releases the stretch's nodes.
+// fold turns the open element's stretch into a piece that ends at offset to. It then releases the stretch's nodes.
 func (b *builder) fold(to int) {
 	top := &b.open[len(b.open)-1]
 	s := top.stretch
@@ -100,7 +102,7 @@ func (b *builder) fold(to int) {
 	b.begin(to)
 }
 
-// run is a sequence of siblings that are parsed from the text each time they are visited.
+// run is a sequence of siblings that are parsed again from the text on each visit.
 type run struct {
 	tree      *tree
 	node      *Node    // node that represents the siblings
@@ -110,12 +112,12 @@ type run struct {
 	end       piece
 }
 
-// piece marks the start of a group of siblings by its text offset and by the number of nodes and attributes that
-// precede it.
+// piece marks the start of a group of siblings. It holds their text offset and the number of nodes and attributes
+// before the group.
 type piece struct{ from, number, attributes int32 }
 
-// has reports whether the run contains a sibling with one of the names. Without names, has reports whether the run
-// contains any element.
+// has reports whether the run contains a sibling with one of the given names. If names is empty, has reports whether
+// the run contains any element.
 func (r *run) has(names ...string) bool {
 	if len(names) == 0 {
 		return true
@@ -175,7 +177,7 @@ func (t *tree) node(number int32) *Node {
 	return descend(t.root.first, number)
 }
 
-// descend finds the node with the given number among a list of siblings and their descendants.
+// descend searches a list of siblings and their descendants for the node with the given number.
 func descend(n *Node, number int32) *Node {
 	for n != nil {
 		for n.next != nil && n.next.Number <= number {
@@ -216,18 +218,18 @@ func (r *recent) put(of *run, piece int, first *Node) {
 	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
 }
 
-// largeFactor is the number of bytes per node of a piece above which text counts as large. For a large document, the
-// resulting threshold is 64 KB.
+// largeFactor is the threshold above which text counts as large, in bytes per node of a piece. For a large document,
+// the resulting threshold is 64 KB.
 const largeFactor = 512
 
-// IsLarge reports whether an element's content is too large to be held in memory twice. The result is always false
+// IsLarge reports whether an element's content is too large to be held in memory twice. IsLarge always returns false
 // unless the document is read in pieces.
 func (d *Document) IsLarge(n *Node) bool {
 	most := largeFactor * d.tree.pieceNodes
 	return n != nil && most > 0 && n.size(most) > most
 }
 
-// size returns the approximate length of an element's text. It stops counting above most.
+// size returns the approximate length of an element's text. It stops counting once the length exceeds most.
 func (n *Node) size(most int) int {
 	sum := len(n.Text)
 	if n.more != nil && n.more.run != nil {

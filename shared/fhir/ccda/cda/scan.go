@@ -9,8 +9,8 @@ import (
 )
 
 // scanner tokenizes a UTF-8 document (Extensible Markup Language 1.0) for a builder. It accepts unambiguous markup that
-// is not well-formed: unknown entities stay unchanged, attributes may lack quotes or a value, and comments may contain
-// hyphens. It skips document type declarations and never expands their entities.
+// is not well-formed. Unknown entities stay unchanged, attributes may lack quotes or a value, and comments may contain
+// hyphens. The scanner skips document type declarations and never expands their entities.
 type scanner struct {
 	text string
 	at   int
@@ -220,7 +220,7 @@ func isNameByte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == ':' || c == '-' || c == '.'
 }
 
-// unescaped replaces entities and character references, and normalizes line ends.
+// unescaped replaces entities and character references with characters, and normalizes line endings.
 func unescaped(text string) string {
 	if strings.IndexByte(text, '&') < 0 && strings.IndexByte(text, '\r') < 0 {
 		return text

@@ -61,7 +61,7 @@ func isLenient(err error) bool {
 	})
 }
 
-// shape writes elements, attributes and texts in canonical form.
+// shape writes elements, attributes and text nodes in canonical form.
 type shape struct{ strings.Builder }
 
 func (s *shape) element(name string, attributes []string) {
@@ -110,9 +110,8 @@ type element struct {
 	children []any // *element or string
 }
 
-// decodedByLibrary returns the shape of the ClinicalDocument as parsed by encoding/xml, following the rules of package
-// cda: no prefixes, no namespace declarations, no white space outside the narrative, and values without surrounding
-// spaces.
+// decodedByLibrary returns the shape of the ClinicalDocument as parsed by encoding/xml. It follows the rules of package
+// cda. The shape omits prefixes, namespace declarations, white space outside the narrative, and spaces around values.
 func decodedByLibrary(document []byte) (string, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	decoder.Strict = false
@@ -197,8 +196,8 @@ func (e *element) write(s *shape) {
 	s.WriteByte('>')
 }
 
-// compare verifies that the scanner and encoding/xml either build the same tree from a document or both reject the
-// document. isCompared is false if an exception applies.
+// compare verifies that the scanner and encoding/xml either build the same tree from a document or both reject it.
+// isCompared is false if an exception applies to the document.
 func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	t.Helper()
 	for _, e := range exceptions {
@@ -223,7 +222,7 @@ func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	return true
 }
 
-// documents returns the corpus documents and the project's own documents, without the XML declaration, which both
+// documents returns the corpus documents and the project's own documents. It removes XML declarations, which both
 // parsers treat alike.
 func documents(tb testing.TB) map[string][]byte {
 	tb.Helper()
@@ -269,7 +268,7 @@ func documents(tb testing.TB) map[string][]byte {
 	return all
 }
 
-// mutated changes a document at one position by removing, repeating or moving a part, or by inserting markup.
+// mutated changes a document at one position. It removes, repeats or moves a part, or inserts markup.
 func mutated(document []byte, random *rand.Rand) []byte {
 	pieces := []string{
 		"<", ">", "/>", "</", "</text>", "<text>", "&", "&amp;", "&lt;", "&nbsp;", "&bad;", ";", `"`, "'", "=", " ", "\r\n",

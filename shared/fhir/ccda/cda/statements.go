@@ -18,10 +18,11 @@ func StatusOf(n *Node) string {
 	return strings.ToLower(CodeOf(status))
 }
 
-// HasNoStatus reports whether a statement has no statusCode at all, rather than an unknown status.
+// HasNoStatus reports whether a statement lacks a statusCode. A statusCode with an unknown status is not considered
+// missing.
 func HasNoStatus(n *Node) bool { return n.At("statusCode") == nil && n.Attr("nullFlavor") == "" }
 
-// Has reports whether a CD or one of its translations has one of the given codes, in any code system.
+// Has reports whether a CD or any of its translations has one of the given codes, in any code system.
 func Has(n *Node, codes ...string) bool {
 	if n == nil {
 		return false
@@ -47,8 +48,7 @@ func IsStatement(n *Node) bool {
 	return false
 }
 
-// Container returns the key of the closest enclosing statement with a real id, or "" if no enclosing statement has a
-// real id.
+// Container returns the key of the closest enclosing statement with a real id, or "" if no such statement exists.
 func Container(n *Node) string {
 	for up := n.Parent; up != nil; up = up.Parent {
 		if IsStatement(up) {
@@ -82,8 +82,9 @@ func Members(n *Node) iter.Seq[*Node] {
 	}
 }
 
-// EntryOf returns a statement in the entryRelationships of n by its template, or otherwise by its code. EntryOf ignores
-// negated statements, because they add nothing to n.
+// EntryOf returns the statement in n's entryRelationships that has the given template. If no statement has the
+// template, EntryOf returns the statement with the given code. EntryOf ignores negated statements, because they don't
+// add a fact to n.
 func EntryOf(n *Node, root string, codes ...string) *Node {
 	for r := range n.Each("entryRelationship") {
 		for s := range r.Each() {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Stamp holds the parts of a TS: its digits, at the stated precision, its fraction and its zone.
+// Stamp holds the parts of a TS: the digits at the stated precision, the fraction and the zone.
 type Stamp struct {
 	Digits string // YYYYMMDDhhmmss, possibly truncated; an even number of digits, at least 4
 	Frac   string // fraction of a second, including the decimal point
@@ -13,8 +13,8 @@ type Stamp struct {
 }
 
 // IsPlaceholder reports whether a value represents an unknown time. Placeholders are the minimum time, the maximum time
-// and the epoch of the sender's software. No clinical event took place on those days, and no living patient was born on
-// them (docs/reference/ccda.md, "Placeholders").
+// and the epoch of the sender's software. Clinical events did not take place on these days, and living patients were
+// not born on these days (docs/reference/ccda.md, "Placeholders").
 func IsPlaceholder(value string) bool {
 	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
 	if len(digits) < len("2006") {
@@ -53,7 +53,7 @@ func ReadStamp(value string) (s Stamp, ok bool) {
 		}
 		s.Frac, rest = rest[:end], rest[end:]
 	}
-	if len(s.Digits)%2 == 1 { // the last digit of an odd number of digits is meaningless
+	if len(s.Digits)%2 == 1 { // an extra digit that makes the number of digits odd is meaningless
 		s.Digits = s.Digits[:len(s.Digits)-1]
 	}
 	s.Zone, ok = readZone(strings.TrimSpace(rest))

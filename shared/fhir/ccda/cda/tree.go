@@ -1,4 +1,4 @@
-// Package cda parses a C-CDA document (HL7 CDA R2) from XML into a tree and provides access to elements, codes, ids,
+// Package cda parses a C-CDA document (HL7 CDA R2) from XML into a tree. It provides access to elements, codes, ids,
 // times, templates and clinical statements. The package does not depend on FHIR.
 package cda
 
@@ -9,15 +9,16 @@ import (
 	"slices"
 )
 
-// ErrInvalid is returned if a document cannot be converted at all. Such a document is not well-formed XML, has no
-// ClinicalDocument, is too large or is nested too deeply. The error text contains no part of the document.
+// ErrInvalid is returned if a document cannot be converted at all. Such a document is not well-formed XML, does not
+// contain a ClinicalDocument, is too large, or is nested too deeply. The error text never contains any part of the
+// document.
 var ErrInvalid = errors.New("ccda: invalid document")
 
 // Limits on documents, which come from untrusted sources.
 const (
 	maxDocument = 64 << 20 // maximum size of a document, in bytes
 	maxDepth    = 256      // maximum nesting depth of elements; the deepest real documents have about 40 levels
-	maxNodes    = 4 << 20  // maximum number of elements, texts and attributes
+	maxNodes    = 4 << 20  // maximum number of elements, text nodes and attributes
 	// maximum number of an element's children outside the narrative, excluding entries; limited because parts of a fact
 	// are compared pairwise
 	maxChildren = 2000
@@ -30,7 +31,7 @@ var (
 	errCDA   = fmt.Errorf("%w: no ClinicalDocument", ErrInvalid)
 )
 
-// Node is an element, or a text inside an element. Names have no prefix, because documents use different prefixes.
+// Node is an element or a text node. Element names don't have a prefix, because documents use different prefixes.
 // Elements of C-CDA's extension (sdtc) either have unique names or add to a list of the same name (raceCode). All
 // methods accept a nil Node, which represents a missing element.
 type Node struct {
@@ -46,14 +47,14 @@ type Node struct {
 
 type attribute struct{ name, value string }
 
-// more holds fields that few nodes need, to save memory.
+// more holds fields that most nodes don't need, to save memory.
 type more struct {
 	run    *run    // run of siblings represented by the node
 	piece  int     // first piece of the run
-	hidden []*Node // children that state no fact (see Document)
+	hidden []*Node // children that don't state a fact (see Document)
 }
 
-// FirstChild returns an element's first child, which may be a text, or nil if the element is empty.
+// FirstChild returns an element's first child, which may be a text node, or nil if the element is empty.
 func (n *Node) FirstChild() *Node {
 	if n == nil {
 		return nil
@@ -61,7 +62,7 @@ func (n *Node) FirstChild() *Node {
 	return shown(n.first)
 }
 
-// NextSibling returns the next element or text with the same parent, or nil after the last sibling.
+// NextSibling returns the next element or text node with the same parent, or nil after the last sibling.
 func (n *Node) NextSibling() *Node { return shown(n.next) }
 
 // shown returns n itself, or the first node of the run that n represents.
@@ -72,7 +73,7 @@ func shown(n *Node) *Node {
 	return n.more.run.read(n.more.piece)
 }
 
-// Hidden returns a statement's children that state no fact and were removed from the tree.
+// Hidden returns a statement's children that don't state a fact and were removed from the tree.
 func (n *Node) Hidden() []*Node {
 	if n.more == nil {
 		return nil
@@ -80,19 +81,19 @@ func (n *Node) Hidden() []*Node {
 	return n.more.hidden
 }
 
-// Parsed holds a document's ClinicalDocument element, and the number of unreadable and guessed characters.
+// Parsed holds a document's ClinicalDocument element and the numbers of unreadable and guessed characters.
 type Parsed struct {
 	Root *Node
 	// Replaced counts the byte sequences that are invalid in the document's encoding. Guessed counts the bytes that
-	// were decoded as windows-1252 although the document does not declare that encoding.
+	// were decoded as windows-1252, although the document does not declare this encoding.
 	Replaced, Guessed int
 
 	tree *tree
 }
 
-// Parse parses a document. It skips document type declarations and never expands their entities, but it decodes HTML
+// Parse parses a document. It decodes HTML entities, but skips document type declarations and never expands their
 // entities. If pieceNodes is positive, groups of that many entries, sections and narrative parts remain text and are
-// parsed again at each visit (ADR 49, "Memory").
+// parsed again on each visit (ADR 49, "Memory").
 func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	if len(document) > maxDocument {
 		return Parsed{}, errSize
@@ -119,8 +120,8 @@ func (n *Node) Attr(name string) string {
 	return ""
 }
 
-// At follows a path of element names from n, always to the first child with the name. It returns nil if no element
-// matches the path.
+// At follows a path of element names from n. At each step, it moves to the first child with the next name. At returns
+// nil if no element matches the path.
 func (n *Node) At(names ...string) *Node {
 	for _, name := range names {
 		if n == nil {
@@ -139,8 +140,8 @@ func (n *Node) At(names ...string) *Node {
 	return n
 }
 
-// Each iterates over the child elements with one of the names, in document order. Without names, Each iterates over all
-// child elements.
+// Each iterates over the child elements with one of the names, in document order. If names is empty, Each iterates over
+// all child elements.
 func (n *Node) Each(names ...string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if n == nil {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Words returns the text of an element and its content, with white space collapsed to single spaces.
+// Words returns the text of an element and its content. White space is collapsed to single spaces.
 func (n *Node) Words() string {
 	if n == nil {
 		return ""
@@ -20,7 +20,7 @@ func (n *Node) Words() string {
 	return text.String()
 }
 
-// OnlyText returns the text of an element whose content is a single text.
+// OnlyText returns the text of an element whose only child is a text node.
 func (n *Node) OnlyText() (text string, ok bool) {
 	only := n.FirstChild()
 	if only == nil || only.Name != "" || only.NextSibling() != nil {
@@ -98,7 +98,7 @@ func (w *words) add(text string) {
 	}
 }
 
-// Write appends the text of an element and its content verbatim to text.
+// Write appends the text of an element and its content to text, verbatim.
 func (n *Node) Write(text *strings.Builder) {
 	text.WriteString(n.Text)
 	if separates(n.Name) {

@@ -31,7 +31,7 @@ func AbsentConcept(n *cda.Node) *r4.CodeableConcept {
 	}
 }
 
-// Unsupported returns the extension for a primitive that has no equivalent in CDA (C-CDA on FHIR, "Immunizations",
+// Unsupported returns the extension for a primitive that doesn't have a CDA equivalent (C-CDA on FHIR, "Immunizations",
 // example: primarySource).
 func Unsupported() *r4.Element {
 	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: "unsupported"}}}

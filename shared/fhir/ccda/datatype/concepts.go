@@ -21,7 +21,7 @@ func (r *concepts) Substance(entity *cda.Node) *r4.CodeableConcept {
 	return code
 }
 
-// repeated returns the words of the narrative part that a statement refers to. The section also contains these words.
+// repeated returns the words of the narrative part that a statement refers to. These words also appear in the section.
 func (r *texts) repeated(narrative *cda.Node) string {
 	if narrative == nil || r.account.IsFull() && !r.account.Affords("reference", 0) {
 		return ""
@@ -33,9 +33,9 @@ func (r *texts) repeated(narrative *cda.Node) string {
 	return words
 }
 
-// Coding converts the code of a CD, CE or CV, without its translations. ok is false if n has no code. If the code
-// system has no URI, for example because its OID is invalid, the OID and name become an extension text beside
-// Coding.system.
+// Coding converts the code of a CD, CE or CV, without its translations. ok is false if n doesn't have a code. If the
+// code system doesn't have a URI, for example because its OID is invalid, the OID and name become an extension text
+// beside Coding.system.
 func Coding(n *cda.Node) (r4.Coding, bool) {
 	// a FHIR code allows only single spaces between words (datatypes.html#code)
 	code := strings.Join(strings.Fields(n.Attr("code")), " ")
@@ -58,9 +58,9 @@ func Coding(n *cda.Node) (r4.Coding, bool) {
 }
 
 // Concept converts a CD with its translations, in order, and its text. The text consists of the sender's words
-// (originalText, or the narrative part that originalText references). Otherwise, the text is the display name of a code
-// without a system (C-CDA on FHIR, "Mapping Guidance": CD). Concept returns nil if the CD states nothing. Concept marks
-// the converted parts as covered.
+// (originalText, or the narrative part that originalText references). If the sender's words are missing, the text is
+// the display name of a code without a system (C-CDA on FHIR, "Mapping Guidance": CD). Concept returns nil if the CD is
+// empty. Concept marks the converted parts as covered.
 func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	if n == nil {
 		return nil
@@ -79,7 +79,7 @@ func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	return concept
 }
 
-// isWords reports whether an element is text (ST, ED) rather than a code.
+// isWords reports whether an element is text (ST, ED) and not a code.
 func isWords(n *cda.Node) bool { return n.At("translation") == nil && n.At("originalText") == nil }
 
 func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
@@ -95,7 +95,7 @@ func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 	}
 }
 
-// ConceptOr is like Concept, but returns a substitute based on the nullFlavor if the concept is missing.
+// ConceptOr is like Concept. If the concept is missing, ConceptOr returns a substitute based on the nullFlavor.
 func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	if concept := r.Concept(n); concept != nil {
 		return concept
@@ -103,7 +103,7 @@ func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(n)
 }
 
-// Concepts converts all child elements with one of the names, omitting elements that state nothing.
+// Concepts converts all child elements with one of the names. It omits empty elements.
 func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
 	var list []r4.CodeableConcept
 	for n := range parent.Each(names...) {
@@ -145,8 +145,8 @@ func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	return r.InWords(n, n.At("code"))
 }
 
-// InWords returns a concept with a statement's words instead of a null code. If the statement has no words, the concept
-// states the reason for the absence.
+// InWords returns a concept that contains a statement's words instead of a null code. If the statement doesn't contain
+// words, the concept states the reason for the absence.
 func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	if words := r.Text(n.At("text")); words != "" {
 		return &r4.CodeableConcept{Text: words}

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Forms concatenates parts of the narrative and returns the result both as an XHTML attachment and as a plain text
-// attachment (C-CDA on FHIR, "Notes": /text/reference/@value).
+// Forms concatenates parts of the narrative and returns the result as two attachments, one in XHTML and one in plain
+// text (C-CDA on FHIR, "Notes": /text/reference/@value).
 func (r *contents) Forms(parts ...*cda.Node) (markup, plain *r4.Attachment) {
 	markup, plain = &r4.Attachment{ContentType: "application/xhtml+xml"}, &r4.Attachment{ContentType: "text/plain"}
 	isLarge := false

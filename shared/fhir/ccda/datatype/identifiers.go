@@ -13,7 +13,7 @@ const URISystem = "urn:ietf:rfc:3986"
 
 // Identifier converts an II (C-CDA on FHIR, "Mapping Guidance": CDA id → FHIR Identifier). A root with an extension
 // becomes system and value; a root alone becomes a URI value. A root that is not a URI, such as an OID with letters,
-// becomes the assigner's name, or the value if the II has no extension. ok is false if the II states nothing.
+// becomes the assigner's name, or the value if the II doesn't have an extension. ok is false if the II is empty.
 func Identifier(n *cda.Node) (r4.Identifier, bool) {
 	root, extension := strings.TrimSpace(n.Attr("root")), strings.TrimSpace(n.Attr("extension"))
 	if root == uriRoot && extension != "" {
@@ -51,7 +51,7 @@ func Identifier(n *cda.Node) (r4.Identifier, bool) {
 const uriRoot = "2.16.840.1.113883.4.873"
 
 // uriIdentifier splits a URL at its last slash and a URN at its last colon (C-CDA on FHIR, "Mapping Guidance": Root =
-// URI OID). It does not split a URN of an OID or UUID, or a URI without a separator.
+// URI OID). It does not split OID or UUID URNs, or URIs without a separator.
 func uriIdentifier(text string) r4.Identifier {
 	separator := "/"
 	if strings.HasPrefix(strings.ToLower(text), "urn:") {
@@ -68,7 +68,7 @@ func uriIdentifier(text string) r4.Identifier {
 	return r4.Identifier{Value: text}
 }
 
-// Identifiers converts all distinct ids of an element, omitting ids that state nothing.
+// Identifiers converts all distinct ids of an element. It omits empty ids.
 func Identifiers(n *cda.Node) []r4.Identifier {
 	var list []r4.Identifier
 	for id := range n.Each("id") {

@@ -9,7 +9,7 @@ import (
 )
 
 // completed derives the missing bounds of an IVL_TS (HL7 V3 data types R1, IVL: center and width). A width extends from
-// the stated bound. A center alone becomes the start, and a width around a center is dropped.
+// the stated bound. A center alone becomes the start. A width around a center is dropped.
 func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	width, center := n.At("width"), n.At("center")
 	isKnown := start != "" || end != ""
@@ -34,7 +34,7 @@ func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	return start, end
 }
 
-// shifted returns the time that is a duration after (sign 1) or before (sign -1) from, with the same precision. It
+// shifted returns from plus a duration if sign is 1, or minus a duration if sign is -1, with the same precision. It
 // returns "" if that precision is coarser than the duration's unit.
 func shifted(from string, width *cda.Node, sign int) string {
 	amount, unit := PeriodOf(width)

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// useOf maps the first use in the table among a set of uses (SET<CS>, separated by spaces).
+// useOf maps a set of uses (SET<CS>, separated by spaces) to the value for the first use that is in the table.
 func useOf(n *cda.Node, table terms.Table) string {
 	for use := range strings.FieldsSeq(n.Attr("use")) {
 		if mapped := table.Of(use); mapped != "" {
@@ -30,8 +30,8 @@ func (r *names) HumanNames(person *cda.Node) []r4.HumanName {
 	return list
 }
 
-// humanName converts a PN. A family name qualified as a birth name makes the entire name a maiden name, as in FHIR. A
-// call name becomes an additional given name (C-CDA on FHIR, "Patient": name).
+// humanName converts a PN. If a family name is qualified as a birth name, the entire name becomes a maiden name, as in
+// FHIR. A call name becomes an additional given name (C-CDA on FHIR, "Patient": name).
 func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	name.Use = useOf(n, nameUses)
 	for use := range strings.FieldsSeq(n.Attr("use")) {
@@ -78,7 +78,7 @@ func Shown(name r4.HumanName) string {
 	return strings.Join(append(parts, name.Suffix...), " ")
 }
 
-// Addresses converts all addresses of an element, omitting addresses that state nothing.
+// Addresses converts all addresses of an element. It omits empty addresses.
 func (r *names) Addresses(parent *cda.Node) []r4.Address {
 	var list []r4.Address
 	for n := range parent.Each("addr") {
@@ -89,7 +89,7 @@ func (r *names) Addresses(parent *cda.Node) []r4.Address {
 	return list
 }
 
-// Address converts an AD. It returns nil if the AD contains no known part.
+// Address converts an AD. It returns nil if all parts of the AD are unknown.
 func (r *names) Address(n *cda.Node) *r4.Address {
 	if n == nil {
 		return nil
@@ -150,8 +150,8 @@ func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	return list
 }
 
-// telecomSystem returns the system for a TEL's scheme. If the value has no scheme, telecomSystem infers the system from
-// the value's form.
+// telecomSystem returns the system for a TEL's scheme. If the value doesn't have a scheme, telecomSystem infers the
+// system from the value's form.
 func telecomSystem(value string) (system, rest string) {
 	scheme, after, found := strings.Cut(value, ":")
 	if found {

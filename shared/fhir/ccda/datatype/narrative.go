@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// NarrativeOf converts a section's text to the XHTML that FHIR allows (narrative.html), without scripts, forms, styles
-// or script URLs. It returns nil if the text has no words. The status is "additional", because a section may state more
-// than its entries do (narrative.html, status).
+// NarrativeOf converts a section's text to the XHTML that FHIR allows (narrative.html). The XHTML doesn't contain
+// scripts, forms, styles or script URLs. NarrativeOf returns nil if the text doesn't contain any words. The status is
+// "additional", because a section may state more than its entries do (narrative.html, status).
 func (r *contents) NarrativeOf(text *cda.Node) *r4.Narrative {
 	if !text.HasWords() {
 		return nil
@@ -38,7 +38,7 @@ func XHTML(inner string) string {
 	return divBegin + inner + divEnd
 }
 
-// writeXHTML writes a narrative element. Unknown elements are omitted, but their words are retained.
+// writeXHTML writes a narrative element. It omits unknown elements, but retains their words.
 func writeXHTML(b textWriter, n *cda.Node) {
 	if n.Name == "" {
 		writeEscaped(b, n.Text)
@@ -77,7 +77,7 @@ func writeInner(b textWriter, n *cda.Node) {
 	}
 }
 
-// writeAttributes writes only the attributes that are retained: the IDs that entries reference, table structure,
+// writeAttributes writes only the attributes that the output retains: IDs that entries reference, table structure,
 // emphasis and safe links.
 func writeAttributes(b textWriter, n *cda.Node) {
 	put := func(name, value string) { writeText(b, " "+name+`="`+Escaped(value)+`"`) }

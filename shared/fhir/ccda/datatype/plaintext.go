@@ -48,7 +48,7 @@ func (w *lineWriter) inner(n *cda.Node) {
 	}
 }
 
-// write writes a text or an element. number is the number of a list item.
+// write writes a text node or an element. number is the number of a list item.
 func (w *lineWriter) write(n *cda.Node, number int) {
 	switch n.Name {
 	case "":

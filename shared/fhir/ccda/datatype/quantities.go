@@ -49,8 +49,8 @@ func Number(text string) json.Number {
 	return json.Number(sign + whole)
 }
 
-// Quantity converts a PQ. It returns nil if the PQ has no number. The unit is the sender's text. The unit gets a code
-// only if it is a UCUM unit, which CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
+// Quantity converts a PQ. It returns nil if the PQ doesn't have a number. The unit is the sender's text. The unit gets
+// a code only if it is a UCUM unit, which CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
 func Quantity(n *cda.Node) *r4.Quantity {
 	value := Number(n.Attr("value"))
 	if value == "" {
@@ -92,8 +92,8 @@ func isAbove(a, b json.Number) bool {
 	return errX == nil && errY == nil && x > y
 }
 
-// Bound converts an IVL_PQ with one bound to a quantity with a comparator ("> 10"). It returns nil unless exactly one
-// bound is present.
+// Bound converts an IVL_PQ with one bound to a quantity with a comparator ("> 10"). It returns nil if the IVL_PQ has
+// both bounds or neither bound.
 func Bound(n *cda.Node) *r4.Quantity {
 	low, high := n.At("low"), n.At("high")
 	switch l, h := Quantity(low), Quantity(high); {
@@ -114,7 +114,7 @@ func comparator(bound *cda.Node, inclusive, exclusive string) string {
 	return inclusive
 }
 
-// Ratio converts an RTO. It returns nil unless both numbers are present.
+// Ratio converts an RTO. It returns nil if either number is missing.
 func Ratio(n *cda.Node) *r4.Ratio {
 	r := &r4.Ratio{Numerator: Quantity(n.At("numerator")), Denominator: Quantity(n.At("denominator"))}
 	if r.Numerator == nil || r.Denominator == nil {

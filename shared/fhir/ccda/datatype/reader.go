@@ -1,5 +1,5 @@
-// Package datatype converts CDA data types (HL7 V3 data types R1) to FHIR R4 data types: codes, texts, times,
-// quantities, names, addresses, telecoms, identifiers and narrative (C-CDA on FHIR, "Mapping Guidance").
+// Package datatype converts CDA data types (HL7 V3 data types R1) to FHIR R4 data types. It converts codes, texts,
+// times, quantities, names, addresses, telecoms, identifiers and narrative (C-CDA on FHIR, "Mapping Guidance").
 package datatype
 
 import (
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Reader converts data types whose meaning depends on the document, such as texts that point to the document's
+// Reader converts data types whose meaning depends on the document. Examples are texts that point to the document's
 // narrative and times without a zone.
 type Reader struct {
 	concepts
@@ -53,7 +53,7 @@ type quantities struct{ *placeholders }
 // names converts names, addresses and telecoms.
 type names struct{ times times }
 
-// placeholders counts placeholder values, each value only once.
+// placeholders counts placeholder values. It counts each value only once.
 type placeholders struct {
 	account Account
 	dropped map[int32]bool // numbers of elements already counted, because an element may be read several times
@@ -61,7 +61,7 @@ type placeholders struct {
 
 // Account records which parts of a document have been converted and which parts had to be omitted.
 type Account interface {
-	// Sources returns the functions that write content too large to be held in memory.
+	// Sources returns the functions that write content that is too large to be held in memory.
 	Sources() r4.Sources
 	// Take marks a statement or code as covered by a resource.
 	Take(n *cda.Node)
@@ -70,9 +70,9 @@ type Account interface {
 	Affords(what string, bytes int) bool
 	// IsFull reports whether the budget is exhausted.
 	IsFull() bool
-	// Drop counts a part of the document that states something but has no effect on the output.
+	// Drop counts a part of the document that states a fact but does not affect the output.
 	Drop(what, reason string)
-	// DropUnstated counts a part of the document that has no effect on the output because it states nothing.
+	// DropUnstated counts a part of the document that does not affect the output because it doesn't state a fact.
 	DropUnstated(what, reason string)
 }
 
@@ -94,7 +94,7 @@ const placeholder = "a placeholder for an unknown value"
 // Guide for Immunization Messaging, RXA-6).
 const unknownNumber = 999
 
-// Count converts a number of times, doses or repetitions. It returns nil for a placeholder.
+// Count converts the number of times, doses or repetitions. It returns nil for a placeholder.
 func (r *quantities) Count(n *cda.Node) *int32 {
 	number := Whole(n)
 	if number != nil && *number >= unknownNumber && strings.Trim(strconv.Itoa(int(*number)), "9") == "" {
@@ -104,7 +104,7 @@ func (r *quantities) Count(n *cda.Node) *int32 {
 	return number
 }
 
-// Dose converts the amount of a vaccine. It returns nil for the placeholder value, which has no unit.
+// Dose converts the amount of a vaccine. It returns nil for the placeholder value, which doesn't have a unit.
 func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	dose := Quantity(n)
 	if dose != nil && dose.Value == "999" && (dose.Unit == "" || dose.Unit == "1") {
@@ -114,8 +114,8 @@ func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	return dose
 }
 
-// isFirst reports whether n, an element without effect on the output, has not been counted yet. An element may be read
-// several times.
+// isFirst reports whether n has not been counted yet. n is an element that does not affect the output. An element may
+// be read several times.
 func (r *placeholders) isFirst(n *cda.Node) bool {
 	if r.dropped[n.Number] {
 		return false

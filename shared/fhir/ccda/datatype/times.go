@@ -38,8 +38,8 @@ func (r *times) InstantOf(moment string) string {
 }
 
 // DateTime converts a TS to a FHIR dateTime with the same precision (C-CDA on FHIR, "Mapping Guidance": times). FHIR
-// requires a zone for a time of day. A time without a zone gets the document's zone. If the document has no zone
-// either, DateTime drops the time of day.
+// requires a zone for a time of day. A time without a zone gets the document's zone. If the document doesn't have a
+// zone either, DateTime drops the time of day.
 func (r *times) DateTime(n *cda.Node) string {
 	if n != nil {
 		r.account.Take(n)
@@ -93,7 +93,7 @@ func (r *times) Date(n *cda.Node) string {
 }
 
 // Instant is like DateTime, but returns a FHIR instant, which requires a precision of seconds. A day begins in the
-// document's zone, or in UTC if the document has no zone.
+// document's zone, or in UTC if the document's zone is unknown.
 func (r *times) Instant(n *cda.Node) string {
 	t := r.DateTime(n)
 	switch {
@@ -116,8 +116,8 @@ func (r *times) Issued(n *cda.Node) string {
 	return ""
 }
 
-// Period converts an IVL_TS. It returns nil if no time is known. A single value becomes a period that starts and ends
-// at that time. A width extends from low.
+// Period converts an IVL_TS. It returns nil if all times are unknown. A single value becomes a period that starts and
+// ends at that time. A width extends from low.
 func (r *times) Period(n *cda.Node) *r4.Period {
 	start, end := r.DateTime(n.At("low")), r.DateTime(n.At("high"))
 	if start == "" && end == "" {
@@ -138,7 +138,7 @@ func (r *times) Period(n *cda.Node) *r4.Period {
 	return &r4.Period{Start: start, End: end}
 }
 
-// SameZone reports whether two dateTimes have the same zone or no time of day.
+// SameZone reports whether two dateTimes either have the same zone or have no time of day.
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
 // Start returns the time at which a fact began. It uses the first known of low, the value itself, center and high.
@@ -164,8 +164,8 @@ func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	return "", p
 }
 
-// Lasting adjusts the result of Effective for facts that continue until a stated end. Without a stated end, the result
-// is an open Period (FHIR Observation.effective[x]) rather than only the first day.
+// Lasting adjusts the result of Effective for facts that continue until a stated end. If the end is missing, the result
+// is an open Period (FHIR Observation.effective[x]), not only the first day.
 func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
 	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
 		return "", &r4.Period{Start: moment}

@@ -6,15 +6,15 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsUnnamed reports whether a concept names nothing that the patient has or had. Such a concept is unknown or contains
-// text that negates something, such as "No allergy data is applicable".
+// IsUnnamed reports whether a concept doesn't name anything that the patient has or had. Such a concept is unknown or
+// contains a negating text, such as "No allergy data is applicable".
 func IsUnnamed(concept *r4.CodeableConcept) bool {
 	return IsUnknown(concept) || len(concept.Coding) == 0 && isDenial(concept.Text)
 }
 
-// IsUnknown reports whether a concept names nothing. Such a concept is absent, has only an absence reason, or contains
-// only words that declare it unknown. Words that name something count as much as a code. A code for the absence of
-// something does name that absence.
+// IsUnknown reports whether a concept doesn't name anything. Such a concept is absent, has only an absence reason, or
+// contains only words that declare it unknown. Words that name something count as much as a code. A code for the
+// absence of something names that absence.
 func IsUnknown(concept *r4.CodeableConcept) bool {
 	if concept == nil {
 		return true
@@ -33,8 +33,8 @@ const (
 	unknownOfSnomed = "261665006" // SNOMED CT, Unknown (qualifier value)
 )
 
-// Normalized returns the words of text in lower case, without surrounding punctuation and joined by underscores, like a
-// table's keys.
+// Normalized returns the words of text as a key for a table. The words are in lower case, joined by underscores and
+// without surrounding punctuation.
 func Normalized(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.Trim(text, " .:;-*()[]"))), "_")
 }
@@ -45,7 +45,7 @@ func isUnknownName(text string) bool {
 	return unknownNames.Of(name) != "" || strings.HasPrefix(name, "unknown") && strings.Count(name, "_") < 2
 }
 
-// hasNoData reports whether a negating text means that no data is known, such as "No data recorded".
+// hasNoData reports whether a negating text means that data is missing, such as "No data recorded".
 func hasNoData(text string) bool {
 	words := strings.Split(Normalized(text), "_")
 	for _, word := range words {

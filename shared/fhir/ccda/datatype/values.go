@@ -22,8 +22,8 @@ func Spoken(v r4.Value) string {
 	return v.ValueString
 }
 
-// BytesOf returns the content of an ED. It decodes base64 if the ED declares base64, or declares no representation and
-// is not text.
+// BytesOf returns the content of an ED. It decodes base64 if the ED declares base64, or if the ED is not text and
+// doesn't declare a representation.
 func BytesOf(n *cda.Node) []byte {
 	var b strings.Builder
 	n.Write(&b)
@@ -40,8 +40,8 @@ func BytesOf(n *cda.Node) []byte {
 	return []byte(strings.TrimSpace(text))
 }
 
-// Value converts an observation's value by its xsi:type, or by the value's form if the type is missing or wrong (C-CDA
-// on FHIR, "Results": value[x]). ok is false if the observation has no value.
+// Value converts an observation's value by its xsi:type. If the type is missing or wrong, Value converts the value by
+// its form (C-CDA on FHIR, "Results": value[x]). ok is false if the observation doesn't have a value.
 func (r *Reader) Value(n *cda.Node) (v r4.Value, ok bool) {
 	if n == nil || IsFile(n) {
 		return v, false
@@ -83,7 +83,7 @@ func (r *Reader) Value(n *cda.Node) (v r4.Value, ok bool) {
 	return v, v != (r4.Value{})
 }
 
-// IsFile reports whether an ED is a base64-encoded file, such as a PDF, rather than text.
+// IsFile reports whether an ED is a base64-encoded file, such as a PDF, and not text.
 func IsFile(n *cda.Node) bool {
 	return n.Attr("representation") == "B64" && !strings.HasPrefix(cmp.Or(n.Attr("mediaType"), "text/plain"), "text/")
 }

@@ -22,7 +22,7 @@ func Category() []r4.CodeableConcept {
 	}
 }
 
-// Attached returns the content of a DocumentReference with the single attachment a.
+// Attached returns the content of a DocumentReference whose only attachment is a.
 func Attached(a *r4.Attachment) []r4.DocumentContent {
 	return []r4.DocumentContent{{Attachment: a}}
 }
@@ -76,8 +76,8 @@ func ExternalAct(c *statement.Context, n *cda.Node) {
 }
 
 // External creates a DocumentReference for an external document (External Document Reference,
-// 2.16.840.1.113883.10.20.22.4.115). The document is not fetched. External returns nil if nothing is known about the
-// document.
+// 2.16.840.1.113883.10.20.22.4.115). External does not fetch the document. It returns nil if all details of the
+// document are unknown.
 func External(c *statement.Context, n *cda.Node, told ...*cda.Node) *r4.Reference {
 	text := n.At("text")
 	a := &r4.Attachment{ContentType: text.Attr("mediaType"), Title: r4.Words(c.Read.Concept(n.At("code")))}

@@ -5,15 +5,15 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// A document's output is bounded relative to the document's size. A document can refer to one long text, name or code
-// thousands of times, and FHIR repeats the content for each reference. Real documents grow to at most three times their
-// size (docs/reference/ccda.md, "Budget").
+// The budget limits a document's output relative to the document's size. A document can refer to one long text, name or
+// code thousands of times, and FHIR repeats the content for each reference. Real documents grow to at most three times
+// their size (docs/reference/ccda.md, "Budget").
 const (
 	outputPerByte = 8
 	outputAtLeast = 256 << 10
 )
 
-// Reasons for omitting parts of a document after its budget is exhausted.
+// overBudget is the reason for omitting parts of a document after its budget is exhausted.
 const overBudget = "more than a document of its size may become"
 
 // RelationSize is the size in bytes of a reference between two statements, including the extension that some references
@@ -21,8 +21,8 @@ const overBudget = "more than a document of its size may become"
 const RelationSize = 200
 
 // budget counts the bytes of JSON in a document's output. Statements may use three quarters of the budget. Sections,
-// whose narrative is for human readers, may use fifteen sixteenths. The remainder is reserved for references that are
-// added to resources later.
+// whose narrative is for human readers, may use fifteen sixteenths. The remainder is reserved for references that
+// resources gain later.
 type budget struct {
 	total  int
 	made   int
@@ -31,13 +31,14 @@ type budget struct {
 
 func budgetOf(document int) budget { return budget{total: outputPerByte*document + outputAtLeast} }
 
-// forStatements and forSections return the total output size up to which statements and sections may be added.
+// forStatements returns the maximum output size for adding statements, and forSections returns the maximum output size
+// for adding sections.
 func (b *budget) forStatements() int { return b.total / 4 * 3 }
 
 func (b *budget) forSections() int { return b.total / 16 * 15 }
 
-// allows adds the given number of bytes for statements if the budget permits. After the first request over the budget,
-// allows refuses all later requests.
+// allows adds the given number of bytes for statements if the budget permits. After rejecting one request, allows also
+// rejects all later requests.
 func (b *budget) allows(bytes int) bool {
 	b.isFull = b.isFull || b.made+bytes > b.forStatements()
 	if !b.isFull {
@@ -55,8 +56,8 @@ func (b *budget) allowsSection(bytes int) bool {
 	return true
 }
 
-// Affords spends part of the statement budget and reports whether the part fits. A part that does not fit is counted as
-// dropped.
+// Affords spends part of the statement budget and reports whether the part fits. Affords counts a part that does not
+// fit as dropped.
 func (e *spending) Affords(what string, bytes int) bool {
 	if e.budget.allows(bytes) {
 		return true
@@ -65,8 +66,8 @@ func (e *spending) Affords(what string, bytes int) bool {
 	return false
 }
 
-// AffordsResource is like Affords, for a resource and the references to that resource in its section, the document's
-// Provenance and a plan.
+// AffordsResource is like Affords, but for a resource and all references to it. The resource's section, the document's
+// Provenance and a plan may contain such references.
 func (e *spending) AffordsResource(r r4.Resource) bool {
 	head := r.Base()
 	bytes := 0
@@ -88,13 +89,14 @@ func (e *spending) AffordsSection(what string, part any) bool {
 // ReferenceSize returns a reference's size in bytes within a list.
 func ReferenceSize(r *r4.Reference) int { return r4.Size(r, 1<<10) + len(",") }
 
-// LeftOut returns a placeholder for a reference to a resource that was omitted for lack of budget.
+// LeftOut returns a placeholder for a reference to a resource that was omitted because the budget was exhausted.
 func LeftOut() *r4.Reference { return &r4.Reference{Display: "Left out: the document is too large"} }
 
-// NotStated returns a placeholder for a reference to a resource that would assert more than its statement does.
+// NotStated returns a placeholder for a reference to a resource that would assert more than its statement asserts.
 func NotStated() *r4.Reference { return &r4.Reference{Display: "Not stated by the document"} }
 
-// After runs do once all statements have their resources, unless the resource referenced by ref was omitted.
+// After calls do once all statements have their resources. It does nothing if the resource referenced by ref was
+// omitted.
 func (e *schedule) After(ref *r4.Reference, n *cda.Node, do func(n *cda.Node)) {
 	if r4.IsKept(ref) {
 		e.Afterwards(n, do)

@@ -1,5 +1,5 @@
-// Package emit collects a document's output: its resources with ids derived from their facts, the document parts that
-// the resources cover, the dropped parts, and the budget that limits the output.
+// Package emit collects a document's output. It holds the resources, with ids derived from their facts, and the budget
+// that limits the output. It also records which document parts the resources cover and which parts were dropped.
 //
 // Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules.
 package emit
@@ -25,7 +25,7 @@ type Emitter struct {
 type headers struct {
 	Names
 
-	Salt string // empty, or the patient's id if another patient's facts have the same ids
+	Salt string // empty, or the patient's id if the ids would match another patient's facts
 }
 
 // coverage records which resource represents each statement.
@@ -93,7 +93,7 @@ func (e *Emitter) Report() DocumentReport {
 // Merged returns the number of resources that were merged into an earlier resource of the document.
 func (e *tally) Merged() int { return e.merged }
 
-// Seen is like ResourceOf, but for a resource that the caller only reads and does not retain.
+// Seen is like ResourceOf. It is used if the caller only reads the resource and does not retain it.
 func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	at, known := e.store.Find(ref.Reference)
 	if !known {
@@ -103,8 +103,8 @@ func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	return r
 }
 
-// ResourceOf returns the resource to which a reference points, including additions from later resources with the same
-// id. It returns nil if the resource has another type.
+// ResourceOf returns the resource to which a reference points. The resource includes additions from later resources
+// with the same id. ResourceOf returns nil if the resource has another type.
 func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
 	if ref == nil {
 		return nil

@@ -5,11 +5,11 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Store returns the store of all resources, in the order in which the resources were started.
+// Store returns the store of all resources, in the order in which each resource was started.
 func (e *Emitter) Store() *Store { return e.store }
 
-// Pack packs a large document's resources until they are needed again. Rules must not retain pointers to resources, or
-// to their headers, from one entry to the next.
+// Pack packs a large document's resources until they are needed again. Rules must not retain pointers to resources or
+// resource headers from one entry to the next.
 func (e *Emitter) Pack() { e.store.Pack() }
 
 // Head returns the header of the resource to which ref points, or nil if the resource is unknown.
@@ -21,7 +21,7 @@ func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	return e.store.Get(at).Base()
 }
 
-// Sources returns the functions that write content too large to be held in memory.
+// Sources returns the functions that write content that is too large to be held in memory.
 func (e *Emitter) Sources() r4.Sources { return e.sources }
 
 // CountMerged counts a resource that was merged into an earlier resource.
@@ -30,7 +30,7 @@ func (e *tally) CountMerged() { e.merged++ }
 // CountTemplate counts an entry template that has a rule.
 func (e *tally) CountTemplate(root string) { e.report.Templates[root]++ }
 
-// CountUnknown counts an entry template that has no rule.
+// CountUnknown counts an entry template that doesn't have a rule.
 func (e *tally) CountUnknown(root string) { e.report.Unknown[root]++ }
 
 // CountSection adds a section's report, including the texts counted since the previous section.
@@ -40,7 +40,7 @@ func (e *tally) CountSection(s SectionReport) {
 	e.report.Sections = append(e.report.Sections, s)
 }
 
-// CountText counts a human-readable text, such as a section's narrative or a note. isKept states whether a resource
+// CountText counts a human-readable text, such as a section's narrative or a note. isKept reports whether a resource
 // contains the text.
 func (e *tally) CountText(isKept bool) {
 	if isKept {
@@ -53,14 +53,15 @@ func (e *tally) CountText(isKept bool) {
 // IsFull reports whether the statement budget is exhausted.
 func (e *spending) IsFull() bool { return e.budget.isFull }
 
-// Afterwards runs do once all statements have their resources. do receives the node n, which is parsed again if the
-// document is large.
+// Afterwards runs do once all statements have their resources. It passes the node n to do. In a large document, n is
+// parsed again first.
 func (e *schedule) Afterwards(n *cda.Node, do func(n *cda.Node)) {
 	number := n.Number
 	e.later = append(e.later, func() { do(e.document.Node(number)) })
 }
 
-// Reference returns a reference to the resource that represents a statement, or nil if the statement has no resource.
+// Reference returns a reference to the resource that represents a statement, or nil if no resource represents the
+// statement.
 func (e *coverage) Reference(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
@@ -90,7 +91,7 @@ func (e *coverage) SetFact(n *cda.Node, head *r4.Header) {
 	e.facts[n.Number] = at
 }
 
-// Fact returns the header of the resource that represents a statement, or nil if the statement has no resource.
+// Fact returns the header of the resource that represents a statement, or nil if no resource represents the statement.
 func (e *coverage) Fact(n *cda.Node) *r4.Header {
 	if n == nil {
 		return nil
@@ -117,10 +118,10 @@ func (e *coverage) HasFact(number int32) bool {
 	return known
 }
 
-// Drop counts a part of the document that states something but has no effect on the output.
+// Drop counts a part of the document that states a fact but does not affect the output.
 func (e *tally) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }
 
-// DropUnstated counts a part of the document that has no effect on the output because it states nothing.
+// DropUnstated counts a part of the document that does not affect the output because it doesn't state a fact.
 func (e *tally) DropUnstated(what, reason string) {
 	e.drop(Dropped{What: what, Reason: reason, Count: 1, Unstated: true})
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// idNamespace distinguishes the ids of converted resources from all other version 5 UUIDs.
+// idNamespace separates the ids of converted resources from all other version 5 UUIDs.
 const idNamespace = "\x2c\x8a\x4e\x0b\x6f\x3d\x51\xb2\x9e\x47\xd1\x70\x35\xc6\x88\x1f"
 
 // Derive returns the version 5 UUID for a list of parts. Each part is hashed with its length, so different lists never
@@ -21,7 +21,8 @@ func Derive(parts ...string) string {
 	return formatUUID(version5(name))
 }
 
-// version5 returns the version 5 UUID for a namespace and a name (RFC 9562, 5.5). The argument is their concatenation.
+// version5 returns the version 5 UUID for a namespace and a name (RFC 9562, 5.5). Its argument is the concatenation of
+// the namespace and the name.
 func version5(namespaceAndName []byte) (uuid [16]byte) {
 	sum := sha1.Sum(namespaceAndName) //nolint:gosec // as above
 	sum[6] = sum[6]&0x0F | 0x50

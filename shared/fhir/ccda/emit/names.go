@@ -14,11 +14,11 @@ type Names struct {
 	Source   string // meta.source: the document's id as a URI
 	Document string // the document's id as text, from which ids are derived
 	Version  string // identifies only this document, even if the sender reused its id
-	Key      string // identifies the document's set, which determines the ids of facts in all versions
+	Key      string // identifies the document's set, from which the ids of facts in all versions are derived
 }
 
-// NamesOf returns a document's names. The texts from which ids are derived never change, regardless of the form of
-// meta.source.
+// NamesOf returns a document's names. The texts from which ids are derived never change, even if the form of
+// meta.source changes.
 func NamesOf(document *cda.Node) Names {
 	id := document.At("id")
 	root, extension := terms.URI(id.Attr("root")), id.Attr("extension")
@@ -38,15 +38,15 @@ func NamesOf(document *cda.Node) Names {
 	return n
 }
 
-// Namespaces defined in RFC 9562, 6.6, for names that are OIDs or URLs.
+// These namespaces from RFC 9562, 6.6, are for names that are OIDs or URLs.
 const (
 	namespaceOID = "\x6b\xa7\xb8\x12\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 	namespaceURL = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 )
 
-// namespaceOf returns the namespace UUID for a document's ids, as bytes. The namespace is the root itself if the root
-// is a UUID, and otherwise the version 5 UUID of the root's OID or URI. Anyone with a document can therefore derive its
-// meta.source from its id.
+// namespaceOf returns the namespace UUID for a document's ids, as bytes. If the root is a UUID, the namespace is the
+// root itself. Otherwise the namespace is the version 5 UUID of the root's OID or URI. Anyone with a document can
+// therefore derive its meta.source from its id.
 func namespaceOf(uri, root string) string {
 	kind, name := namespaceURL, uri
 	if of, isUUID := strings.CutPrefix(uri, "urn:uuid:"); isUUID {

@@ -19,7 +19,7 @@ func (r DocumentReport) IsCut() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return d.Reason == overBudget })
 }
 
-// IsPartial reports whether any fact stated in the document had no effect on its resources.
+// IsPartial reports whether any fact stated in the document did not affect its resources.
 func (r DocumentReport) IsPartial() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return !d.Unstated })
 }
@@ -27,18 +27,19 @@ func (r DocumentReport) IsPartial() bool {
 // SectionReport counts the entries of a section.
 type SectionReport struct {
 	Code    string `json:"code,omitempty"` // LOINC code
-	Rule    string `json:"rule,omitempty"` // name of the section's rule; empty without a rule
-	Entries int    `json:"entries"`        // 0 for a section that has only narrative
+	Rule    string `json:"rule,omitempty"` // name of the section's rule; empty if no rule applies
+	Entries int    `json:"entries"`        // 0 if the section contains only narrative
 
-	Texts     int `json:"texts,omitempty"`      // number of texts of the section and its notes that a resource contains
-	TextsLost int `json:"texts_lost,omitempty"` // number of texts that no resource contains
+	Texts     int `json:"texts,omitempty"`      // number of texts of the section and its notes that are in a resource
+	TextsLost int `json:"texts_lost,omitempty"` // number of texts that are not in any resource
 }
 
-// Dropped counts document parts that had no effect on the output for the same reason.
+// Dropped counts the document parts that did not affect the output for one reason.
 type Dropped struct {
 	What   string `json:"what"` // an element name or a template
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
-	// Unstated marks a part that states no fact: a null statement, part of a negated statement, or a placeholder value.
+	// Unstated reports whether the part doesn't state a fact because it is a null statement, a part of a negated
+	// statement, or a placeholder value.
 	Unstated bool `json:"unstated,omitempty"`
 }

@@ -29,8 +29,8 @@ func (e *headers) HeaderWith(kind, id string) r4.Header {
 	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: e.Source}}
 }
 
-// identity returns the parts of a statement that, in addition to its id, identify its fact. These parts are the
-// subject, the negation and the start time. The kind of a problem or allergy is not included.
+// identity returns the parts of a statement that, together with its id, identify its fact. These parts are the subject,
+// the negation and the start time. The kind of a problem or allergy is not one of these parts.
 func identity(kind string, n *cda.Node) []string {
 	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	role := n.At("participant", "participantRole")
@@ -71,7 +71,7 @@ func anyCode(n *cda.Node) string {
 }
 
 // Merge adds a resource for the given statements. If a resource with the same id exists, Merge completes the existing
-// resource, unless the two contradict each other. Merge returns the header of the resulting resource.
+// resource unless the two resources contradict each other. Merge returns the header of the resulting resource.
 func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	head := r.Base()
 	name := head.ResourceType + "/" + head.ID

@@ -8,7 +8,7 @@ import (
 )
 
 // Store holds resources in insertion order, indexed by "Type/id". A store with a Packer packs resources while they are
-// not in use, and pointers to a resource are valid only until the next Pack call.
+// not in use. In such a store, a pointer to a resource is valid only until the next Pack call.
 type Store struct {
 	packer *r4.Packer // nil if resources are never packed
 	slots  []slot
@@ -79,8 +79,8 @@ func (s *Store) Set(at int32, r r4.Resource) {
 	s.slots[at].resource = r
 }
 
-// Add adds a resource under a new name. The next Pack call packs a fact's resource. An independent entity remains
-// unpacked, because many facts refer to the entity.
+// Add adds a resource under a new name. If the resource represents a fact, the next Pack call packs it. Independent
+// entities remain unpacked, because many facts refer to the same entity.
 func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	at := int32(len(s.slots)) //nolint:gosec // the size of a document bounds it
 	s.index[name] = at

@@ -6,10 +6,10 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// noMember is the reason for dropping a part that no resource member can hold.
+// noMember is the reason for dropping a part that does not fit into any member of a resource.
 const noMember = "no rule has a member for it"
 
-// CountMisread counts a document's characters that could not be decoded or whose encoding was guessed.
+// CountMisread counts a document's unreadable characters and the characters whose encoding was guessed.
 func (e *tally) CountMisread(d cda.Parsed) {
 	if d.Replaced > 0 {
 		e.drop(Dropped{What: "character", Reason: "not one of the document's encoding", Count: d.Replaced})
@@ -19,8 +19,8 @@ func (e *tally) CountMisread(d cda.Parsed) {
 	}
 }
 
-// CountUnread counts a document's times that no rule has read. It must be called after all rules. For a document over
-// its budget, CountUnread counts statements instead of their times.
+// CountUnread counts the times in a document that no rule has read. It must be called after all rules have run. For a
+// document over its budget, CountUnread counts statements instead of their times.
 func (e *Emitter) CountUnread(document *cda.Node) {
 	if e.budget.isFull {
 		return

@@ -33,8 +33,9 @@ func New(c *statement.Context, n *cda.Node) *r4.Encounter {
 
 const actCode = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
 
-// encounterClass returns the class that FHIR requires. The class is the document's ActEncounterCode code, otherwise the
-// class for the CPT code's range (evaluation and management), otherwise unknown.
+// encounterClass returns the class, which FHIR requires. It uses the document's ActEncounterCode code if present, and
+// otherwise the class for the CPT code's range (evaluation and management). If neither is available, the class is
+// unknown.
 func encounterClass(code *cda.Node) *r4.Coding {
 	for n := range code.Descendants() {
 		if class := strings.ToUpper(n.Attr("code")); n.Attr("codeSystem") == "2.16.840.1.113883.5.4" &&
@@ -72,7 +73,8 @@ func classOfCPT(code string) string {
 	return ""
 }
 
-// AddParticipant adds a person to an encounter with a ParticipationType code. It does nothing if n names no person.
+// AddParticipant adds a person to an encounter with a ParticipationType code. It does nothing if n doesn't name a
+// person.
 func AddParticipant(c *statement.Context, e *r4.Encounter, n *cda.Node, kind string) {
 	who := c.Make.Party(n).As("Practitioner", "PractitionerRole", "RelatedPerson")
 	if who == nil {

@@ -8,10 +8,11 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// statusOf returns an encounter's status as of the document's time. The status is derived from ActStatus, or otherwise
-// from the encounter's time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). An encounter that has
-// ended is never in progress. A past encounter without an end has the status unknown, because the document does not
-// state that the encounter continued. hasLeft is true if the patient was discharged.
+// statusOf returns an encounter's status as of the document's time. The status is derived from ActStatus. If ActStatus
+// does not determine the status, statusOf uses the encounter's time (C-CDA on FHIR, "Encounters", rows statusCode and
+// effectiveTime). An encounter that has ended is never in progress. If a past encounter's end is missing, its status is
+// unknown, because the document does not state that the encounter continued. hasLeft is true if the patient was
+// discharged.
 func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	when := n.At("effectiveTime")
 	start, end := cmp.Or(when.At("low"), when), cmp.Or(when.At("high"), when)
@@ -42,8 +43,8 @@ func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	return "unknown"
 }
 
-// isDuring reports whether the document was written during an encounter. Such an encounter is the document's own
-// encounter or ends in the future.
+// isDuring reports whether the document was written during the given encounter. The encounter must be the document's
+// own encounter or end in the future.
 func isDuring(c *statement.Context, n, when *cda.Node) bool {
 	if _, dated := cda.ReadStamp(when.At("low").Attr("value")); !dated {
 		return false
@@ -52,8 +53,8 @@ func isDuring(c *statement.Context, n, when *cda.Node) bool {
 		n.Name == "encompassingEncounter" && isRecent(c, when.At("low"), encounterClass(n.At("code")).Code)
 }
 
-// isRecent reports whether an encounter with the given start may still have continued when the document was written. A
-// visit may continue until the next day, and a possible inpatient stay for a year.
+// isRecent reports whether an encounter with the given start may still have been in progress when the document was
+// written. A visit may continue until the next day, and a possible inpatient stay for a year.
 func isRecent(c *statement.Context, start *cda.Node, class string) bool {
 	const visit, stay = 1, 365
 	s, _ := cda.ReadStamp(start.Attr("value"))

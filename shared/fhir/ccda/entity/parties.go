@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// AuthorsOf returns all authors of a statement or section. If a section has no author, its narrative is attributed to
-// the document's authors.
+// AuthorsOf returns all authors of a statement or section. If a section doesn't have an author, its narrative is
+// attributed to the document's authors.
 func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 	if n.Name == "section" && n.At("author") == nil {
 		n = m.document.Root
@@ -33,8 +33,8 @@ type Party struct {
 	Time                                                       string // time of the participation
 }
 
-// As returns the party's resource of the first of the given types for which the party has a resource. It returns nil if
-// the party has no resource of these types.
+// As returns the party's resource of one of the given types. If the party has resources of several types, As returns
+// the resource whose type is listed first. It returns nil if no type matches.
 func (p Party) As(types ...string) *r4.Reference {
 	for _, t := range types {
 		var found *r4.Reference
@@ -59,10 +59,10 @@ func (p Party) As(types ...string) *r4.Reference {
 	return nil
 }
 
-// Author returns the author of a statement or section. The result is the latest of the statement's own authors, with
-// the time of the earliest (C-CDA on FHIR, "Problems" and "Allergies": author). If a statement has no author of its
-// own, Author considers the authors of the enclosing concern or organizer (same pages: authors of the concern act). The
-// authors of the section and of the document are not attributed to the statement; Provenance names them.
+// Author returns the author of a statement or section. The result is the most recent of the statement's own authors,
+// with the earliest author's time (C-CDA on FHIR, "Problems" and "Allergies": author). If a statement doesn't have its
+// own author, Author considers the authors of the enclosing concern or organizer (same pages: authors of the concern
+// act). Provenance names the section's and the document's authors. These authors are not attributed to the statement.
 func (m *Maker) Author(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		if at != n && at.Name != "entryRelationship" && at.Name != "component" && !isWrapper(at) {
@@ -103,8 +103,9 @@ func (m *Maker) latestAuthor(n *cda.Node) Party {
 	return latest
 }
 
-// Conducted returns a statement's first author, or the first author of the closest enclosing element that has an
-// author, up to the document (CDA R2, context conduction). Only Provenance should use Conducted.
+// Conducted returns a statement's first author. If the statement doesn't have an author, Conducted returns the first
+// author of the closest enclosing element that has one, up to the document (CDA R2, context conduction). Only
+// Provenance should use Conducted.
 func (m *Maker) Conducted(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		switch {
@@ -122,7 +123,7 @@ func (m *Maker) Conducted(n *cda.Node) Party {
 }
 
 // authorAround returns the author of a section or document. The result is cached, because thousands of entries share
-// it.
+// the same author.
 func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 	author, known := m.authors[n.Number]
 	if !known {
@@ -135,8 +136,8 @@ func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 // OwnAuthor is like Author, but ignores enclosing elements.
 func (m *Maker) OwnAuthor(n *cda.Node) Party { return m.Party(n.At("author")) }
 
-// Performers returns a statement's performers, or the enclosing organizer's performers if the statement has none of its
-// own.
+// Performers returns a statement's performers. If the statement doesn't have its own performers, Performers returns the
+// enclosing organizer's performers.
 func (m *Maker) Performers(n *cda.Node) []Party {
 	var list []Party
 	for p := range n.Each("performer") {
@@ -205,7 +206,7 @@ func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	return p
 }
 
-// IsPatient reports whether a role belongs to the patient. A patient can also be an author or informant.
+// IsPatient reports whether a role belongs to the patient. A patient can also act as an author or informant.
 func (m *Maker) IsPatient(role *cda.Node) bool {
 	for id := range role.Each("id") {
 		if key := cda.IDKey(id); key != "" && m.document.PatientIDs[key] {
@@ -215,11 +216,11 @@ func (m *Maker) IsPatient(role *cda.Node) bool {
 	return role.Attr("classCode") == "SELF" || cda.Has(role.At("code"), "SELF", "ONESELF")
 }
 
-// relatives lists senders' codes for relatives and friends (RoleCode, PersonalRelationshipRoleType).
+// relatives lists the codes that senders use for relatives and friends (RoleCode, PersonalRelationshipRoleType).
 const relatives = " SPS HUSB WIFE SPOUSE CHILD DAU SON PRN PRNT MTH FTH NMTH NFTH SIB BRO SIS " +
 	"DOMPART FAMMEMB FRND NBOR ROOM SIGOTHR GRPRN GRMTH GRFTH AUNT UNCLE COUSN NIECE NEPHEW "
 
-// isPersonal reports whether a role belongs to a relative or friend rather than a professional (RoleClass, RoleCode).
+// isPersonal reports whether a role belongs to a relative or friend and not to a professional (RoleClass, RoleCode).
 func isPersonal(role *cda.Node) bool {
 	if code := role.At("code"); code.Attr("codeSystem") == "2.16.840.1.113883.5.111" &&
 		strings.Contains(relatives, " "+cda.CodeOf(code)+" ") {
@@ -246,14 +247,14 @@ func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference
 	return named(m.emit.AddEntity(p), names)
 }
 
-// personHeader derives the resource's id from the person's NPI, if available, because an NPI is globally unique.
+// personHeader derives the resource's id from the person's NPI, if available. An NPI is globally unique.
 func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Header {
 	for id := range role.Each("id") {
 		if npi := id.Attr("extension"); id.Attr("root") == "2.16.840.1.113883.4.6" && npi != "" {
 			return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, "npi", npi}, parts...)...))
 		}
 	}
-	if cda.RealID(role) == "" { // without a real id, identified without the signing time
+	if cda.RealID(role) == "" { // if no id is real, identified without the signing time
 		who := cmp.Or(
 			role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"),
 			role,
@@ -334,9 +335,9 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 	return named(m.emit.AddEntity(r), names)
 }
 
-// correctGuarantor replaces the code system of the code GUAR with the code system that defines it. C-CDA's Guarantor
-// Performer (2.16.840.1.113883.10.20.22.4.88) specifies RoleCode, but only RoleClass contains the code (FHIR R4, v3
-// code systems).
+// correctGuarantor replaces the code system of the code GUAR with the correct code system. C-CDA's Guarantor Performer
+// (2.16.840.1.113883.10.20.22.4.88) specifies RoleCode, but only RoleClass contains the code (FHIR R4, v3 code
+// systems).
 func correctGuarantor(relationships []r4.CodeableConcept) {
 	for _, r := range relationships {
 		for i := range r.Coding {

@@ -36,7 +36,7 @@ func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
 	return list
 }
 
-// Specimen converts a specimenRole. It returns nil if the role states nothing.
+// Specimen converts a specimenRole. It returns nil if the role is empty.
 func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 	entity := cmp.Or(role.At("specimenPlayingEntity"), role.At("playingEntity"))
 	s := &r4.Specimen{Identifier: datatype.Identifiers(role), Type: m.read.Substance(entity), Subject: m.patient}
@@ -52,9 +52,9 @@ func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 	return s
 }
 
-// TakenBy adds a note about the procedure that took a specimen. R4 has no member for the procedure, and R4 validators
-// do not recognise R5's extension for Specimen.collection.procedure. The note contains no id, because exports derive
-// their own ids from the note (package fetch).
+// TakenBy adds a note about the procedure that took a specimen. R4 doesn't have a member for the procedure, and R4
+// validators do not recognise R5's extension for Specimen.collection.procedure. The note doesn't contain an id, because
+// exports derive their own ids from the note (package fetch).
 func (m *Maker) TakenBy(s *r4.Specimen, procedure *r4.Reference) {
 	p := emit.ResourceOf[r4.Procedure](m.emit, procedure)
 	if p == nil {

@@ -1,5 +1,5 @@
-// Package header converts a document's header, the US Realm Header (2.16.840.1.113883.10.20.22.1.1), to the Patient,
-// the Composition, the document's encounter, its care team and its Provenance.
+// Package header converts a document's header, the US Realm Header (2.16.840.1.113883.10.20.22.1.1). It creates the
+// Patient, the Composition, the document's encounter, the care team and the document's Provenance.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-patient.html and CF-participations.html.
 package header
@@ -64,8 +64,8 @@ func Composition(c *statement.Context) *r4.Composition {
 	return comp
 }
 
-// confidentiality returns a code from v3-ConfidentialityClassification, or "" for any other code, because FHIR allows
-// no other codes.
+// confidentiality returns a code from v3-ConfidentialityClassification. It returns "" for any other code, because FHIR
+// allows only codes from this value set.
 func confidentiality(n *cda.Node) string {
 	if code := strings.ToUpper(cda.CodeOf(n)); cda.IsOneOf(code, "U", "L", "M", "N", "R", "V") {
 		return code
@@ -89,7 +89,7 @@ func attesters(c *statement.Context) []r4.CompositionAttester {
 	return list
 }
 
-// relations returns the document's relations to the documents that it replaces, appends to or transforms.
+// relations returns the relations between the document and the documents that it replaces, appends to or transforms.
 func relations(d *cda.Node) []r4.CompositionRelation {
 	var list []r4.CompositionRelation
 	for n := range d.Each("relatedDocument") {
@@ -101,8 +101,8 @@ func relations(d *cda.Node) []r4.CompositionRelation {
 	return list
 }
 
-// events converts the services that the document describes. Their performers form the care team (C-CDA on FHIR,
-// "Participations": documentationOf).
+// events converts the services that the document describes. The performers of these services form the care team (C-CDA
+// on FHIR, "Participations": documentationOf).
 func events(c *statement.Context) []r4.CompositionEvent {
 	var list []r4.CompositionEvent
 	for of := range c.Document.Root.Each("documentationOf") {
@@ -125,7 +125,7 @@ func events(c *statement.Context) []r4.CompositionEvent {
 	return list
 }
 
-// careTeam creates a CareTeam from a service's performers. It returns nil if the service has no performers.
+// careTeam creates a CareTeam from a service's performers. It returns nil if the service doesn't have performers.
 func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Reference {
 	t := &r4.CareTeam{
 		Identifier: datatype.Identifiers(service), Subject: c.Patient, Encounter: c.Encounter, Period: period,
@@ -155,7 +155,7 @@ func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Re
 }
 
 // AddProvenance creates the Provenance for the entire document, with the document's authors, sender and time (US Core
-// Provenance). If several documents state a fact, their Provenances together name every source.
+// Provenance). If several documents state a fact, the Provenances of these documents together name every source.
 func AddProvenance(c *statement.Context, comp *r4.Composition) {
 	d := c.Document.Root
 	p := &r4.Provenance{

@@ -11,8 +11,8 @@ import (
 )
 
 // Patient creates the Patient (C-CDA on FHIR, "Patient"; US Core Patient), the guardians and the provider organization.
-// Patient uses only the first recordTarget. Additional record targets would describe a group, for which C-CDA has no
-// documents.
+// Patient uses only the first recordTarget. Additional record targets would describe a group, and C-CDA doesn't define
+// documents for groups.
 func Patient(c *statement.Context) {
 	role := c.Document.Root.At("recordTarget", "patientRole")
 	who := role.At("patient")
@@ -89,8 +89,8 @@ func setExtensions(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	}
 }
 
-// ombExtension creates the US Core extension for race or ethnicity, with the OMB categories, the detailed codes and the
-// text.
+// ombExtension creates the US Core extension for race or ethnicity. The extension contains the OMB categories, the
+// detailed codes and the text.
 func ombExtension(name string, who *cda.Node, element string) *r4.Extension {
 	e := &r4.Extension{URL: datatype.USCore + name}
 	var words []string

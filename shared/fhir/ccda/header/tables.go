@@ -9,14 +9,14 @@ APND appends
 XFRM transforms
 `
 
-// unknownRaces maps the null flavors that US Core accepts as a race to their display (us-core-race, ombCategory).
+// unknownRaces maps each null flavor that US Core accepts as a race to its display (us-core-race, ombCategory).
 const unknownRaces terms.Table = `
 UNK Unknown
 ASKU Asked but no answer
 `
 
-// languages maps three-letter ISO 639-2 codes to BCP 47 tags, for languages that also have a two-letter code (RFC 5646,
-// 2.2.1).
+// languages maps three-letter ISO 639-2 codes to BCP 47 tags. It contains the languages that also have a two-letter
+// code (RFC 5646, 2.2.1).
 const languages terms.Table = `
 eng en
 spa es

@@ -1,5 +1,5 @@
-// Package observation creates Observations, which occur in every section. It converts the members common to all
-// Observations, panels, and generic facts from statements without a rule (C-CDA on FHIR, "Results":
+// Package observation creates Observations, which occur in every section. It converts panels, the members common to all
+// Observations, and generic facts from statements without a rule (C-CDA on FHIR, "Results":
 // hl7.org/fhir/us/ccda/CF-results.html).
 package observation
 
@@ -14,8 +14,8 @@ import (
 )
 
 // Generic converts a statement without a rule. It creates an Observation for an observed or completed statement, and a
-// ServiceRequest for a planned statement. A statement without a code, a value or words only groups other statements and
-// produces no resource.
+// ServiceRequest for a planned statement. A statement without a code, a value or words only groups other statements, so
+// Generic doesn't create a resource for the statement.
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
@@ -35,7 +35,7 @@ func Generic(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// sectionCategory returns the section's code or title, as the category of a statement without a rule.
+// sectionCategory returns the section's code or title as the category for a statement without a rule.
 func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 	if code, ok := datatype.Coding(c.InSection.At("code")); ok {
 		return []r4.CodeableConcept{{Coding: []r4.Coding{code}, Text: c.InSection.At("title").Words()}}
@@ -66,8 +66,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// performers returns the distinct performers in known and parties. An organizer may name a thousand performers that
-// apply to each of its members.
+// performers returns the distinct performers in known and parties. An organizer may name a thousand performers, and
+// each performer applies to all of the organizer's members.
 func performers(known []r4.Reference, parties []entity.Party) []r4.Reference {
 	var set r4.ReferenceSet
 	for _, one := range known {
@@ -91,8 +91,8 @@ func AddAuthors(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	o.Performer = performers(o.Performer, authors)
 }
 
-// effectiveOf returns a statement's time. If the statement has no time, effectiveOf returns the enclosing organizer's
-// time.
+// effectiveOf returns a statement's time. If the statement doesn't have a time, effectiveOf returns the enclosing
+// organizer's time.
 func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	for at := n; at != nil; at = cda.Outer(at) {
 		moment, period = c.Read.Effective(at.At("effectiveTime"))
@@ -187,8 +187,8 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	return list
 }
 
-// openBound returns the text of a bound that is excluded from its range, because FHIR's bounds are inclusive. It
-// returns "" for any other bound.
+// openBound returns the text of a bound that is excluded from its range. Such a bound is kept as text because FHIR's
+// bounds are inclusive. openBound returns "" for any other bound.
 func openBound(value *cda.Node) string {
 	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
 		return datatype.Spoken(r4.Value{ValueQuantity: q})
@@ -201,7 +201,7 @@ func SocialCategory() *r4.CodeableConcept {
 	return r4.Concept(Category, "social-history", "Social History")
 }
 
-// Focus returns the people other than the patient whom an observation describes, such as a caregiver.
+// Focus returns the people that an observation describes, such as a caregiver, excluding the patient.
 func Focus(c *statement.Context, n *cda.Node) []*r4.Reference {
 	var list []*r4.Reference
 	for p := range n.Each("participant") {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Code systems for Observation.category, from FHIR and US Core.
+// These are code systems from FHIR and US Core for Observation.category.
 const (
 	Category       = "http://terminology.hl7.org/CodeSystem/observation-category"
 	USCoreCategory = "http://hl7.org/fhir/us/core/CodeSystem/us-core-category"
@@ -25,7 +25,8 @@ func NewIn(c *statement.Context, n *cda.Node, categories ...*r4.CodeableConcept)
 }
 
 // Panel creates an Observation for an organizer whose members are Observations (observation.html, "hasMember"). The
-// Observation's time is the organizer's own time, or the span from the first member to the last.
+// Observation's time is the organizer's own time. If the organizer doesn't have a time, Panel uses the span from the
+// first member to the last.
 func Panel(
 	c *statement.Context, n *cda.Node, section *statement.Section, categories ...*r4.CodeableConcept,
 ) *r4.Observation {
@@ -94,7 +95,8 @@ func Component(o *r4.Observation) r4.Component {
 	}
 }
 
-// SetAbsent records that an Observation has no value, unless the Observation has a value or parts (US Core: us-core-2).
+// SetAbsent records that an Observation's value is missing. It does nothing if the Observation has a value or parts (US
+// Core: us-core-2).
 func SetAbsent(o *r4.Observation, value *cda.Node) {
 	if o.Value == (r4.Value{}) && o.Absent == nil && o.Component == nil && o.HasMember == nil {
 		o.Absent = datatype.AbsentConcept(value)
@@ -108,7 +110,8 @@ func SetTime(o *r4.Observation, n *cda.Node) {
 	}
 }
 
-// YetToDo converts a planned statement among completed statements as if it were in a plan section.
+// YetToDo converts a planned statement that appears among completed statements. It treats the statement as if it were
+// in a plan section.
 func YetToDo(c *statement.Context, n *cda.Node) {
 	root := plannedRoots.Of(n.Name)
 	if !c.Rules.ConvertBy(root, n) {

@@ -41,7 +41,7 @@ type ReferenceRange struct {
 	Text      string            `json:"text,omitempty"`
 }
 
-// Component is a part of an Observation that has no meaning on its own.
+// Component is a part of an Observation that is meaningless on its own.
 type Component struct {
 	Value
 

@@ -21,7 +21,7 @@ func Concept(system, code, display string) *CodeableConcept {
 	return &CodeableConcept{Coding: []Coding{{System: system, Code: code, Display: display}}}
 }
 
-// IsEmpty reports whether a struct has no fields set.
+// IsEmpty reports whether all of a struct's fields are unset.
 func IsEmpty(v any) bool { return reflect.ValueOf(v).IsZero() }
 
 // Display returns the first display text among a concept's codings.

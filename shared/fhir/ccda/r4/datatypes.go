@@ -9,14 +9,14 @@ import (
 // Coding is a code from a code system (datatypes.html#Coding).
 type Coding struct {
 	System     string   `json:"system,omitempty"`
-	SystemText Original `json:"_system,omitempty"` // name of the code system if it has no URI
+	SystemText Original `json:"_system,omitempty"` // name of the code system if it doesn't have a URI
 	Version    string   `json:"version,omitempty"`
 	Code       string   `json:"code,omitempty"`
 	Display    string   `json:"display,omitempty"`
 }
 
-// Original holds the source text of a primitive that has no FHIR value. Original is encoded as the element that
-// accompanies the primitive, with the extension originalText (extension-originaltext.html).
+// Original holds a primitive's source text if the primitive doesn't have a FHIR value. Original is encoded as the
+// element that accompanies the primitive, with the extension originalText (extension-originaltext.html).
 type Original string
 
 // MarshalJSON implements json.Marshaler.
@@ -67,7 +67,7 @@ type Quantity struct {
 	Code       string      `json:"code,omitempty"`
 }
 
-// Range has two bounds, one of which may be missing (datatypes.html#Range).
+// Range is a range with two bounds, one of which may be missing (datatypes.html#Range).
 type Range struct {
 	Low  *Quantity `json:"low,omitempty"`
 	High *Quantity `json:"high,omitempty"`
@@ -79,7 +79,7 @@ type Ratio struct {
 	Denominator *Quantity `json:"denominator,omitempty"`
 }
 
-// Period has a start and an end, one of which may be missing (datatypes.html#Period).
+// Period is a period with a start and an end, one of which may be missing (datatypes.html#Period).
 type Period struct {
 	Extension []Extension `json:"extension,omitempty"`
 	Start     string      `json:"start,omitempty"`
@@ -152,7 +152,8 @@ type Value struct {
 	ValuePeriod          *Period          `json:"valuePeriod,omitempty" choice:"value"`
 }
 
-// Extension holds a value for which FHIR has no member (extensibility.html). Either Extension or a single value is set.
+// Extension holds a value that doesn't have a FHIR member (extensibility.html). Either Extension or a single value is
+// set.
 type Extension struct {
 	URL                  string           `json:"url"`
 	Extension            []Extension      `json:"extension,omitempty"`
@@ -169,7 +170,7 @@ type Extension struct {
 	ValueTiming          *Timing          `json:"valueTiming,omitempty"`
 }
 
-// Element accompanies a primitive that has no value (json.html#primitive).
+// Element accompanies a primitive that doesn't have a value (json.html#primitive).
 type Element struct {
 	Extension []Extension `json:"extension,omitempty"`
 }

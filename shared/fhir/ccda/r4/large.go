@@ -22,7 +22,7 @@ type Large struct {
 	Sum     string // SHA-256 of the content
 }
 
-// Sources holds the functions that write each Large, by the Large's Sum.
+// Sources maps each Large's Sum to the function that writes its content.
 type Sources map[string]func(io.Writer) error
 
 // Text adds UTF-8 text that will be encoded as a JSON string. Text returns any error from write.
@@ -45,7 +45,7 @@ func (s Sources) Data(write func(io.Writer) error) (*Large, error) {
 	if err := write(&m); err != nil {
 		return nil, err
 	}
-	// the length includes the member's name, as in Size
+	// the length includes the member's name, as Size does
 	encoded := len(`"data,omitempty":"",`) + base64.StdEncoding.EncodedLen(m.size)
 	return s.add(write, &Large{Size: m.size, Encoded: encoded, Sum: string(m.hash.Sum(nil))}), nil
 }
@@ -64,7 +64,7 @@ func (m *meter) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// runes forwards the data written to it in chunks that end at a character boundary.
+// runes forwards the data written to it in chunks. Each chunk ends at a character boundary.
 type runes struct {
 	to   func(part []byte) error
 	rest []byte
@@ -93,15 +93,15 @@ func (r *runes) Write(part []byte) (int, error) {
 	return size, r.to(whole)
 }
 
-// place is a member of a resource whose value is a Large.
+// place is a member of a resource with a Large as its value.
 type place struct {
 	large  *Large
 	isData bool
 	set    func(content []byte) // replaces the Large with the content
 }
 
-// places returns a resource's members whose value is a Large. Only types with a narrative or attachments have such
-// members.
+// places returns the members of a resource that have a Large as their value. Only types with a narrative or attachments
+// have such members.
 func places(r Resource) []place {
 	var list []place
 	markup := func(n *Narrative) {
@@ -198,8 +198,8 @@ func (s Sources) writeTo(w io.Writer, r Resource) error {
 	return err //nolint:wrapcheck // Write does it
 }
 
-// marked returns a resource's JSON with a marker instead of each Large. The markers do not occur elsewhere in the JSON
-// and have the same order as list.
+// marked returns a resource's JSON with a marker in place of each Large. The markers are in the same order as list and
+// do not occur elsewhere in the JSON.
 func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 	for attempt := 0; ; attempt++ {
 		marks = marks[:0]

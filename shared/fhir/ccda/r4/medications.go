@@ -1,6 +1,7 @@
 package r4
 
-// MedicationRequest is the FHIR MedicationRequest resource (medicationrequest.html), an order for medication.
+// MedicationRequest is the FHIR MedicationRequest resource (medicationrequest.html). It represents an order for
+// medication.
 type MedicationRequest struct {
 	Header
 
@@ -28,7 +29,7 @@ type MedicationRequest struct {
 	Dispense        *DispenseRequest  `json:"dispenseRequest,omitempty"`
 }
 
-// DispenseRequest holds the amounts and times that a pharmacy may dispense.
+// DispenseRequest holds the amounts that a pharmacy may dispense and the times at which it may dispense them.
 type DispenseRequest struct {
 	ValidityPeriod *Period    `json:"validityPeriod,omitempty"`
 	Repeats        *int32     `json:"numberOfRepeatsAllowed,omitempty"`
@@ -96,7 +97,8 @@ type MedicationDispense struct {
 	Dosage        []Dosage                  `json:"dosageInstruction,omitempty"`
 }
 
-// Medication is the FHIR Medication resource (medication.html), a product that a code alone does not describe.
+// Medication is the FHIR Medication resource (medication.html). It represents a product that a code alone can't
+// describe.
 type Medication struct {
 	Header
 

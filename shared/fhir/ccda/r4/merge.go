@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxCodings limits the codings that other resources may add to a concept. No real concept has that many codings.
+// maxCodings limits the codings that other resources may add to a concept. Real concepts have fewer codings.
 const maxCodings = 100
 
-// Filler merges resources of the same type and id. It caches the elements of long lists, so each repetition of a
+// Filler merges resources that have the same type and id. It caches the elements of long lists, so each repetition of a
 // resource is merged in constant time. The zero value is ready to use.
 type Filler struct{ known map[any]*members }
 
-// Fill completes a resource from another resource of the same type and id. It adds missing members, codings of the same
-// concept, and elements of lists tagged for merging (names, identifiers, notes). Fill does not merge other lists,
-// because two records of one dose do not mean two doses. The source of into is unchanged. The resources then share
-// elements, so other must not be used afterwards.
+// Fill completes a resource from another resource that has the same type and id. It adds missing members, missing
+// codings of the same concept, and missing elements of lists tagged for merging (names, identifiers, notes). Fill does
+// not merge any other lists, because two records of one dose do not mean two doses. Fill does not change into's source.
+// Afterwards the resources share elements, so other must not be used again.
 func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
@@ -25,15 +25,15 @@ func (f *Filler) Fill(into, other Resource) {
 	f.walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem())
 }
 
-// Agree reports whether two resources of the same type do not contradict each other, so that Fill would lose no data
+// Agree reports whether two resources of the same type agree with each other. If they agree, Fill doesn't lose data
 // from either resource.
 func Agree(a, b Resource) bool {
 	return !endsActive(a, b) && !endsActive(b, a) &&
 		(*Filler)(nil).walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
 }
 
-// endsActive reports whether one resource is an active condition and the other resource states when the condition ended
-// (con-4).
+// endsActive reports whether one resource is an active condition while the other resource states when the condition
+// ended (con-4).
 func endsActive(active, ended Resource) bool {
 	a, okA := active.(*Condition)
 	e, okE := ended.(*Condition)
@@ -78,8 +78,8 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	return agree
 }
 
-// choices returns the names of the choice elements (value[x]) that already have a value, so that no second value is
-// added.
+// choices returns the names of the choice elements (value[x]) that already have a value. Fill must not add a second
+// value to these elements.
 func choices(of reflect.Value) []string {
 	var taken []string
 	for i := range of.NumField() {
@@ -102,7 +102,7 @@ func (f *Filler) fillMeta(into, other reflect.Value) {
 	}
 }
 
-// same reports whether two values have the same meaning. Concepts that share a coding have the same meaning and
+// same reports whether two values have the same meaning. Concepts with a common coding have the same meaning and
 // complete each other.
 func same(into, other reflect.Value, fill bool) bool {
 	if reflect.DeepEqual(into.Interface(), other.Interface()) {
@@ -124,8 +124,8 @@ func same(into, other reflect.Value, fill bool) bool {
 	return true
 }
 
-// samePeriod reports whether two periods are compatible. One period's end may close the other, open period, and a date
-// is compatible with a time on that day.
+// samePeriod reports whether two periods are compatible. If one period is open, the other period's end may close it. A
+// date is compatible with a time on that day.
 func samePeriod(into *Period, other any, fill bool) bool {
 	b, ok := other.(*Period)
 	if !ok {
@@ -142,8 +142,8 @@ func samePeriod(into *Period, other any, fill bool) bool {
 	return true
 }
 
-// finer returns the more precise of two times. The times must match: one of them is empty or a less precise form of the
-// other.
+// finer returns the more precise of two times. The times match if they are equal, if either is empty, or if one is a
+// less precise form of the other.
 func finer(a, b string) (string, bool) {
 	if strings.HasPrefix(b, a) {
 		return b, true

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Packer encodes resources as bytes, at a tenth of their size as structs, and decodes them. A text shared by several
-// resources is stored once, in the Packer that encoded the resources. The zero value is ready to use.
+// Packer encodes resources as bytes, which take a tenth of the space of the structs, and decodes them. A Packer stores
+// each text that several of its resources share only once. The zero value is ready to use.
 type Packer struct {
 	types  []reflect.Type
 	texts  []string
@@ -17,15 +17,15 @@ type Packer struct {
 	buffer []byte
 }
 
-// Limits for texts shared between resources.
+// Limits on the texts that resources share.
 const (
 	maxTexts     = 1 << 16
 	maxTextBytes = 256
 	seenTexts    = 1 << 13
 )
 
-// Encodings of a text: the text's length and bytes, the position of a known text, a UUID, or a UUID after a known text
-// such as "Patient/".
+// A text is encoded in one of these forms: the text's length and bytes, the position of a known text, a UUID, or a UUID
+// after a known text such as "Patient/".
 const (
 	asBytes = iota
 	asKnown
@@ -125,8 +125,8 @@ func (p *Packer) text(text string) {
 	p.buffer = append(p.buffer, text...)
 }
 
-// place returns the position of a known text. It adds a text when the text is packed for the second time, or
-// immediately if atOnce is set.
+// place returns the position of a known text. It adds a text to the known texts when the text is packed for the second
+// time, or immediately if atOnce is set.
 func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(text) > maxTextBytes {
 		return 0, false

@@ -47,7 +47,7 @@ type Goal struct {
 	Outcome     []Reference       `json:"outcomeReference,omitempty" merge:"union"`
 }
 
-// GoalTarget is a target with its due date. At most one detail is set.
+// GoalTarget is a target with its due date. At most one of the detail fields is set.
 type GoalTarget struct {
 	Measure  *CodeableConcept `json:"measure,omitempty"`
 	Quantity *Quantity        `json:"detailQuantity,omitempty"`

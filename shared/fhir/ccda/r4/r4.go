@@ -23,7 +23,7 @@ type Header struct {
 	Extension    []Extension `json:"extension,omitempty" merge:"union"`
 }
 
-// Meta holds a resource's source, and codes from the source that have no other FHIR member.
+// Meta holds a resource's source and the source's codes for which FHIR does not define another member.
 type Meta struct {
 	Source string   `json:"source,omitempty"`
 	Tag    []Coding `json:"tag,omitempty"`
@@ -80,7 +80,7 @@ func (l *line) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// AppendNew appends to list the elements that it does not yet contain.
+// AppendNew appends to list each element that list does not yet contain.
 func AppendNew[T comparable](list []T, more ...T) []T {
 	for _, m := range more {
 		known := false

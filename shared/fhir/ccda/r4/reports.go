@@ -1,6 +1,7 @@
 package r4
 
-// DiagnosticReport is the FHIR DiagnosticReport resource (diagnosticreport.html): a group of related results.
+// DiagnosticReport is the FHIR DiagnosticReport resource (diagnosticreport.html). It represents a group of related
+// results.
 type DiagnosticReport struct {
 	Header
 

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Size returns an upper bound on the number of JSON bytes that encode a resource or part of a resource. It stops
-// counting once the result exceeds most, so measuring a value costs no more than the allowed output.
+// Size returns an upper bound on the number of JSON bytes needed to encode a resource or part of a resource. Size stops
+// counting once the result exceeds most, so measuring a value never costs more than writing the allowed output.
 func Size(v any, most int) int {
 	s := sizer{most: most}
 	s.value(reflect.ValueOf(v))

@@ -10,7 +10,8 @@ import (
 const (
 	// few is the maximum number of elements for which comparison is faster than hashing.
 	few = 32
-	// maxNames limits the names that other resources may add to a person, because names must be compared pairwise.
+	// maxNames limits the number of names that other resources may add to a person, because names must be compared
+	// pairwise.
 	maxNames = 100
 )
 
@@ -43,7 +44,7 @@ func (f *Filler) union(into, other reflect.Value) {
 	}
 }
 
-// compare is like union, but compares elements pairwise and limits the result to most elements.
+// compare is like union, but compares elements pairwise and limits the number of elements in the result to most.
 func compare(into, other reflect.Value, most int) {
 	for i := 0; i < other.Len() && into.Len() < most; i++ {
 		known := false
@@ -112,8 +113,8 @@ func spell(to []byte, v reflect.Value) []byte {
 
 func count(to []byte, n int) []byte { return append(strconv.AppendInt(to, int64(n), 10), ' ') }
 
-// sameName reports whether two names are the same, even if one name lacks some parts. It copies the more complete name
-// to into.
+// sameName reports whether two names are the same, even if parts of either name are missing. It copies the more
+// complete name to into.
 func sameName(into, other reflect.Value) bool {
 	a, okA := reflect.TypeAssert[HumanName](into)
 	b, okB := reflect.TypeAssert[HumanName](other)

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// authorships collects the authors of statements that name their own authors, and the performers of statements whose
-// resource has no member for performers. Statements with the same author and time share a Provenance (C-CDA on FHIR,
-// "Mapping Guidance": Provenance).
+// authorships collects the authors of statements that name their own authors. It also collects the performers of
+// statements whose resource doesn't have a member for performers. Statements with the same author and time share a
+// Provenance (C-CDA on FHIR, "Mapping Guidance": Provenance).
 type authorships struct {
 	list  []*authorship
 	index map[string]*authorship
@@ -24,9 +24,9 @@ type authorship struct {
 	targets    r4.ReferenceSet
 }
 
-// Attribute collects a statement's authors, and its performers if the resource has no member for performers. For a
-// statement other than the main statement, such as the concern around a problem, Attribute also collects the time,
-// which the resource lacks.
+// Attribute collects a statement's authors. If the resource doesn't have a member for performers, Attribute also
+// collects the performers. For a statement other than the main statement, such as the concern around a problem,
+// Attribute also collects the time, which is missing from the resource.
 func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	c.attributeToAuthors(head, n)
 	if n.At("author") != nil {
@@ -53,9 +53,8 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	})
 }
 
-// hasNoPerformer reports whether a statement's resource has no member for the statement's performers. A
-// MedicationRequest names the intended performer, so it has no member for the person who administered a reported
-// medication.
+// hasNoPerformer reports whether a statement's resource lacks a member for the statement's performers. A
+// MedicationRequest names the intended performer, so it can't name the person who administered a reported medication.
 func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	switch head.ResourceType {
 	case "AllergyIntolerance", "Condition", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":
@@ -66,8 +65,8 @@ func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	return false
 }
 
-// AttributeSection attributes a section's authors to those of its resources whose statements name no author (CDA R2,
-// context conduction: an author in an entry overrides the section's authors).
+// AttributeSection attributes resources in a section to the section's authors if the resource's statements don't name
+// an author (CDA R2, context conduction: an author in an entry overrides the section's authors).
 func (c *Context) AttributeSection(section *cda.Node, resources []r4.Reference) {
 	if section.At("author") == nil {
 		return
@@ -86,8 +85,8 @@ func (c *Context) attributeToAuthors(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// activityOf returns a statement's activity, derived from the statement's code, or from its class if the code
-// determines no activity.
+// activityOf returns a statement's activity. The activity is derived from the statement's code. If the code doesn't
+// determine an activity, the activity is derived from the statement's class.
 func activityOf(n *cda.Node) r4.Coding {
 	if code, ok := datatype.Coding(n.At("code")); ok {
 		return code
@@ -97,7 +96,7 @@ func activityOf(n *cda.Node) r4.Coding {
 	}
 }
 
-// participation is a person's role in a statement, with the time.
+// participation is a person's role in a statement and the time of participation.
 type participation struct {
 	kind, display string // the agent's role
 	moment        string

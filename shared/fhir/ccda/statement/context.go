@@ -1,5 +1,6 @@
-// Package statement contains the code that all sections share: the context for converting a clinical statement, the
-// structure of section rules, and a statement's relations to other statements, authors and comments.
+// Package statement contains code that all sections share. It provides the context for converting a clinical statement
+// and the structure of section rules. It also provides access to a statement's authors, comments and relations to other
+// statements.
 package statement
 
 import (
@@ -10,19 +11,19 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Context is passed to every rule. Rules read its fields but never assign them. The first group of fields applies to
-// the entire document. The second group applies to the current section and is set by package body.
+// Context is passed to every rule. Rules may read its fields but must not assign them. The first group of fields
+// applies to the entire document. Package body sets the second group, which applies to the current section.
 type Context struct {
 	Document  *cda.Document
 	Patient   *r4.Reference
-	Encounter *r4.Reference // encompassingEncounter, set by package header; nil without an encounter
+	Encounter *r4.Reference // encompassingEncounter, set by package header; nil if the document doesn't have one
 	Read      *datatype.Reader
 	Make      *entity.Maker
 	Emit      *emit.Emitter
 	Rules     Rules
 	Problems  Problems
 
-	Within    string          // name of the section's rule; empty without a rule
+	Within    string          // name of the section's rule; empty if no rule applies
 	InSection *cda.Node       // the section's element
 	Open      r4.ReferenceSet // resources created in the section so far
 
@@ -32,30 +33,31 @@ type Context struct {
 // Rules converts nested statements, regardless of the section to which their rules belong.
 type Rules interface {
 	// ConvertBy converts a statement by a template's rule, even if the statement does not have that template. It
-	// reports whether the template has a rule.
+	// reports whether a rule exists for the template.
 	ConvertBy(root string, n *cda.Node) bool
-	// Member converts a statement in an organizer, by the statement's own template or the template that the section
-	// assumes. It returns a reference to the statement's resource, or nil if no resource was created.
+	// Member converts a statement in an organizer. It uses the statement's own template or the template that the
+	// section assumes. It returns a reference to the statement's resource, or nil if no resource was created.
 	Member(n *cda.Node, section *Section) *r4.Reference
 }
 
 // Problems converts problem observations outside the problem list, such as an encounter's diagnoses.
 type Problems interface {
-	// Is reports whether an observation is a problem rather than an accompanying status or note.
+	// Is reports whether an observation is a problem, as opposed to an accompanying status or note.
 	Is(n *cda.Node) bool
-	// Convert creates a Condition for a problem. act is the enclosing concern, or nil if the problem has no concern.
+	// Convert creates a Condition for a problem. act is the enclosing concern, or nil if the problem is outside a
+	// concern.
 	Convert(n, act *cda.Node) *r4.Reference
 	// ConvertAct creates Conditions for all problems in an act.
 	ConvertAct(act *cda.Node) []r4.Reference
 }
 
-// NewContext returns a context without rules, for a document about the given patient.
+// NewContext returns a context for a document about the given patient. The context doesn't have any rules yet.
 func NewContext(d *cda.Document, patient *r4.Reference, to *emit.Emitter) *Context {
 	read := datatype.NewReader(d, to)
 	return &Context{Document: d, Patient: patient, Read: read, Make: entity.NewMaker(d, patient, read, to), Emit: to}
 }
 
-// Named runs do with the section's rule name temporarily replaced by rule.
+// Named calls do with the section's rule name temporarily replaced by rule.
 func (c *Context) Named(rule string, do func()) {
 	within := c.Within
 	c.Within = rule

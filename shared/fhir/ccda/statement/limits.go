@@ -13,10 +13,10 @@ const (
 	noStatus   = "no resource can state that its status is unknown"
 )
 
-// limit ensures that a resource asserts no more than its statement, regardless of the rule that created the resource. A
-// negated statement becomes refuted or not done. A null or unnamed statement becomes neither confirmed nor in progress.
-// If the resource's type can't express this status, limit returns the reason for dropping the resource; otherwise it
-// returns "".
+// limit ensures that a resource doesn't assert more than its statement, regardless of the rule that created the
+// resource. A negated statement becomes refuted or not done. A null or unnamed statement becomes neither confirmed nor
+// in progress. If the resource's type can't express this status, limit returns the reason for dropping the resource.
+// Otherwise it returns "".
 func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
 		return cda.NullReason(n.Attr("nullFlavor"))
@@ -30,7 +30,7 @@ func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	return ""
 }
 
-// isUnnamed reports whether the subject of a resource has no name.
+// isUnnamed reports whether a resource's subject is unnamed.
 func (c *Context) isUnnamed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
@@ -80,7 +80,7 @@ func negate(r r4.Resource) bool {
 		r.DoNotPerform = r4.True()
 	case *r4.ServiceRequest:
 		r.DoNotPerform = r4.True()
-	case *r4.DeviceRequest: // R4 has no doNotPerform in DeviceRequest
+	case *r4.DeviceRequest: // R4's DeviceRequest doesn't have doNotPerform
 		r.Status = "revoked"
 	case *r4.SupplyDelivery:
 		r.Status = "abandoned"
@@ -97,8 +97,8 @@ func negate(r r4.Resource) bool {
 }
 
 // markUnconfirmed sets a resource's status to unknown or unconfirmed (FHIR R4, the status of each type; US Core,
-// "Missing Data"). It reports whether the type has such a status. A status of ended or entered in error remains
-// unchanged.
+// "Missing Data"). It reports whether the type has such a status. It does not change a status of ended or entered in
+// error.
 func markUnconfirmed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
@@ -133,7 +133,7 @@ func markUnconfirmed(r r4.Resource) bool {
 	return true
 }
 
-// statusOf returns a pointer to a resource's status if its type has the code "unknown", and nil for other types.
+// statusOf returns a pointer to a resource's status. It returns nil if the type doesn't have the code "unknown".
 func statusOf(r r4.Resource) *string {
 	switch r := r.(type) {
 	case *r4.Observation:

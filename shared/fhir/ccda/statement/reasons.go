@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsReaction reports whether a statement is a Reaction Observation of the enclosing statement, based on the
-// relationship or template.
+// IsReaction reports whether a statement is a Reaction Observation of the enclosing statement. It checks the
+// relationship and the template.
 func IsReaction(r, n *cda.Node) bool {
 	if cda.IsNegated(n) {
 		return false
@@ -24,13 +24,13 @@ func IsReaction(r, n *cda.Node) bool {
 	return false
 }
 
-// SeverityOf returns a reaction's Severity Observation, or a Severity Observation beside several reactions that applies
-// to all of them.
+// SeverityOf returns a reaction's Severity Observation. If the reaction doesn't have one, SeverityOf returns a Severity
+// Observation beside several reactions, which applies to all of them.
 func SeverityOf(n *cda.Node) *cda.Node {
 	return cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV")
 }
 
-// IsInstruction reports whether a statement is an Instruction, based on its template.
+// IsInstruction reports whether a statement's template identifies an Instruction.
 func IsInstruction(s *cda.Node) bool {
 	return s.Name == "act" && cda.IsTemplate(s, InstructionRoots()...)
 }
@@ -43,7 +43,7 @@ func IsReason(rel, n *cda.Node) bool {
 }
 
 // Reason appends a reason's code to codes. If the Condition with the reason's id precedes the reason in the document,
-// Reason appends it to references (C-CDA on FHIR, "Encounters": indication).
+// Reason also appends a reference to this Condition to references (C-CDA on FHIR, "Encounters": indication).
 func (c *Context) Reason(
 	n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference,
 ) ([]r4.CodeableConcept, []r4.Reference) {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsPreference reports whether an Observation is a Priority Preference, based on its code.
+// IsPreference reports whether an Observation's code identifies a Priority Preference.
 func IsPreference(o *r4.Observation) bool { return o.Code.Has("http://snomed.info/sct", "225773000") }
 
 // PertainsToGoal records the goal that a resource serves (FHIR extension resource-pertainsToGoal).
@@ -21,7 +21,7 @@ func PertainsToGoal(head *r4.Header, goal r4.Reference) {
 }
 
 // Related returns references to the targets of a statement's relationships of the given types (ActRelationshipType).
-// These targets are nested statements, and statements named by an Entry Reference. The list is complete only after all
+// The targets are nested statements and statements named by an Entry Reference. The list is complete only after all
 // statements have their resources (emit.Emitter.After).
 func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	var list []r4.Reference
@@ -38,8 +38,8 @@ func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	return list
 }
 
-// Pointed returns a reference to a statement's resource. If the statement only repeats an id, the result refers to the
-// resource of the other statement with that id.
+// Pointed returns a reference to a statement's resource. If the statement only repeats another statement's id, the
+// result refers to that statement's resource.
 func (c *Context) Pointed(s *cda.Node) *r4.Reference {
 	if ref := c.Emit.Reference(s); ref != nil && !cda.IsTemplate(s, EntryReference) {
 		return ref

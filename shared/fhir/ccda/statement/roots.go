@@ -1,6 +1,6 @@
 package statement
 
-// Templates used by several sections. The rule for such a template belongs to one of these sections, or to package
+// Templates that several sections use. The rule for such a template belongs to one of these sections or to package
 // notes.
 const (
 	PlannedActRoot         = "2.16.840.1.113883.10.20.22.4.39"

@@ -4,15 +4,15 @@ import "recordbridge/shared/fhir/ccda/cda"
 
 // RuleSet holds a section package's rules.
 type RuleSet struct {
-	Folder   string // the package's folder, relative to the parent of this package
+	Folder   string // the package's folder, relative to this package's parent folder
 	Sections []Section
 	Entries  []Entry
 }
 
 // Entry is the rule for an entry template.
 type Entry struct {
-	// Roots lists the template's OIDs, for any version. The OID from C-CDA R2.1 comes first, followed by the OIDs from
-	// C32, IHE and CCD.
+	// Roots lists the template's OIDs without versions. The OID from C-CDA R2.1 comes first. The OIDs from C32, IHE and
+	// CCD follow.
 	Roots   []string
 	Name    string
 	Target  string // resource types, for documentation
@@ -26,11 +26,11 @@ type Section struct {
 	Name   string
 	Titles []string // lower-case titles used by senders that omit the code
 	Assume []Assumption
-	// Shared lists templates of older guides that different sections use with different meanings. In this section, Assume
+	// Shared lists templates from older guides whose meaning differs between sections. In this section, Assume
 	// determines the meaning of entries with these templates.
 	Shared []string
-	// Narrative converts the section itself in addition to its entries, for example to a DocumentReference for a note.
-	// Narrative is nil for most sections.
+	// Narrative converts the section itself in addition to its entries. For example, Narrative converts a note to a
+	// DocumentReference. Narrative is nil for most sections.
 	Narrative func(*Context, *cda.Node)
 }
 

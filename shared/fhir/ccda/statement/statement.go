@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Add adds a resource that covers one or more statements, with the main statement first, and returns a reference to the
-// resource. If a resource with the same id exists, Add completes the existing resource, unless the two contradict each
-// other. Codes that have no member in the resource, such as an act's class, are stored as tags. Add limits a resource
-// that would assert more than its statement (docs/reference/ccda.md, "Status, negation and absence"), or drops and
-// counts the resource.
+// Add adds a resource that covers one or more statements and returns a reference to the resource. The main statement
+// comes first. If a resource with the same id exists, Add completes the existing resource, unless the two contradict
+// each other. Codes that don't have a member in the resource, such as an act's class, are stored as tags. If a resource
+// would assert more than its statement, Add limits the resource (docs/reference/ccda.md, "Status, negation and
+// absence"), or drops and counts it.
 func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	head := r.Base()
 	for _, n := range told {
@@ -52,7 +52,7 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	return ref
 }
 
-// TagUncovered tags a resource with the codes in a statement's code, value and interpretation that no rule has read.
+// TagUncovered tags a resource with codes that no rule has read from a statement's code, value and interpretation.
 func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	for part := range n.Each("code", "value", "interpretationCode") {
 		for cd := range part.Descendants() {
@@ -66,8 +66,8 @@ func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagHidden tags a resource with codes from the removed parts of a negated statement, such as the device of a procedure
-// that was not done.
+// tagHidden tags a resource with codes from the removed parts of a negated statement. For example, a procedure that was
+// not done may name a device.
 func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	if len(n.Hidden()) == 0 || !cda.IsNegated(n) {
 		return

@@ -17,7 +17,7 @@ nullified entered-in-error
 `
 
 // concernStatuses maps a concern's ActStatus to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ConditionClinicalStatus). It includes statuses that the ConceptMap lacks.
+// CF-ConditionClinicalStatus). It also contains statuses that the ConceptMap doesn't contain.
 const concernStatuses terms.Table = `
 active active
 completed inactive

@@ -97,8 +97,8 @@ const systems Table = `
 2.16.840.1.113883.12.487 http://terminology.hl7.org/CodeSystem/v2-0487
 `
 
-// systemNames maps the names of code systems, for documents that state no OID, to the OIDs. Names are in lower case and
-// without punctuation.
+// systemNames maps the names of code systems to their OIDs, for documents that don't state an OID. Names are in lower
+// case and without punctuation.
 const systemNames Table = `
 snomedct 2.16.840.1.113883.6.96
 snomed 2.16.840.1.113883.6.96
@@ -126,8 +126,8 @@ actcode 2.16.840.1.113883.5.4
 hl7actcode 2.16.840.1.113883.5.4
 `
 
-// System returns a code system's FHIR URI by its OID, or otherwise by its name. It returns "" if neither the OID nor
-// the name is known.
+// System returns a code system's FHIR URI. It looks up the OID first, and then the name. It returns "" if neither is
+// known.
 func System(codeSystem, name string) string {
 	if uri := URI(codeSystem); uri != "" {
 		return uri
@@ -140,13 +140,13 @@ func System(codeSystem, name string) string {
 	return ""
 }
 
-// shortestOID is the minimum length of an OID's arcs before the last arc. HL7's validator rejects shorter OIDs, such as
+// shortestOID is the minimum length of an OID without its last arc. HL7's validator rejects shorter OIDs, such as
 // country OIDs.
 const shortestOID = len("1.2.3")
 
-// URI formats the root of an id or code system as a URI. An OID becomes its FHIR URI if FHIR defines one, and otherwise
-// a URN. URI returns "" for an invalid root, because FHIR allows urn:oid: and urn:uuid: only with a valid OID or UUID
-// (datatypes.html#uri).
+// URI formats the root of an id or code system as a URI. If FHIR defines a URI for an OID, URI returns it. Any other
+// OID becomes a URN. URI returns "" for an invalid root, because FHIR allows urn:oid: and urn:uuid: only with a valid
+// OID or UUID (datatypes.html#uri).
 func URI(root string) string {
 	root = strings.Trim(strings.TrimSpace(root), "{}")
 	root = strings.TrimSuffix(withoutScheme(root), ".")
@@ -243,10 +243,10 @@ func IsURI(text string) bool {
 		!strings.ContainsAny(text, " \t\n")
 }
 
-// IsICD10PCS reports whether the form of a code labelled as ICD-10-CM shows that the code must be an ICD-10-PCS code.
-// ICD-10-PCS codes have seven digits and letters, without I and O. Such a code starts with a section, which never looks
-// like the letter and digit at the start of an ICD-10-CM code. Senders use the ICD-10-CM OID for both code systems
-// (C-CDA on FHIR, "Procedures": example).
+// IsICD10PCS reports whether a code labelled as ICD-10-CM must be an ICD-10-PCS code because of its form. ICD-10-PCS
+// codes have seven digits and letters, without I and O. Such a code starts with a section, which never looks like the
+// letter and digit at the start of an ICD-10-CM code. Senders use the ICD-10-CM OID for both code systems (C-CDA on
+// FHIR, "Procedures": example).
 func IsICD10PCS(code string) bool {
 	const digits, sections = "0123456789", "0123456789BCDFGHX"
 	return len(code) == 7 && strings.Trim(code, "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") == "" &&

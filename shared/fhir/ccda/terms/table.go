@@ -1,10 +1,11 @@
-// Package terms provides lookup in terminology tables, and the FHIR URIs of code systems that CDA identifies by OID.
+// Package terms provides lookup in terminology tables. It also provides the FHIR URIs of code systems that CDA
+// identifies by OID.
 package terms
 
 import "strings"
 
-// A Table maps codes to codes or words, like a ConceptMap. Each line contains a key, a space and a value. Keys contain
-// no white space. A constant Table has no initialization cost and reads like the published table.
+// A Table maps codes to codes or words, like a ConceptMap. Each line contains a key, a space and a value. Keys don't
+// contain white space. A constant Table doesn't need any initialization and reads like the published table.
 type Table string
 
 // Of returns the value for a key, or "" if the table does not contain the key.

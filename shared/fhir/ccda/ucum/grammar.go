@@ -14,8 +14,8 @@ type expression struct {
 //	term      = component { ("." | "/") component }
 //	component = symbol [exponent] [annotation] | annotation | factor [annotation] | "(" term ")" [annotation]
 //
-// The published grammar has no annotations on factors and on terms in parentheses, but UCUM's own examples use such
-// annotations.
+// The published grammar doesn't allow annotations on factors or on terms in parentheses, but UCUM's own examples use
+// such annotations.
 func parse(text string) expression {
 	p := parser{rest: strings.TrimPrefix(text, "/")}
 	p.term(0)
@@ -74,7 +74,7 @@ func (p *parser) component(depth int) (isFactor bool) {
 	return isFactor
 }
 
-// annotation parses text in braces, which may contain printable ASCII without braces and spaces (UCUM, section 6).
+// annotation parses text in braces. The text may contain printable ASCII, except braces and spaces (UCUM, section 6).
 func (p *parser) annotation() {
 	end := strings.IndexByte(p.rest, '}')
 	if end < 0 {
@@ -135,8 +135,8 @@ func cutExponent(symbol string) (base, exponent string) {
 	return symbol[:end], symbol[end:]
 }
 
-// isDoubtful reports whether senders use a valid symbol, given as prefix and atom, for a different unit. Examples are
-// MG for mg, Gm for gram, K for thousands, and F for degrees.
+// isDoubtful reports whether senders use a valid symbol for a different unit. The symbol is given as prefix and atom.
+// Examples are MG for mg, Gm for gram, K for thousands, and F for degrees.
 func isDoubtful(prefix, atom string) bool {
 	if prefix == "" {
 		return unmeant.Of(atom) != ""

@@ -1,12 +1,12 @@
-// Package ucum validates units of measure against UCUM, the Unified Code for Units of Measure (ucum.org/ucum), and
+// Package ucum validates units of measure against UCUM, the Unified Code for Units of Measure (ucum.org/ucum). It also
 // looks up the UCUM code for other spellings of units.
 package ucum
 
 import "strings"
 
-// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if the unit has no code,
-// or if UCUM assigns the spelling to a unit other than the unit that senders mean. The rules are in
-// docs/reference/ccda.md ("Units").
+// Code returns the case-sensitive UCUM code for a unit as spelled by a sender. It returns "" if the unit doesn't have a
+// code, or if senders use the spelling for a unit that differs from UCUM's. The rules are in docs/reference/ccda.md
+// ("Units").
 func Code(unit string) string {
 	if len(unit) > maxLength {
 		return ""
@@ -74,7 +74,7 @@ func partCode(part string) string {
 	return ""
 }
 
-// fold returns a unit in lower case, without white space and without a trailing point or parenthesized plural.
+// fold returns a unit in lower case, without white space, trailing points or parenthesized plurals.
 func fold(unit string) string {
 	folded := strings.ToLower(strings.Join(strings.Fields(unit), ""))
 	return strings.TrimSuffix(strings.TrimSuffix(folded, "."), "(s)")
@@ -103,7 +103,7 @@ func powerOfTen(folded string) string {
 }
 
 // capital parses a unit in capitals using UCUM's case-insensitive symbols, in which M is milli and G is gram. It
-// accepts only units that have no other meaning in capitals.
+// accepts only units that don't have another meaning in capitals.
 func capital(unit string) string {
 	if strings.ToUpper(unit) != unit {
 		return ""

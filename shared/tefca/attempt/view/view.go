@@ -1,5 +1,5 @@
 // Package view renders a TEFCA attempt for the page that created the attempt (docs/openapi.yaml, TEFCARecords). The
-// package is separate because two endpoints return this view and package attempt is independent of JSON.
+// package is separate because two endpoints return this view and package attempt does not depend on JSON.
 package view
 
 import (
@@ -19,7 +19,7 @@ type Records struct {
 	Error             *binding.Failure `json:"error,omitempty"`
 }
 
-// Facility describes a facility reported by the network.
+// Facility describes a facility that the network reported.
 type Facility struct {
 	DirectoryID string          `json:"tefca_directory_id"`
 	Name        string          `json:"name"`

@@ -35,11 +35,11 @@ const (
 	errMetadata  = flaw("metadata")           // violates the guide, for example by lacking a signature
 	errClaims    = flaw("metadata_claims")    // signed for another server, or not currently valid
 	errEndpoints = flaw("metadata_endpoints") // an endpoint's origin is not allowed
-	// The server lacks a required capability or requires an unsupported capability.
+	// The server does not support a required capability or requires an unsupported capability.
 	errUnable = flaw("unsupported")
 )
 
-// Server describes a FHIR server and its authorization server, according to verified metadata.
+// Server describes a FHIR server and its authorization server. The data comes from verified metadata.
 type Server struct {
 	Base         string    // FHIR base URL, spelled as in the metadata
 	Token        string    // URL of the token endpoint
@@ -50,7 +50,7 @@ type Server struct {
 	Until        time.Time // expiry of the metadata
 }
 
-// metadata is the document at .well-known/udap. The client ignores its unsigned copies of the endpoints.
+// metadata is the document at .well-known/udap. The client ignores the document's unsigned copies of the endpoints.
 type metadata struct {
 	Versions       []string `json:"udap_versions_supported"`
 	Profiles       []string `json:"udap_profiles_supported"`
@@ -75,8 +75,8 @@ type claims struct {
 	Registration string  `json:"registration_endpoint"`
 }
 
-// Discover fetches and verifies the metadata of the FHIR server at base. base must equal the URL in the metadata
-// character by character. Each endpoint must have the origin of base or one of origins, such as
+// Discover fetches and verifies the metadata of the FHIR server at base. base must be identical, character by
+// character, to the URL in the metadata. Each endpoint must have the origin of base or one of origins, such as
 // "https://auth.example.org".
 func (c Client) Discover(ctx context.Context, base string, origins []string) (Server, error) {
 	server, err := c.discover(ctx, base, origins)
@@ -146,7 +146,7 @@ func (c Client) check(signed claims, base string, origins []string) error {
 }
 
 // isSupported reports whether the server supports the capabilities that this client uses. An empty list means that the
-// server does not support a capability (the guide, "Required UDAP Metadata").
+// server does not support the capability (the guide, "Required UDAP Metadata").
 func (c Client) isSupported(m metadata) bool {
 	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") &&
 		slices.Contains(m.Profiles, "udap_authz")

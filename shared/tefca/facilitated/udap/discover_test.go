@@ -69,8 +69,8 @@ func TestDiscoverAcceptsTrustedMetadata(t *testing.T) {
 	}
 }
 
-// TestDiscoverRejectsForgedMetadata uses metadata that a client would accept if the client lacked the check that the
-// case names.
+// TestDiscoverRejectsForgedMetadata uses forged metadata. Each case names a check, and a client without that check
+// would accept the metadata.
 func TestDiscoverRejectsForgedMetadata(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)

@@ -12,7 +12,7 @@ import (
 )
 
 // life is the lifetime of the client's JWTs. It is one minute below the guide's maximum of five minutes, to allow for
-// clock differences.
+// clock skew.
 const life = 4 * time.Minute
 
 // maxClientID is the maximum length of a client ID in bytes.
@@ -22,7 +22,7 @@ const maxClientID = 512
 type Application struct {
 	Name     string
 	Contacts []string // URIs, including a mailto URI
-	Scope    string   // all scopes that will ever be requested
+	Scope    string   // all scopes that the service will ever request
 }
 
 // statement is a software statement (UDAP Dynamic Client Registration section 2).
@@ -40,8 +40,8 @@ type statement struct {
 	Scope          string   `json:"scope"`
 }
 
-// Register registers the service at a server and returns its client ID. Repeating the registration returns the same ID
-// or an ID that replaces it (the guide, "Modifying and Cancelling Registrations").
+// Register registers the service at a server and returns its client ID. If the service is already registered, Register
+// returns the same ID or an ID that replaces it (the guide, "Modifying and Cancelling Registrations").
 func (c Client) Register(ctx context.Context, server Server, us Application) (clientID string, err error) {
 	clientID, err = c.register(ctx, server, us)
 	return clientID, at(fault.StepToken, server.Registration, err)
@@ -81,7 +81,7 @@ func (c Client) register(ctx context.Context, server Server, us Application) (st
 	return registered.ClientID, nil
 }
 
-// visible reports whether text consists of one to most visible ASCII characters.
+// visible reports whether text consists only of visible ASCII characters and has a length between one and most.
 func visible(text string, most int) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

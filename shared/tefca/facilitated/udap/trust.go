@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxChain is the maximum number of certificates in a header, and maxCertificate is the maximum size of each
+	// maxChain is the maximum number of certificates in a header. maxCertificate is the maximum size of each
 	// certificate in bytes.
 	maxChain       = 5
 	maxCertificate = 8 << 10
@@ -33,9 +33,9 @@ const (
 	errHolder    = flaw("certificate_subject") // the certificate was issued to another holder
 )
 
-// verify returns the payload of a JWT. The JWT must be signed with the key of a certificate that was issued by the
-// trust community and names holder. verify uses no other key: it ignores jwk, jku and kid, and the accepted algorithms
-// are fixed here (RFC 8725 sections 3.1 and 3.10).
+// verify returns the payload of a JWT. The JWT must be signed with the key of a certificate that names holder and was
+// issued by the trust community. verify doesn't accept any other key and ignores jwk, jku and kid. The list of accepted
+// algorithms is fixed (RFC 8725 sections 3.1 and 3.10).
 func (c Client) verify(token, holder string) (payload []byte, err error) {
 	signed, err := verifier().Parse(secret.New(token))
 	if err != nil {
@@ -67,7 +67,7 @@ func (c Client) verify(token, holder string) (payload []byte, err error) {
 }
 
 // parseChain parses the x5c header of a compact JWS (RFC 7515 section 4.1.6). The header must contain a single chain,
-// leaf first, because other software might interpret anything else differently.
+// leaf first, because other software might interpret any other content differently.
 func parseChain(token string) ([]*x509.Certificate, error) {
 	encoded, _, _ := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(encoded)

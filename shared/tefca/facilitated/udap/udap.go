@@ -1,9 +1,9 @@
 // Package udap is a UDAP client for FHIR servers with which the service has no prior relationship (HL7 "Security for
 // Scalable Registration, Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org). It
 // verifies a server's signed metadata, registers the service, and obtains tokens with client credentials. The client
-// checks a server's certificate before sending anything, and sends data only to endpoints at known origins that are
-// covered by the metadata's signature. The package stores nothing, does not retry, and does not handle patients:
-// callers provide the extensions for token requests.
+// checks a server's certificate before sending any data. It sends data only to endpoints that have known origins and
+// are covered by the metadata's signature. The package doesn't store data, retry requests, or handle patients. Callers
+// provide the extensions for token requests.
 //
 // Two features are not implemented. The client does not check certificate revocation (OCSP, CRL), although the guide
 // requires this check. It does not support client certifications either, so the service does not register at servers
@@ -27,15 +27,15 @@ import (
 // maxAnswer is the maximum size of a response in bytes.
 const maxAnswer = 256 << 10
 
-// Doer sends a request and returns the response, whatever its status. It must not follow redirects. In production, the
-// Doer is a *safehttp.Client.
+// Doer sends a request and returns the response, regardless of its status. It must not follow redirects. In production,
+// the Doer is a *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
 // Client is a UDAP client that belongs to a trust community. All fields are required. A Client is safe for concurrent
-// use. Its errors wrap package tefca's errors, contain a fault.Spot, and never quote a request or response. A refusal
-// with an OAuth error code is a *RefusalError.
+// use. Its errors wrap package tefca's errors, contain a fault.Spot, and never quote a request or response. If a server
+// refuses a request with an OAuth error code, the error is a *RefusalError.
 type Client struct {
 	Doer    Doer
 	Member  Member
@@ -56,7 +56,7 @@ func (r *RefusalError) Error() string { return "udap: refused: " + r.Code }
 // Failure returns the class and status for a log line (fault.Spot).
 func (r *RefusalError) Failure() (class string, status int) { return r.Code, r.Status }
 
-// flaw names a fault in a response, as a word for log lines.
+// flaw is the name of a fault in a response. The name is a single word for log lines.
 type flaw string
 
 // Error implements error.
@@ -71,7 +71,7 @@ const InvalidClient = "invalid_client"
 // invalidGrant is the error code for an identity that the server rejected.
 const invalidGrant = "invalid_grant"
 
-// refusal converts an error response to an error. Server errors may be temporary; any other error response means that
+// refusal converts an error response to an error. A server error may be temporary. Any other error response means that
 // the server refuses this client.
 func refusal(status int, code string) error {
 	switch code {

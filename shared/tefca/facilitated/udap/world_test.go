@@ -35,8 +35,8 @@ const (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// keys returns keys that are generated only once: an RSA key for the server, a key for another party, and a key that is
-// too short.
+// keys returns keys that are generated only once. They are an RSA key for the server, a key for another party, and a
+// key that is too short.
 var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.PrivateKey }) {
 	made.server, _ = rsa.GenerateKey(rand.Reader, 2048)
 	made.other, _ = rsa.GenerateKey(rand.Reader, 2048)
@@ -50,7 +50,7 @@ type holder struct {
 	key         crypto.Signer
 }
 
-// made creates a certificate issued by another holder. If by is zero, the certificate is self-signed.
+// made creates a certificate issued by another holder, or a self-signed certificate if by is zero.
 func made(t *testing.T, by holder, key crypto.Signer, change func(*x509.Certificate)) holder {
 	t.Helper()
 	template := &x509.Certificate{
@@ -127,7 +127,7 @@ func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, headers ma
 	return token
 }
 
-// claims returns valid metadata claims with changes applied. A nil value removes a claim.
+// claims returns valid metadata claims with changes applied. A nil value in changes removes the claim.
 func claims(changes map[string]any) map[string]any {
 	all := map[string]any{
 		"iss": base, "sub": base, "jti": "1", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
@@ -138,7 +138,7 @@ func claims(changes map[string]any) map[string]any {
 	return all
 }
 
-// metadata returns a valid metadata document that contains token as signed_metadata, with changes applied.
+// metadata returns a valid metadata document with changes applied. The document contains token as signed_metadata.
 func metadata(t *testing.T, token string, changes map[string]any) string {
 	t.Helper()
 	all := map[string]any{
@@ -177,7 +177,7 @@ func (a *answers) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader([]byte(a.body)))}, nil
 }
 
-// client returns a client that trusts anchor and has a certificate issued by anchor.
+// client returns a client that trusts anchor. The client's certificate was issued by anchor.
 func client(t *testing.T, anchor holder, doer udap.Doer) udap.Client {
 	t.Helper()
 	key := curve(t, elliptic.P256())

@@ -64,8 +64,8 @@ func TestDiscoveryIsCachedForTenMinutes(t *testing.T) {
 	}
 }
 
-// TestUnknownKeyTriggersOneRefetchPerInterval checks that a provider can rotate its keys without failed sign-ins, and
-// that tokens with unknown keys can't cause unlimited requests.
+// TestUnknownKeyTriggersOneRefetchPerInterval checks that a provider can rotate its keys without causing failed
+// sign-ins. It also checks that tokens with unknown keys can't cause unlimited requests.
 func TestUnknownKeyTriggersOneRefetchPerInterval(t *testing.T) {
 	t.Parallel()
 	p := newProvider()

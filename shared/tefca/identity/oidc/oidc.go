@@ -1,7 +1,8 @@
 // Package oidc implements an OpenID Connect relying party. A RelyingParty discovers an identity provider's metadata,
 // builds the URL to which a patient is redirected, and exchanges the returned code for a verified identity. It decides
-// which data is sent to which endpoint; package identity decides which responses are trusted. A RelyingParty stores
-// nothing, and its only retry is to fetch keys again if a token refers to an unknown key.
+// which data is sent to which endpoint, while package identity decides which responses are trusted. A RelyingParty
+// doesn't store anything. It retries only one kind of request: it fetches keys again if a token refers to an unknown
+// key.
 package oidc
 
 import (
@@ -31,8 +32,8 @@ const (
 	maxAnswer = 256 << 10
 )
 
-// Doer sends a request and returns the response, whatever its status. It must not follow redirects. In production, the
-// Doer is a *safehttp.Client.
+// Doer sends a request and returns the response, regardless of its status. It must not follow redirects. In production,
+// the Doer is a *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
@@ -58,8 +59,8 @@ func NewRelyingParty(doer Doer, clients Clients, now func() time.Time) RelyingPa
 }
 
 // Begin returns the provider's URL to which the browser is redirected, and the data to store until the browser returns.
-// If the provider supports pushed requests (RFC 9126), the URL reveals no details of the request. Begin returns errors
-// from package identity.
+// If the provider supports pushed requests (RFC 9126), the URL doesn't reveal any details of the request. Begin returns
+// errors from package identity.
 func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	request identity.Request,
 ) (string, identity.Authority, error) {
@@ -101,7 +102,7 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 }
 
 // Exchange exchanges a return for the person's identity. It sends the code to the token endpoint that was pinned when
-// the browser was redirected, and the code is used up even if the exchange fails. Exchange returns errors from package
+// the browser was redirected. The code is used up even if the exchange fails. Exchange returns errors from package
 // identity.
 func (p RelyingParty) Exchange(
 	ctx context.Context, pinned identity.Authority, back identity.Return,
@@ -120,7 +121,7 @@ func (p RelyingParty) Exchange(
 	return who, fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)
 }
 
-// push sends the authorization request directly to the provider and returns the parameters that the URL still needs.
+// push sends the authorization request directly to the provider. It returns the parameters that the URL still needs.
 func (p RelyingParty) push(ctx context.Context, pinned identity.Authority, address string,
 	form url.Values,
 ) (url.Values, error) {
@@ -157,10 +158,10 @@ func (p RelyingParty) assert(ctx context.Context, pinned identity.Authority, tex
 }
 
 // answer is a JSON object from a provider. Members are parsed individually, so that a member of an unexpected type does
-// not affect the others.
+// not affect the rest of the object.
 type answer map[string]json.RawMessage
 
-// text returns a string member, or "" if it is missing or not a string.
+// text returns a string member, or "" if the member is missing or not a string.
 func (a answer) text(name string) string {
 	var text string
 	if json.Unmarshal(a[name], &text) != nil {
@@ -183,8 +184,8 @@ func (a answer) is(name string) bool { return string(a[name]) == "true" }
 
 var errAnswer = errors.New("oidc: unreadable response")
 
-// statusError is the error for a response with an error status. It retains nothing else from the response, because the
-// response's text may name the patient.
+// statusError is the error for a response with an error status. It doesn't retain the response's text, because the text
+// may name the patient.
 type statusError int
 
 // Error implements error.

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// TestWriteEscapesText checks that a document is valid and preserves the patient's name, whatever characters the name
-// contains.
+// TestWriteEscapesText checks that a document is valid and preserves the patient's name, regardless of the characters
+// in the name.
 func TestWriteEscapesText(t *testing.T) {
 	t.Parallel()
 	const odd = `"><x a='1'>&amp;]]>` + "\u00e4"

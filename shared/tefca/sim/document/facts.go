@@ -21,7 +21,7 @@ type Code struct{ System, Code, Name string }
 type ID struct{ Root, Extension string }
 
 // Dates are formatted as YYYY-MM-DD. Times are formatted as YYYYMMDDhhmm with an offset (+hhmm), in the sender's local
-// time. An empty value means that the date or time is unknown or has not come yet.
+// time. An empty value means that the date or time is unknown or still in the future.
 
 // Clinician treats the patient and writes documents.
 type Clinician struct {
@@ -30,7 +30,7 @@ type Clinician struct {
 	Specialty     Code
 }
 
-// Noted states who recorded a fact and when. It stays the same wherever the fact is repeated.
+// Noted states who recorded a fact and when. It remains the same in every document that repeats the fact.
 type Noted struct {
 	By Clinician
 	At string // date and time
@@ -44,7 +44,8 @@ type Problem struct {
 	Noted         Noted
 }
 
-// Allergy is an allergy to a substance. If Nothing is set, the Allergy states that the patient has no known allergies.
+// Allergy is an allergy to a substance. If Nothing is set, the Allergy states that the patient doesn't have any known
+// allergies.
 type Allergy struct {
 	ID                        ID
 	Nothing                   bool
@@ -100,7 +101,7 @@ type Panel struct {
 	Noted    Noted
 }
 
-// Measured is a measured value, with its reference range if it has one.
+// Measured is a measured value, with its reference range if known.
 type Measured struct {
 	ID               ID
 	Code             Code

@@ -51,7 +51,7 @@ func (d Document) recordTarget() node {
 	))
 }
 
-// serviceEvent states who provides care and the period of care, which ends with the visit.
+// serviceEvent states who provides care and the period of care. The period ends with the visit.
 func (d Document) serviceEvent() node {
 	from := d.Visit.From
 	if d.Kind == Summary && len(d.Visits) > 0 {
@@ -111,7 +111,7 @@ func (f Facility) node(name string) node {
 		el("telecom", pairs{"use", "WP", "value", "tel:" + f.Phone}), f.Address.node("WP"))
 }
 
-// place returns the ID of the facility's building.
+// place returns the ID of the building in which the facility is located.
 func (f Facility) place() node { return ID{f.OID + ".4", "MAIN"}.node() }
 
 // assigned returns a clinician in a role at a facility. If name is empty, the result includes only identifiers.

@@ -5,7 +5,8 @@ import (
 	"encoding/xml"
 )
 
-// node is an XML element. A node without a name is text. A node without a name and text is replaced by its children.
+// node is an XML element. A node without a name is a text node. A node without a name or text is replaced by its
+// children.
 type node struct {
 	name     string
 	pairs    pairs
@@ -33,7 +34,7 @@ func each[T any](list []T, one func(T) node) node {
 	return all
 }
 
-// when returns n if condition is true, and an empty node otherwise.
+// when returns n if condition is true, and an empty node if it is false.
 func when(condition bool, n node) node {
 	if condition {
 		return n

@@ -23,7 +23,7 @@ func allergyAct(c *statement.Context, act *cda.Node) {
 }
 
 // allergy creates an AllergyIntolerance (C-CDA on FHIR, "Allergies"). act is the enclosing concern, or nil if the
-// allergy has no enclosing concern.
+// allergy is outside a concern.
 func allergy(c *statement.Context, n, act *cda.Node) {
 	when, value := n.At("effectiveTime"), n.At("value")
 	substance := n.At("participant", "participantRole", "playingEntity")
@@ -79,7 +79,8 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 }
 
 // unnamedAllergy returns the code for an allergy without a coded substance. The code comes from a value that states the
-// absence of allergies, or otherwise from the document's words for the substance.
+// absence of allergies. If the value doesn't state such an absence, the code comes from the document's words for the
+// substance.
 func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	if cda.Has(n.At("value"), "716186003", "409137002", "429625007", "428607008", "1003774007", "160244002") {
 		return c.Read.Concept(n.At("value"))
@@ -97,7 +98,7 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 	if category != "" && category != "-" {
 		r.Category = []string{category}
 	}
-	if concept := c.Read.Concept(value); concept != nil { // R4 has no member for this concept
+	if concept := c.Read.Concept(value); concept != nil { // R4 doesn't have a member for this concept
 		r.Tag(concept.Coding...)
 		switch {
 		case concept.Text == "":
@@ -111,10 +112,10 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 
 const statusRoot = "2.16.840.1.113883.10.20.22.4.28"
 
-// allergyStatus returns an allergy's clinical status. It uses the status observation, regardless of the end, or
-// otherwise the concern's status and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and
-// Allergy Status). FHIR requires a status (ait-1). An allergy without a status is active, because C-CDA states the end
-// of an allergy that has ended.
+// allergyStatus returns an allergy's clinical status. It uses the status observation if present, regardless of the end.
+// Otherwise it uses the concern's status and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high
+// and Allergy Status). FHIR requires a status (ait-1). An allergy without a status is active, because C-CDA states an
+// end for every allergy that has ended.
 func allergyStatus(c *statement.Context, n, act *cda.Node) string {
 	value, denied := statement.StatusIn(n, statusRoot)
 	code := statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
@@ -131,9 +132,9 @@ func setAllergyStatus(r *r4.AllergyIntolerance, code string) {
 	r.ClinicalStatus = r4.Concept(statement.AllergyClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// negateAllergy records a negated allergy (C-CDA on FHIR, "Allergies", rows participant). FHIR has codes for the
-// absence of a kind of allergy, or of an allergy to certain substances. For any other substance, negateAllergy marks
-// the allergy as refuted.
+// negateAllergy records a negated allergy (C-CDA on FHIR, "Allergies", rows participant). FHIR defines codes for the
+// absence of a kind of allergy, and for the absence of an allergy to certain substances. For any other substance,
+// negateAllergy marks the allergy as refuted.
 func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 	if datatype.IsUnnamed(r.Code) || len(r.Code.Coding) == 0 {
 		words := ""
@@ -161,8 +162,8 @@ func noKnown(of string) *r4.CodeableConcept {
 	return r4.Concept("http://snomed.info/sct", code, display)
 }
 
-// nameNone adds a "no known allergy" code to an allergy whose words state that no allergy is known. Some senders write
-// such words in the substance field.
+// nameNone adds a "no known allergy" code to an allergy whose words state that allergies are not known. Some senders
+// write such words in the substance field.
 func nameNone(r *r4.AllergyIntolerance) {
 	of := noneInWords.Of(datatype.Normalized(r.Code.Text))
 	for _, coding := range r.Code.Coding {

@@ -4,7 +4,7 @@ import "recordbridge/shared/fhir/ccda/terms"
 
 // kinds maps the observation's value to type and category. The sources are C-CDA on FHIR, ConceptMaps
 // CF-AllergyIntoleranceType and CF-AllergyIntoleranceCategory, and the older value set
-// 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen means that the column has no value.
+// 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen marks an empty column.
 const kinds terms.Table = `
 416098002 allergy medication
 414285001 allergy food
@@ -40,8 +40,8 @@ resolved resolved
 `
 
 // none maps the kind of a negated allergy to a "no known allergy" code and its display (C-CDA on FHIR, ConceptMap
-// CF-NoKnownAllergies, plus equivalent codes that the ConceptMap omits or that older documents use). Any other kind
-// means that no allergy at all is known.
+// CF-NoKnownAllergies). It also contains equivalent codes that the ConceptMap omits or that older documents use. Any
+// other kind means that the patient doesn't have any known allergies.
 const none terms.Table = `
 416098002 409137002 No known drug allergy
 419511003 409137002 No known drug allergy
@@ -56,9 +56,8 @@ FALG 429625007 No known food allergy
 EALG 428607008 No known environmental allergy
 `
 
-// noneOf maps a negated substance to the code and display that declare no known allergy to this substance (C-CDA on
-// FHIR, "Allergies", row participant: latex). It includes classes of substances that older documents use instead of a
-// nullFlavor.
+// noneOf maps a negated substance to a code and display for "no known allergy" to this substance (C-CDA on FHIR,
+// "Allergies", row participant: latex). It includes substance classes that older documents use instead of a nullFlavor.
 const noneOf terms.Table = `
 111088007 1003774007 No known latex allergy
 105590001 716186003 No known allergy
@@ -68,7 +67,7 @@ const noneOf terms.Table = `
 762766007 429625007 No known food allergy
 `
 
-// noneInWords maps text in the substance field to a "no known allergy" code and its display, with underscores for
+// noneInWords maps text in the substance field to a "no known allergy" code and its display. Underscores represent
 // spaces.
 const noneInWords terms.Table = `
 no_known_allergies 716186003 No known allergy

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// team creates a CareTeam from an organizer and its members (US Core CareTeam), or from a single member without an
+// team creates a CareTeam (US Core CareTeam) from an organizer and its members, or from a single member without an
 // organizer.
 func team(c *statement.Context, n *cda.Node) {
 	t := &r4.CareTeam{
@@ -47,8 +47,8 @@ func teamName(c *statement.Context, n *cda.Node) string {
 	return name
 }
 
-// addMembers adds the performers of a member's act, each with their function. If the act names no person, addMembers
-// adds a location.
+// addMembers adds the performers of a member's act, each with their function. If the act doesn't name a person,
+// addMembers adds a location.
 func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	for p := range act.Each("performer") {
 		who := c.Make.Party(p)
@@ -71,7 +71,8 @@ func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	addOthers(c, t, act)
 }
 
-// addOthers adds the remaining participants: the team's leader (PPRF), and people who are not professionals (IND).
+// addOthers adds the remaining participants. They are the team's leader (PPRF) and people who are not professionals
+// (IND).
 func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	for p := range n.Each("participant") {
 		who := c.Make.Party(p).As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization")
@@ -90,8 +91,8 @@ func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	}
 }
 
-// teamStatus maps ActStatus to CareTeamStatus. It returns "" if the document states no status. A team whose period has
-// ended is not active.
+// teamStatus maps ActStatus to CareTeamStatus. It returns "" if the document doesn't state a status. A team whose
+// period has ended is not active.
 func teamStatus(c *statement.Context, n *cda.Node) string {
 	status := statuses.Of(cda.StatusOf(n))
 	if status == "active" && c.Document.IsPast(n.At("effectiveTime", "high")) {

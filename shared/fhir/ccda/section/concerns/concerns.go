@@ -69,7 +69,7 @@ func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 }
 
 // statusByConcern returns the clinical status that a concern implies for a problem without its own status. It returns
-// nil if the concern implies no status.
+// nil if the concern doesn't imply a status.
 func statusByConcern(act *cda.Node) *r4.CodeableConcept {
 	code := statement.ClinicalStatus(cda.StatusOf(act), statement.NoEnd)
 	if code == "" {
@@ -82,8 +82,8 @@ func healthConcernCategory() *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionOfUSCore, "health-concern", "Health Concern")
 }
 
-// relateConcern adds the evidence to a concern's Conditions, and adds the health concern category to problems in other
-// sections.
+// relateConcern adds the evidence to a concern's Conditions. It also adds the health concern category to problems in
+// other sections.
 func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	followed := c.Read.Start(act.At("effectiveTime"))
 	if made == nil {
@@ -107,8 +107,8 @@ func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	}
 }
 
-// riskConcern creates a Condition for a risk. The Condition's code is the risk itself rather than the possible problem,
-// which the patient does not have. The problem is recorded as evidence of the risk.
+// riskConcern creates a Condition for a risk. The Condition's code is the risk itself, not the possible problem,
+// because the patient does not have the problem. The problem is recorded as evidence of the risk.
 func riskConcern(c *statement.Context, act *cda.Node) {
 	r := concernOf(c, act)
 	r.Code = c.Read.Concept(act.At("code"))

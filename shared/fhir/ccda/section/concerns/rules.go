@@ -1,5 +1,5 @@
-// Package concerns converts the Health Concerns Section (2.16.840.1.113883.10.20.22.2.58) and the indications and
-// nutrition sections to Conditions and Observations.
+// Package concerns converts the Health Concerns Section (2.16.840.1.113883.10.20.22.2.58), the indications section and
+// the nutrition section to Conditions and Observations.
 //
 // C-CDA on FHIR does not cover these sections, so the rules follow US Core Condition Problems and Health Concerns.
 package concerns
@@ -19,7 +19,7 @@ const healthConcernRoot = "2.16.840.1.113883.10.20.22.4.132"
 
 const riskConcernRoot = "2.16.840.1.113883.10.20.22.4.136"
 
-const healthConcernName = "Health Concerns" // section name, for the category of its Conditions
+const healthConcernName = "Health Concerns" // section name, used for the category of the section's Conditions
 
 // sections returns the rules for the section types.
 func sections() []statement.Section {

@@ -23,8 +23,8 @@ func directives(c *statement.Context, n *cda.Node) {
 }
 
 // directive creates a Consent, with its source document, for a treatment that a patient wants or refuses (FHIR
-// consent.html, advance care directives; C-CDA Advance Directive Observation). A value that is not a code is the answer
-// to a question and becomes an Observation.
+// consent.html, advance care directives; C-CDA Advance Directive Observation). A value that is not a code answers a
+// question and becomes an Observation.
 func directive(c *statement.Context, n, organizer *cda.Node) {
 	told := []*cda.Node{n}
 	if organizer != nil {

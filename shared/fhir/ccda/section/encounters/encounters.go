@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// isNamedAgain reports whether another statement has the same id as n.
+// isNamedAgain reports whether a different statement has the same id as n.
 func isNamedAgain(c *statement.Context, n *cda.Node) bool {
 	count := 0
 	for range c.Document.Acts(cda.RealID(n), nil) {
@@ -25,11 +25,11 @@ func isNamedAgain(c *statement.Context, n *cda.Node) bool {
 // "Encounters").
 func encounterActivity(c *statement.Context, n *cda.Node) {
 	if n.At("code") == nil && n.At("effectiveTime") == nil && isNamedAgain(c, n) {
-		c.Emit.Take(n) // the statement only refers to another statement's encounter
+		c.Emit.Take(n) // the statement only refers to an encounter in another statement
 		return
 	}
 	e := encounter.New(c, n)
-	if cda.IsNegated(n) { // not the encounter with this id
+	if cda.IsNegated(n) { // not the encounter with the given id
 		e.Header, e.Status = c.Emit.Header("Encounter", n), "cancelled"
 	}
 	if e.Type == nil {
@@ -60,8 +60,8 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 	diagnoses(c, ref, n)
 }
 
-// addEncounter adds an encounter that the header may have already stated in less detail. Definite facts from the header
-// take precedence.
+// addEncounter adds an encounter that the header may already have described in less detail. Definite facts from the
+// header take precedence.
 func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.Reference {
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil &&
 		(isBefore(before.Period, e.Period) || isBefore(e.Period, before.Period)) {
@@ -86,7 +86,7 @@ func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.
 	return ref
 }
 
-// isBefore reports whether one period ended on a day before the other started.
+// isBefore reports whether one of two periods ended on a day before the other period started.
 func isBefore(a, b *r4.Period) bool {
 	if a == nil || b == nil || a.End == "" || b.Start == "" {
 		return false
@@ -147,8 +147,8 @@ func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	}
 }
 
-// linkDiagnosis links a Condition to an encounter as a diagnosis. A refuted Condition was only suspected, so
-// linkDiagnosis does not link it.
+// linkDiagnosis links a Condition to an encounter as a diagnosis. It does not link a refuted Condition, because such a
+// Condition was only suspected.
 func linkDiagnosis(c *statement.Context, e *r4.Encounter, condition r4.Reference) {
 	told := emit.ResourceOf[r4.Condition](c.Emit, &condition)
 	if told != nil && told.Encounter == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // supply creates a SupplyDelivery, with its Device, for equipment that the patient has received. C-CDA on FHIR does not
-// cover such equipment. US Core requires the Device, and the rest of the statement corresponds to a FHIR delivery
+// cover such equipment. US Core requires the Device. The rest of the statement corresponds to a FHIR delivery
 // (supplydelivery.html).
 func supply(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
@@ -42,7 +42,7 @@ func supply(c *statement.Context, n *cda.Node) {
 	c.Add(s, n)
 }
 
-// deliveryStatus maps ActStatus to supplydelivery-status. It returns "" if n has no status.
+// deliveryStatus maps ActStatus to supplydelivery-status. It returns "" if n doesn't have a status.
 func deliveryStatus(n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "abandoned"

@@ -12,8 +12,8 @@ import (
 )
 
 // familyMember creates a FamilyMemberHistory for a relative and their conditions (FHIR familymemberhistory-mappings,
-// CDA), or for a single observation outside an organizer. Negated conditions become separate resources, because FHIR
-// can't negate a relative's condition.
+// CDA), or for a single observation outside an organizer. FHIR can't negate a relative's condition, so negated
+// conditions become separate resources.
 func familyMember(c *statement.Context, n *cda.Node) {
 	h := &r4.FamilyMemberHistory{
 		Header: c.Emit.Header("FamilyMemberHistory", n), Identifier: datatype.Identifiers(n), Status: historyStatus(n),
@@ -58,9 +58,9 @@ func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.
 	}
 }
 
-// familyCondition adds a relative's condition, with the age at onset and whether the condition was the cause of death
-// (Family History Death Observation, 2.16.840.1.113883.10.20.22.4.47; Age Observation, …4.31). It returns the
-// statements that it has covered.
+// familyCondition adds a relative's condition and the age at onset (Age Observation, 2.16.840.1.113883.10.20.22.4.31).
+// It also records whether the condition was the cause of death (Family History Death Observation, …4.47). It returns
+// the statements that it has covered.
 func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	condition := r4.FamilyCondition{Code: c.Read.ConceptOr(o.At("value")), Note: c.Comments(o)}
@@ -73,7 +73,7 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 			told = append(told, age)
 		}
 	}
-	if condition.OnsetAge == nil { // FHIR allows one onset; Provenance holds the observation's time
+	if condition.OnsetAge == nil { // FHIR allows only one onset; Provenance holds the observation's time
 		condition.OnsetPeriod = c.Read.Period(o.At("effectiveTime"))
 	}
 	death := cmp.Or(cda.EntryOf(o, "2.16.840.1.113883.10.20.22.4.47"), cda.EntryOf(o, "2.16.840.1.113883.10.20.1.42"))
@@ -82,7 +82,8 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 	return told
 }
 
-// setDeathOf records that a relative has died, the age at death, and whether the condition was the cause of death.
+// setDeathOf records that a relative has died and the relative's age at death. It also records whether the condition
+// was the cause of death.
 func setDeathOf(h *r4.FamilyMemberHistory, condition *r4.FamilyCondition, death *cda.Node) []*cda.Node {
 	if death == nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// goal creates a Goal (US Core Goal). The goal's code becomes the measure, and the goal's value becomes the target; a
-// value that is only text becomes the description. A time after the document's time, or the center of an interval, is
-// the due date. Any other time is the start.
+// goal creates a Goal (US Core Goal). The goal's code becomes the measure. The goal's value becomes the target, or the
+// description if the value is only text. A time after the document's time, or the center of an interval, is the due
+// date. Any other time is the start.
 func goal(c *statement.Context, n *cda.Node) {
 	g := &r4.Goal{
 		Header: c.Emit.Header("Goal", n), Identifier: datatype.Identifiers(n), Lifecycle: goalStatus(n),
@@ -77,7 +77,7 @@ func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.Go
 	return t
 }
 
-// describeGoal sets the goal's description if its code has no words or is meaningless.
+// describeGoal sets the goal's description if the goal's code is meaningless or doesn't have any words.
 func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	code := n.At("code")
 	if g.Description.Text != "" {
@@ -143,8 +143,8 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// preference creates an Observation of a statement's importance to the patient or a provider, with the statement as the
-// Observation's focus.
+// preference creates an Observation of a statement's importance to the patient or a provider. The Observation's focus
+// is the statement.
 func preference(c *statement.Context, n *cda.Node) {
 	o := surveyed(c, n)
 	o.Component = append(o.Component, priorityComponent(c, n)...)
@@ -164,7 +164,8 @@ func priorityComponent(c *statement.Context, n *cda.Node) []r4.Component {
 	}
 }
 
-// outcome creates an Observation for an intervention's outcome and adds the Observation to the goal that it evaluates.
+// outcome creates an Observation for an intervention's outcome. It adds the Observation to the goal that the outcome
+// evaluates.
 func outcome(c *statement.Context, n *cda.Node) {
 	ref := c.Add(surveyed(c, n), n)
 	c.Emit.After(ref, n, func(n *cda.Node) {
@@ -184,7 +185,7 @@ func outcome(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// progress creates an Observation for the progress toward a goal, unless a goal already includes that progress.
+// progress creates an Observation for progress toward a goal. It does nothing if a goal already includes this progress.
 func progress(c *statement.Context, n *cda.Node) {
 	c.Add(surveyed(c, n), n)
 }
@@ -201,7 +202,7 @@ func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// achievement returns the document's code for the progress toward a goal, with the GoalAchievementStatus added.
+// achievement returns the document's code for progress toward a goal. It adds the corresponding GoalAchievementStatus.
 func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	concept := c.Read.Concept(n.At("value"))
 	if concept == nil {

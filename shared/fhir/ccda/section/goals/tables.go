@@ -16,8 +16,8 @@ nullified entered-in-error
 obsolete entered-in-error
 `
 
-// achievements maps the SNOMED CT values of a Progress Toward Goal Observation to goal-achievement, each with its
-// display (FHIR R4, Goal.achievementStatus).
+// achievements maps the SNOMED CT values of a Progress Toward Goal Observation to goal-achievement codes and their
+// displays (FHIR R4, Goal.achievementStatus).
 const achievements terms.Table = `
 390802008 achieved Achieved
 390801001 not-achieved Not Achieved

@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// study creates an ImagingStudy for a study act with its series and objects (DICOM PS3.20; FHIR imagingstudy-mappings).
+// study creates an ImagingStudy for a study act, with the study's series and objects (DICOM PS3.20; FHIR
+// imagingstudy-mappings).
 func study(c *statement.Context, n *cda.Node) {
 	s := &r4.ImagingStudy{
 		Header: c.Emit.HeaderWith(
@@ -94,7 +95,7 @@ type images struct {
 	byUID map[string]int32 // statement numbers by UID; nil until needed
 }
 
-// convert converts an object outside its series by deriving the enclosing Observation from the object's study
+// convert converts an object outside its series. The enclosing Observation is derived from the object's study
 // (derivedFrom).
 func (all *images) convert(c *statement.Context, n *cda.Node) {
 	number, isListed := all.of(c.Document.Root)[dicomUID(n)]
@@ -152,7 +153,7 @@ func imagingObservation(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// imagingProcedure converts a procedure that, according to the report, was performed.
+// imagingProcedure converts a procedure that was performed according to the report.
 func imagingProcedure(c *statement.Context, n *cda.Node) {
 	c.Rules.ConvertBy(statement.ProcedureActRoot, n)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // immunization creates an Immunization (C-CDA on FHIR, "Immunizations"; US Core Immunization). A planned immunization
-// becomes a MedicationRequest, because FHIR has no request resource for immunizations.
+// becomes a MedicationRequest, because FHIR doesn't define a request resource for immunizations.
 func immunization(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		c.Rules.ConvertBy(statement.PlannedMedicationRoot, n)
@@ -63,7 +63,7 @@ func immunization(c *statement.Context, n *cda.Node) {
 }
 
 // immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a known status
-// counts as completed if its date has passed or if the event has no status at all. Otherwise FHIR has no suitable
+// counts as completed if its date has passed or if its status is missing. Otherwise FHIR doesn't have a suitable
 // status, and immunizationStatus returns "".
 func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	if cda.IsNegated(n) {
@@ -80,7 +80,7 @@ func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	return ""
 }
 
-// immunizers returns the people who administered the vaccine and the people who recorded the immunization (v2-0443).
+// immunizers returns the people who administered the vaccine or recorded the immunization (v2-0443).
 func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	const functions = "http://terminology.hl7.org/CodeSystem/v2-0443"
 	var list []r4.ImmunizationPerformer
@@ -98,8 +98,8 @@ func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	return list
 }
 
-// readImmunizationPart converts a statement nested in an immunization. It reports whether the nested statement has no
-// other content.
+// readImmunizationPart converts a statement nested in an immunization. It reports whether it converted the nested
+// statement's entire content.
 func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda.Node) bool {
 	var dose *int32
 	switch {
@@ -135,7 +135,7 @@ func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda
 }
 
 // immunizationReaction creates an Observation for a reaction to an immunization, because FHIR represents the reaction
-// as a separate resource. The severity is a component of the Observation.
+// as a separate resource. The severity becomes a component of the Observation.
 func immunizationReaction(c *statement.Context, im *r4.Immunization, n *cda.Node) {
 	o := observation.NewIn(c, n, r4.Concept(observation.Category, "exam", "Exam"))
 	told := []*cda.Node{n}

@@ -37,7 +37,7 @@ func setDosage(c *statement.Context, m *activity) {
 	if d.Text == "" {
 		d.Text = c.Read.Text(n.At("text"))
 	}
-	// MedicationAdministration has no member for the timing
+	// MedicationAdministration doesn't have a member for the timing
 	if d.Timing != nil && d.Timing.Code != nil && c.Within == medicationsAdministered {
 		d.Text = datatype.Joined(d.Text, d.Timing.Code.Text)
 	}
@@ -56,7 +56,7 @@ func setDosage(c *statement.Context, m *activity) {
 	}
 }
 
-// setUncounted stores the text of doses and rates that are not numbers, such as "1-2".
+// setUncounted stores the text of non-numeric doses and rates, such as "1-2".
 func setUncounted(c *statement.Context, d *r4.Dosage, n *cda.Node) {
 	for _, name := range [...]string{"doseQuantity", "rateQuantity", "maxDoseQuantity"} {
 		value := n.At(name).Attr("value")
@@ -71,7 +71,7 @@ func setUncounted(c *statement.Context, d *r4.Dosage, n *cda.Node) {
 	}
 }
 
-// amount converts a PQ or IVL_PQ to a quantity, or to a range if the interval has two bounds.
+// amount converts a PQ or IVL_PQ to a quantity. If the interval has two bounds, amount converts it to a range.
 func amount(n *cda.Node) (*r4.Quantity, *r4.Range) {
 	if q := datatype.Quantity(cmp.Or(n.At("center"), n)); q != nil {
 		return q, nil
@@ -93,7 +93,7 @@ func setFormUnit(q *r4.Quantity, form *r4.CodeableConcept) {
 	}
 }
 
-// setAsNeeded converts the condition for taking a medication (Precondition for Substance Administration,
+// setAsNeeded converts the condition under which a medication is taken (Precondition for Substance Administration,
 // 2.16.840.1.113883.10.20.22.4.25).
 func setAsNeeded(c *statement.Context, d *r4.Dosage, n *cda.Node) {
 	for p := range n.Each("precondition") {

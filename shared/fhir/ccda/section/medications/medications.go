@@ -30,8 +30,8 @@ func medicationAct(c *statement.Context, act *cda.Node) {
 }
 
 // medication creates a MedicationAdministration for an event in the Medications Administered Section. It creates a
-// MedicationRequest for any other medication activity (C-CDA on FHIR, "Medications", row moodCode; US Core, "Medication
-// List Guidance": MedicationRequest lists all medications of a patient).
+// MedicationRequest for any other medication activity (C-CDA on FHIR, "Medications", row moodCode). MedicationRequest
+// lists all of a patient's medications (US Core, "Medication List Guidance").
 func medication(c *statement.Context, n *cda.Node) {
 	m := readMedication(c, n)
 	if isEvent(n) && c.Within == medicationsAdministered {
@@ -49,7 +49,7 @@ type activity struct {
 	n        *cda.Node
 	status   string // status in FHIR's medication resources
 	concept  *r4.CodeableConcept
-	product  *r4.Reference // replaces concept if the product has more details than a code
+	product  *r4.Reference // replaces concept if the product has more details than its code
 	moment   string
 	period   *r4.Period
 	dosage   r4.Dosage
@@ -75,7 +75,8 @@ func readMedication(c *statement.Context, n *cda.Node) activity {
 	return m
 }
 
-// readPart converts a statement nested in a medication activity. Statements of other kinds become separate resources.
+// readPart adds a nested statement, such as an indication or an instruction, to a medication activity. Any other nested
+// statement becomes a separate resource.
 func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	switch {
 	case n.Name == "observation" && !cda.IsNegated(n) && (cda.IsTemplate(n, statement.IndicationRoot) ||
@@ -120,8 +121,8 @@ func medicationStatus(c *statement.Context, n *cda.Node) string {
 	return status
 }
 
-// medicationRequest creates a MedicationRequest. An event (EVN) is a report rather than an order, so its
-// MedicationRequest names the informant and has no requester. Provenance names the author.
+// medicationRequest creates a MedicationRequest. An event (EVN) is a report and not an order, so its MedicationRequest
+// names the informant but not a requester. Provenance names the author.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", m.n), Identifier: datatype.Identifiers(m.n), Status: m.status,
@@ -185,7 +186,7 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	if a.Effective == "" && a.EffectivePeriod == nil {
 		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
 	}
-	if words := schedule(m.dosage.Timing); words != "" { // R4's MedicationAdministration has no frequency
+	if words := schedule(m.dosage.Timing); words != "" { // R4's MedicationAdministration doesn't have a frequency
 		a.Note = append(a.Note, r4.Annotation{Text: words})
 	}
 	for _, who := range c.Make.Performers(m.n) {

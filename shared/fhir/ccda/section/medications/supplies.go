@@ -11,7 +11,7 @@ import (
 )
 
 // supplyOrder creates a MedicationRequest for an ordered supply that is not part of a medication order. Such a supply
-// is in a medication report, or has no enclosing medication.
+// is either part of a medication report or outside any medication.
 func supplyOrder(c *statement.Context, n *cda.Node) {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n),
@@ -32,7 +32,7 @@ func supplyOrder(c *statement.Context, n *cda.Node) {
 	c.Add(r, told...)
 }
 
-// supplyIntent returns the medication's intent. The default is order, for a mood without an intent.
+// supplyIntent returns the medication's intent. If the mood doesn't have an intent, supplyIntent returns order.
 func supplyIntent(n *cda.Node) string {
 	if cda.IsOneOf(n.Attr("moodCode"), "", "EVN") {
 		return "order"
@@ -52,8 +52,8 @@ func supplyInstruction(c *statement.Context, n *cda.Node) (string, *cda.Node) {
 	return "", nil
 }
 
-// suppliedProduct returns a supply's product. If the supply names no product, suppliedProduct returns the enclosing
-// medication's product.
+// suppliedProduct returns a supply's product. If the supply doesn't name a product, suppliedProduct returns the
+// enclosing medication's product.
 func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	if n.At("product") == nil && cda.Outer(n).At("consumable") != nil {
 		return product(c, cda.Outer(n))
@@ -61,8 +61,8 @@ func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r
 	return product(c, n)
 }
 
-// dispenseRequest converts the amount, the number of refills and the end date that apply to a pharmacy's dispenses. CDA
-// counts all dispenses as repeats; FHIR counts only the dispenses after the first.
+// dispenseRequest converts the amount, the number of refills and the end date for a pharmacy's dispenses. CDA counts
+// all dispenses as repeats. FHIR counts only the dispenses after the first.
 func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	d := &r4.DispenseRequest{
 		Quantity: datatype.Quantity(n.At("quantity")), ValidityPeriod: c.Read.Period(n.At("effectiveTime")),
@@ -81,8 +81,8 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	return d
 }
 
-// supplyDuration returns how long a supply lasts, based on the width of the supply's time or expected use (CDA R2,
-// Supply.expectedUseTime). FHIR has no member for the start of the expected use.
+// supplyDuration returns how long a supply lasts. It uses the width of the supply's time or of the expected use (CDA
+// R2, Supply.expectedUseTime). FHIR doesn't have a member for the start of the expected use.
 func supplyDuration(c *statement.Context, n *cda.Node) *r4.Quantity {
 	return cmp.Or(c.Read.Width(n.At("expectedUseTime")), c.Read.Width(n.At("effectiveTime")))
 }

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// boundsOf returns the effectiveTime that contains the start and end rather than the frequency.
+// boundsOf returns the effectiveTime that contains the start and end, not the one that contains the frequency.
 func boundsOf(n *cda.Node) *cda.Node {
 	for _, t := range times(n) {
 		if !isPeriodic(t) && !isEventBased(t) {
@@ -36,7 +36,8 @@ func times(n *cda.Node) []*cda.Node {
 	return list
 }
 
-// isPeriodic reports whether a time is a PIVL_TS. A PIVL_TS with only bounds counts as an interval and not as periodic.
+// isPeriodic reports whether a time is a PIVL_TS. A PIVL_TS that contains only bounds is an interval, so isPeriodic
+// returns false.
 func isPeriodic(t *cda.Node) bool {
 	return t.At("period") != nil || t.At("frequency") != nil ||
 		strings.HasSuffix(t.Attr("type"), "PIVL_TS") && t.At("low") == nil && t.At("high") == nil
@@ -46,7 +47,7 @@ func isEventBased(t *cda.Node) bool {
 	return strings.HasSuffix(t.Attr("type"), "EIVL_TS") || t.At("event") != nil
 }
 
-// timing converts a medication activity's times. It returns nil if the times state nothing.
+// timing converts a medication activity's times. It returns nil if the times are empty.
 func timing(c *statement.Context, n *cda.Node) *r4.Timing {
 	timing := &r4.Timing{}
 	repeat := &r4.Repeat{}
@@ -69,8 +70,8 @@ func timing(c *statement.Context, n *cda.Node) *r4.Timing {
 	return timing
 }
 
-// setBounds converts the time at which, or the period during which, a medication is taken (C-CDA on FHIR,
-// "Medications": effectiveTime[1]).
+// setBounds converts the time or period at which a medication is taken (C-CDA on FHIR, "Medications":
+// effectiveTime[1]).
 func setBounds(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	moment, period := c.Read.Effective(t)
 	if moment != "" && t.Attr("value") != "" {
@@ -92,7 +93,7 @@ func setBounds(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cd
 }
 
 // setSchedule converts a PIVL_TS. Schedules with the same period, such as a morning dose and an evening dose, are
-// combined. FHIR has no member for a free-text schedule or for a second schedule, so both become text.
+// combined. FHIR doesn't have a member for a free-text schedule or for a second schedule, so both become text.
 func setSchedule(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	var one r4.Repeat
 	setPeriod(&one, t)
@@ -184,11 +185,11 @@ func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda
 		return
 	}
 	switch {
-	case code == "" || strings.HasPrefix(code, "C"): // tim-9: these events allow no offset
+	case code == "" || strings.HasPrefix(code, "C"): // tim-9: these events don't allow an offset
 		countOffset(c, minutes)
 	case minutes >= 0:
 		repeat.Offset = minutes
-	case code == "HS" || strings.HasPrefix(code, "AC"): // FHIR's offset has no sign, and the code already means before
+	case code == "HS" || strings.HasPrefix(code, "AC"): // FHIR's offset is unsigned, and the code already means before
 		repeat.Offset = -minutes
 	default:
 		countOffset(c, minutes)
@@ -210,8 +211,8 @@ func hasOffset(t *cda.Node) bool {
 	return false
 }
 
-// offsetOf returns a dose's offset from an event in full minutes, which is negative before the event. It returns 0 if
-// the document states no offset.
+// offsetOf returns a dose's offset from an event in full minutes. The offset is negative before the event. offsetOf
+// returns 0 if the document doesn't state an offset.
 func offsetOf(t *cda.Node) int {
 	n := cmp.Or(t.At("offset", "low"), t.At("offset", "center"), t.At("offset"))
 	value, before := strings.CutPrefix(strings.TrimSpace(n.Attr("value")), "-")

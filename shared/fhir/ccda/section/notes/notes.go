@@ -88,8 +88,9 @@ func noteStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "current")
 }
 
-// contents returns the available forms of a text. These are its bytes in their stated format, its URL, or the words of
-// the narrative as XHTML and plain text, preceded by the inline words. It returns nil if the text has no such form.
+// contents returns the available forms of a text. A form is the text's bytes in their stated format, the text's URL, or
+// the words of the narrative as XHTML and plain text. The inline words precede the words of the narrative. contents
+// returns nil if none of these forms is available.
 func contents(c *statement.Context, text *cda.Node) []r4.DocumentContent {
 	url := text.At("reference").Attr("value")
 	kind := text.Attr("mediaType")

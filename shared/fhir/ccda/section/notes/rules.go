@@ -1,4 +1,4 @@
-// Package notes converts the section Notes (2.16.840.1.113883.10.20.22.2.65) and all other narrative sections to
+// Package notes converts Notes Sections (2.16.840.1.113883.10.20.22.2.65) and all other narrative sections to
 // DocumentReferences.
 //
 // See C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-notes.html.
@@ -45,7 +45,7 @@ func relationEntries() []statement.Entry {
 		{
 			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
 			Target:  "reference in the enclosing statement's resource",
-			Convert: func(*statement.Context, *cda.Node) {}, // such a statement has no content; related resolves it
+			Convert: func(*statement.Context, *cda.Node) {}, // such a statement is empty; related resolves it
 		},
 		{
 			Roots: []string{statement.ExternalDocumentReference}, Name: "External Document Reference",

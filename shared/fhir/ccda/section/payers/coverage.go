@@ -18,8 +18,8 @@ func authorization(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// coverageAct creates Coverages for the policies that an act lists, in order of payment. If the act lists no policies,
-// coverageAct converts the act itself to a Coverage.
+// coverageAct creates Coverages for the policies that an act lists, in order of payment. If the act doesn't list any
+// policies, coverageAct converts the act itself to a Coverage.
 func coverageAct(c *statement.Context, n *cda.Node) {
 	found := false
 	for rel := range n.Each("entryRelationship") {
@@ -39,8 +39,9 @@ func coverageAct(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// convertPolicy creates a Coverage (US Core Coverage) with the payer as payor, the covered person with their member
-// number, and the policy holder. act is the act that lists the policy, or nil if no act lists it.
+// convertPolicy creates a Coverage (US Core Coverage). The Coverage names the payer as payor, the covered person with
+// their member number, and the policy holder. act is the act that lists the policy, or nil if the policy is not in such
+// a list.
 func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	r := &r4.Coverage{
 		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")),
@@ -84,7 +85,7 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 		}
 	}
 	if r.Status == "active" && isOver {
-		r.Status = "cancelled" // FHIR has no other status for a policy that has ended
+		r.Status = "cancelled" // FHIR doesn't have another status for a policy that has ended
 	}
 	if r.Payor == nil {
 		r.Payor = []r4.Reference{{Display: "Unknown"}}
@@ -96,8 +97,8 @@ func classOfCoverage(code, name string) *r4.CodeableConcept {
 	return r4.Concept("http://terminology.hl7.org/CodeSystem/coverage-class", code, name)
 }
 
-// addPayer adds an insurer (Payer Performer, 2.16.840.1.113883.10.20.22.4.87), or a guarantor (…4.88) who pays amounts
-// that the insurer does not cover.
+// addPayer adds an insurer (Payer Performer, 2.16.840.1.113883.10.20.22.4.87) or a guarantor (…4.88). A guarantor pays
+// amounts that the insurer does not cover.
 func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	role := p.At("assignedEntity")
 	if names := c.Read.HumanNames(role.At("assignedPerson")); names != nil {
@@ -128,7 +129,7 @@ func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	r.Payor = append([]r4.Reference{*org}, r4.Without(r.Payor, org)...)
 }
 
-// appendIdentifiers appends to list the identifiers that it does not yet contain.
+// appendIdentifiers appends to list each identifier that list does not yet contain.
 func appendIdentifiers(list, more []r4.Identifier) []r4.Identifier {
 	for _, id := range more {
 		known := false
@@ -142,8 +143,8 @@ func appendIdentifiers(list, more []r4.Identifier) []r4.Identifier {
 	return list
 }
 
-// setMember converts the covered party (2.16.840.1.113883.10.20.22.4.89): the patient's member number, the coverage
-// period, and the relationship to the subscriber.
+// setMember converts the covered party (2.16.840.1.113883.10.20.22.4.89). It sets the patient's member number, the
+// coverage period, and the relationship to the subscriber.
 func setMember(c *statement.Context, r *r4.Coverage, p, role *cda.Node) {
 	for id := range role.Each("id") {
 		if member, ok := datatype.Identifier(id); ok && id.Attr("extension") != "" {
@@ -173,8 +174,8 @@ func subscriberRelationship(n *cda.Node) string {
 	return relationships.Of(cda.CodeOf(n))
 }
 
-// holder returns the policy holder: the patient, or a RelatedPerson with a name. It returns nil if the role states only
-// a number.
+// holder returns the policy holder, which is either the patient or a RelatedPerson with a name. It returns nil if the
+// role states only a number.
 func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	names := c.Read.HumanNames(role.At("playingEntity"))
 	if c.Make.IsPatient(role) {
@@ -186,8 +187,8 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	return c.Make.RelatedPerson(role, names)
 }
 
-// coverageStatus maps ActStatus to a policy's status. In C-CDA, a policy in force has the status completed, because the
-// status refers to the statement. A policy with an unknown status may not be in force.
+// coverageStatus maps ActStatus to a policy's status. In C-CDA, the status refers to the statement, so a policy in
+// force has the status completed. A policy with an unknown status may not be in force.
 func coverageStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "active"

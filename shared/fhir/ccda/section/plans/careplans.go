@@ -14,11 +14,11 @@ import (
 
 // carePlans holds a document's CarePlans.
 type carePlans struct {
-	first *r4.Reference // CarePlan that receives the document's goals; nil if the document has no plan
+	first *r4.Reference // CarePlan that receives the document's goals; nil if the document doesn't contain a plan
 }
 
-// convertAssessment converts the assessment to a note in addition to the plan, because CarePlan has no member for the
-// assessment.
+// convertAssessment converts the assessment to a note in addition to the plan, because CarePlan doesn't have a member
+// for the assessment.
 func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node) {
 	docref.OfWords(c, section)
 	if section.At("entry") != nil {
@@ -35,7 +35,7 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	if text == nil && entries == nil {
 		return
 	}
-	if section.Attr("nullFlavor") != "" && entries == nil { // the words only state that the patient has no plan
+	if section.Attr("nullFlavor") != "" && entries == nil { // the words only state that the patient doesn't have a plan
 		docref.OfWords(c, section)
 		return
 	}
@@ -81,8 +81,8 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	}
 }
 
-// planStatus derives a plan's status from its entries, because a section has no status. The plan is active if any entry
-// is still to be done, and completed if all entries have ended.
+// planStatus derives a plan's status from its entries, because sections don't have a status. The plan is active if any
+// entry has not yet been done, and completed if all entries have ended.
 func planStatus(c *statement.Context, entries []r4.Reference) string {
 	status := "unknown"
 	for _, entry := range entries {
@@ -134,8 +134,8 @@ func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 	p.Goal, p.Addresses, p.CareTeam = goals.List, concerns.List, teams.List
 }
 
-// intervention converts an act performed for a goal to a request or a procedure (Intervention Act, or Planned
-// Intervention Act with another mood). Nested statements become separate resources that refer to this resource.
+// intervention converts an act performed for a goal to a request or a procedure. The act is an Intervention Act or, in
+// other moods, a Planned Intervention Act. Nested statements become separate resources that refer to this resource.
 func intervention(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		request(c, n)

@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// planActivity converts a plan entry from a document that predates C-CDA, when all entries had the same template.
+// planActivity converts a plan entry from a document that predates C-CDA. At that time, all plan entries had the same
+// template.
 func planActivity(c *statement.Context, n *cda.Node) {
 	for _, a := range planAssumptions() {
 		if a.Element == n.Name && (a.Mood == "" || a.Mood == n.Attr("moodCode")) {
@@ -70,8 +71,8 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// readRequestParts converts the location, reason and method, and returns the statements that it has covered. Other
-// statements become separate resources.
+// readRequestParts converts the location, reason and method, and returns the statements that it has covered. All
+// remaining statements become separate resources.
 func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	for p := range n.Each("participant") {
@@ -107,8 +108,8 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 	return told
 }
 
-// relateRequest adds references once all resources exist. The references point to reasons in other sections, the
-// coverage, the goals and the request's parts.
+// relateRequest adds references to a request once all resources exist. The references point to reasons in other
+// sections, the coverage, the goals and the request's parts.
 func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, ref)
 	if r == nil {
@@ -146,7 +147,8 @@ func referral(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// instruction creates a ServiceRequest for an instruction to the patient that is not part of another statement.
+// instruction creates a ServiceRequest for an instruction to the patient. It handles only instructions that are not
+// part of another statement.
 func instruction(c *statement.Context, n *cda.Node) {
 	words := c.Read.Text(n.At("text"))
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, request(c, n))

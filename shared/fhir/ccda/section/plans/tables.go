@@ -2,8 +2,8 @@ package plans
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). A new act must not be performed
-// yet (v3-ActStatus), so its request is a draft.
+// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). An act with the status new must
+// not be performed yet (v3-ActStatus), so its request is a draft.
 const requestStatuses terms.Table = `
 active active
 new draft
@@ -17,7 +17,8 @@ nullified entered-in-error
 obsolete entered-in-error
 `
 
-// communicationStatuses maps ActStatus, and one vendor's "ordered", to event-status (FHIR R4, Communication.status).
+// communicationStatuses maps ActStatus to event-status (FHIR R4, Communication.status). It also maps "ordered", which
+// one vendor uses.
 const communicationStatuses terms.Table = `
 active in-progress
 new preparation

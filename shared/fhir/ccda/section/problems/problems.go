@@ -28,8 +28,8 @@ func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	return list
 }
 
-// isProblem reports whether an observation is a problem rather than an accompanying status or note, based on the
-// observation's template or, without a template, on its value.
+// isProblem reports whether an observation is a problem, as opposed to an accompanying status or note. It checks the
+// observation's template or, if the template is missing, the observation's value.
 func isProblem(n *cda.Node) bool {
 	known := false
 	for t := range n.Each("templateId") {
@@ -49,7 +49,7 @@ func isCDA(root string) bool {
 }
 
 // problem creates a Condition for a problem observation (C-CDA on FHIR, "Problems"). act is the enclosing concern, or
-// nil if the problem has no concern.
+// nil if the problem is outside a concern.
 func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	when := n.At("effectiveTime")
 	value := n.At("value")
@@ -104,7 +104,7 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 }
 
 // setStatus sets the clinical and verification status. It returns the Problem Status Observation, or nil if the problem
-// has no such observation. A status that Condition can't represent is stored as a tag.
+// doesn't have such an observation. A status that Condition can't represent is stored as a tag.
 func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Node {
 	value, high := n.At("value"), n.At("effectiveTime", "high")
 	status := cda.EntryOf(n, statement.ProblemStatusRoot, "33999-4")
@@ -153,7 +153,7 @@ func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	return nil
 }
 
-// verification returns a problem's verification status. A problem whose code is qualified as suspected (SNOMED CT,
+// verification returns a problem's verification status. A problem with a code qualified as suspected (SNOMED CT,
 // finding context) is not confirmed.
 func verification(value *cda.Node) *r4.CodeableConcept {
 	for q := range value.Each("qualifier") {
@@ -164,7 +164,7 @@ func verification(value *cda.Node) *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed")
 }
 
-// problemCategories returns the category for the section, followed by the kind of problem stated in the document.
+// problemCategories returns the category for the section and the kind of problem stated in the document, in this order.
 func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/condition-category"
 	category := r4.Concept(system, "encounter-diagnosis", "Encounter Diagnosis")
@@ -183,7 +183,7 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus returns the clinical status. It returns nil if no status is stated, because another mention of the
+// problemStatus returns the clinical status. It returns nil if the status is missing, because another mention of the
 // problem may state a status. If the act is not a concern but, for example, a diagnosis, its status describes only the
 // act.
 func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
@@ -195,8 +195,8 @@ func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	return c.ProblemStatus(n, concern)
 }
 
-// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). The absence of any problem has
-// a separate code. A refuted problem has no clinical status unless the problem has an end (con-4).
+// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). A separate code represents the
+// absence of all problems. A refuted problem doesn't have a clinical status unless the problem has an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		r.Tag(r.Code.Coding...)

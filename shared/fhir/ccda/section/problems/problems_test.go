@@ -165,8 +165,8 @@ func TestDischargeDiagnosisReferencesDocumentEncounter(t *testing.T) {
 	}
 }
 
-// TestConcernAuthorIsConvertedToProvenance covers a concern's start and second author, for which Condition has no
-// members.
+// TestConcernAuthorIsConvertedToProvenance covers a concern's start and second author. Condition doesn't have members
+// for either.
 func TestConcernAuthorIsConvertedToProvenance(t *testing.T) {
 	t.Parallel()
 	author := func(id, when string) string {

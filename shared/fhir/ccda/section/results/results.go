@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// resultOrganizer creates a DiagnosticReport for an organizer (C-CDA on FHIR, "Results"), or a panel if the organizer
-// is nested.
+// resultOrganizer creates a DiagnosticReport for an organizer (C-CDA on FHIR, "Results"). If the organizer is nested,
+// resultOrganizer creates a panel instead.
 func resultOrganizer(c *statement.Context, n *cda.Node) {
 	if around := cda.Outer(n); around != nil && around.Name == "organizer" {
 		o := observation.Panel(c, n, resultSection(), kindOf(n).category())
@@ -64,7 +64,7 @@ func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	return list
 }
 
-// result creates an Observation for a result (C-CDA on FHIR, "Results"). A value that is a file becomes part of the
+// result creates an Observation for a result (C-CDA on FHIR, "Results"). If the value is a file, it becomes part of the
 // enclosing report. Without an enclosing report, the file becomes a document from which the Observation is derived.
 func result(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
@@ -87,9 +87,9 @@ func result(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// part converts an observation nested in a result by its own template, and returns a reference to the resulting
-// resource. An observation without a template describes the result and is not a laboratory finding, so it becomes a
-// generic fact.
+// part converts an observation nested in a result. It uses the observation's own template, and returns a reference to
+// the resulting resource. An observation without a template describes the result and is not a laboratory finding, so it
+// becomes a generic fact.
 func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	if ref := c.Rules.Member(n, nil); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
 		return ref
@@ -97,7 +97,7 @@ func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	return nil
 }
 
-// files returns those of an observation's values that are files.
+// files returns an observation's values that are files.
 func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	var list []r4.Attachment
 	if cda.IsNegated(n) {
@@ -133,7 +133,8 @@ func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.R
 	return c.Emit.AddEntity(d)
 }
 
-// resultKind is a result's kind of test, which determines FHIR's category for the Observation and the report.
+// resultKind is the kind of test that produced a result. It determines FHIR's category for the Observation and the
+// report.
 type resultKind int
 
 const (
@@ -142,8 +143,9 @@ const (
 	cardiology
 )
 
-// kindOf determines a result's kind from its code, if the code's system classifies tests, and from LOINC's names for
-// imaging. All other results count as laboratory results, as most of them are (C-CDA on FHIR, "Results": category).
+// kindOf determines a result's kind. It uses the result's code if the code system classifies tests, and LOINC's names
+// for imaging. All other results count as laboratory results, because most results are (C-CDA on FHIR, "Results":
+// category).
 func kindOf(n *cda.Node) resultKind {
 	for code := range n.At("code").Descendants() {
 		value := code.Attr("code")

@@ -9,7 +9,7 @@ import (
 )
 
 // patientFact is a C-CDA observation that FHIR represents as a Patient extension (C-CDA on FHIR, "Social History"). The
-// Observation is also created, because it contains the source and the time.
+// observation also becomes an Observation, because only the Observation can hold the source and the time.
 type patientFact struct {
 	root      string // template OID
 	name      string
@@ -58,8 +58,8 @@ func factOf(code *cda.Node) (patientFact, bool) {
 	return patientFact{}, false
 }
 
-// convertFact creates an Observation. It also creates the Patient extension, unless an earlier observation has already
-// done so.
+// convertFact creates an Observation. It also creates the Patient extension if no earlier observation has created the
+// extension.
 func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	o, value := readSocial(c, n), n.At("value")
 	if cda.CodeOf(n.At("code")) == "ASSERTION" || n.At("code") == nil {
@@ -91,7 +91,8 @@ func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	}
 }
 
-// sexCode returns the concept's code from US Core's value set for sex, or "" if the concept has no such code.
+// sexCode returns the concept's code from US Core's value set for sex, or "" if the concept doesn't contain such a
+// code.
 func sexCode(concept *r4.CodeableConcept) string {
 	if concept == nil {
 		return ""
@@ -104,7 +105,8 @@ func sexCode(concept *r4.CodeableConcept) string {
 	return ""
 }
 
-// extendPatient adds an extension to the Patient, unless the Patient already has an extension of the same kind.
+// extendPatient adds an extension to the Patient. It does nothing if the Patient already has an extension of the same
+// kind.
 func extendPatient(c *statement.Context, e r4.Extension) {
 	head := c.Emit.Head(c.Patient)
 	if head == nil {

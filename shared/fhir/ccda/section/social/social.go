@@ -11,7 +11,7 @@ import (
 )
 
 // coded returns the rule for an observation whose profiles require a fixed code (C-CDA on FHIR, "Social History").
-// Older documents use ASSERTION instead of that code.
+// Older documents use ASSERTION instead of the fixed code.
 func coded(code, display string) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := readSocial(c, n)
@@ -42,7 +42,7 @@ func social(c *statement.Context, n *cda.Node) {
 	c.Add(readSocial(c, n), n)
 }
 
-// readSocial converts an observation in the social history. An unknown or withheld value is also a value (C-CDA on
+// readSocial converts an observation in the social history. Unknown and withheld values are also valid values (C-CDA on
 // FHIR, "Social History": nullFlavor UNK).
 func readSocial(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, observation.SocialCategory())

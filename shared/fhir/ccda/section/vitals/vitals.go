@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// siblings iterates over later observations with the same time, in the same organizer or section, that no resource
-// covers yet. Related observations are close together, so siblings examines only a limited number of them, and long
-// lists take linear time.
+// siblings iterates over later observations with the same time, in the same organizer or section. It skips observations
+// that a resource already covers. Related observations are close together, so siblings examines only a limited number
+// of observations. Long lists therefore take linear time.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
@@ -34,7 +34,7 @@ func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	}
 }
 
-// sameTime reports whether two statements have the same time, or may have the same time because one time is unknown.
+// sameTime reports whether two statements have the same time. It also returns true if either time is unknown.
 func sameTime(a, b *cda.Node) bool {
 	timeOf := func(n *cda.Node) string {
 		at := n.At("effectiveTime")
@@ -57,8 +57,8 @@ func vitalPanel(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// vitalSign creates an Observation for a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). A
-// part of a blood pressure or oximetry becomes a component.
+// vitalSign creates an Observation for a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). If
+// the vital sign is part of a blood pressure or oximetry, it becomes a component.
 func vitalSign(c *statement.Context, n *cda.Node) {
 	switch code := n.At("code"); {
 	case cda.IsNegated(n): // a negated vital sign is not a component
@@ -80,7 +80,7 @@ func vitalSign(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// oximetry creates an Observation for an oxygen saturation and the oxygen inhaled at the same time. The two
+// oximetry creates an Observation for an oxygen saturation and the inhaled oxygen measured at the same time. The two
 // measurements may appear in either order (US Core Pulse Oximetry).
 func oximetry(c *statement.Context, n, before *cda.Node) {
 	o := vital(c, n)
@@ -142,7 +142,7 @@ func isSaturation(code *cda.Node) bool {
 	return cda.Has(code, "59408-5", "2708-6", "2710-2", "431314004", "103228002")
 }
 
-// bloodPressure creates one Observation for a systolic and a diastolic pressure measured at the same time (US Core
+// bloodPressure creates a single Observation for a systolic and a diastolic pressure measured at the same time (US Core
 // Blood Pressure). If either pressure is missing, its component gets a dataAbsentReason.
 func bloodPressure(c *statement.Context, n *cda.Node) {
 	var systolic, diastolic *cda.Node
@@ -193,8 +193,8 @@ func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	}
 }
 
-// join converts n, which becomes a part of o, and adds n's performers, ids and notes to o. It returns the Observation
-// for n.
+// join converts n, which becomes a part of o. It also adds n's performers, ids and notes to o. It returns the
+// Observation for n.
 func join(c *statement.Context, o *r4.Observation, n *cda.Node) *r4.Observation {
 	other := vital(c, n)
 	for _, id := range other.Identifier {
