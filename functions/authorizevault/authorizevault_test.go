@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// shown returns a facility as it appears in the response, with the given outcome.
+// shown returns the response's representation of a facility with the given outcome.
 func shown(id, match, outcome string) string {
 	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
@@ -44,8 +44,8 @@ const (
 	located    = 6 // number of located facilities
 )
 
-// TestAuthorizeVaultConnectsChosenFacilities covers a facility chosen for the first time and a facility that failed to
-// connect before. Other facilities must not change.
+// TestAuthorizeVaultConnectsChosenFacilities covers a newly chosen facility and a facility that previously failed to
+// connect. Other facilities must not change.
 func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -97,8 +97,8 @@ func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid checks that a request with one invalid facility does not
-// change its valid facilities either.
+// TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid checks that a request with one invalid facility leaves the
+// valid facilities unchanged.
 func TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid(t *testing.T) {
 	t.Parallel()
 	const number, notFound, notOfIt = "tefca_directory_ids must have 1 to 50 IDs.",
@@ -201,7 +201,7 @@ func TestAuthorizeVaultReturnsConflictWhenChoiceIsClosed(t *testing.T) {
 }
 
 // TestAuthorizeVaultHidesAttemptWithoutItsToken checks that an unknown attempt, another organisation's attempt and a
-// wrong token get the same response and change nothing.
+// wrong token get the same response, and that they don't change any data.
 func TestAuthorizeVaultHidesAttemptWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

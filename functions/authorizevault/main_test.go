@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	})
 }
 
-// newAttempt returns a world whose attempt is a instead of the usual one.
+// newAttempt returns a world that contains the attempt a instead of the default attempt.
 func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -97,7 +97,7 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// choose sends a request as the page that created the attempt would send it.
+// choose sends a request in the same way as the page that created the attempt.
 func (w *world) choose(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(t, http.MethodPost, attemptID, browsertest.Page, body, bearer)
@@ -153,7 +153,7 @@ func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 	return found
 }
 
-// checkHidden checks that neither the response nor the log contains a secret. The log must not name a facility either,
+// checkHidden checks that the response and the log don't contain any secrets. The log must also not name a facility,
 // because a facility's name would reveal where the patient has been treated.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
@@ -176,7 +176,7 @@ type rows struct {
 	tries    int   // number of writes
 	reads    int   // number of reads of the attempt
 	failing  error // error returned by reads of the attempt
-	unlisted error // error returned by listings of facilities
+	unlisted error // error returned when listing facilities
 	unkept   error // error returned by writes
 }
 

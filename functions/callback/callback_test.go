@@ -279,7 +279,7 @@ func TestCallbackPassesRegistrationFromPath(t *testing.T) {
 	}
 }
 
-// completing is a completer that passes each callback to a function.
+// completing is a completer implemented by a function.
 type completing func(r flow.Return)
 
 func (c completing) Complete(_ context.Context, r flow.Return) (flow.Completed, error) {

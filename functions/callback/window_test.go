@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// wantCalmPage checks that a page in a widget's window loads nothing from elsewhere and deletes the cookie. The page's
+// wantCalmPage checks that a page in a widget's window loads no external resources and deletes the cookie. The page's
 // only script notifies the widget and hides the portal's response. Only a window without a message may close itself.
 func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing string, closes bool) {
 	t.Helper()
@@ -107,8 +107,8 @@ func TestCallbackWindowUsesPatientLanguage(t *testing.T) {
 	}
 }
 
-// TestCallbackWindowShowsAttemptsLook checks that every last page is the organisation's and in the widget's language,
-// whatever the browser prefers.
+// TestCallbackWindowShowsAttemptsLook checks that every final page uses the organisation's look and the widget's
+// language, regardless of the browser's language.
 func TestCallbackWindowShowsAttemptsLook(t *testing.T) {
 	t.Parallel()
 	cancelled := binding.Cancellation().Shown.Because(errTrouble)

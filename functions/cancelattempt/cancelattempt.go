@@ -1,8 +1,9 @@
 // Package cancelattempt serves DELETE /bridge/attempts/{attemptId}?public_id= and DELETE
 // /bridge/tefca/records/{attemptId}?public_id=. Both endpoints end an attempt that the patient no longer wants to
 // complete. The page that created the attempt calls the endpoint with the attempt's token. The response is the same as
-// from GET of the same path. A request is idempotent and leaves an attempt that has already ended unchanged. For a
-// wrong token or another organisation's attempt, the response is the same as for a nonexistent attempt.
+// for a GET request to the same path. The request is idempotent and does not change an attempt that has already ended.
+// A request with a wrong token, or for another organisation's attempt, gets the same response as a request for a
+// nonexistent attempt.
 package cancelattempt
 
 import (
@@ -19,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Route and TEFCARoute are the paths of the endpoints.
+// Route and TEFCARoute are the endpoints' paths.
 const (
 	Route      = "/bridge/attempts/{attemptId}"
 	TEFCARoute = "/bridge/tefca/records/{attemptId}"

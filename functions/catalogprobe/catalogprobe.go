@@ -1,6 +1,7 @@
-// Package catalogprobe runs every minute. It checks whether patients can sign in at the live catalogue's endpoints that
-// are due for a check, and stores the endpoints' health (docs/adr/0030-health-of-endpoints.md). Package
-// shared/catalog/health/rounds decides which requests are sent and when.
+// Package catalogprobe runs every minute. It checks endpoints in the live catalogue that are due for a check. A check
+// determines whether patients can sign in. The function stores the endpoints' health
+// (docs/adr/0030-health-of-endpoints.md). Package shared/catalog/health/rounds decides which requests are sent and
+// when.
 package catalogprobe
 
 import (

@@ -1,5 +1,5 @@
-// Package catalogsync runs every 15 minutes. The function fetches published lists of institutions when they are due,
-// and publishes a mode's catalogue if its contents have changed. catalogsync can't be invoked from outside, and does
+// Package catalogsync runs every 15 minutes. It fetches published lists of institutions when they are due, and
+// publishes a mode's catalogue if its contents have changed. The function can't be invoked from outside, and it does
 // nothing unless an operator has configured sources. Concurrent runs and long pauses between runs are harmless
 // (docs/adr/0023-the-catalogue.md).
 package catalogsync
@@ -26,12 +26,12 @@ const (
 )
 
 // Publisher builds a mode's catalogue from all accepted lists and makes the catalogue searchable (publish.Publisher).
-// It returns fault.Conflict if the mode is already being published. A publication that awaits an operator's approval is
-// not an error.
+// It returns fault.Conflict if the mode is already being published. It does not return an error if the publication
+// awaits an operator's approval.
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
-	// AskedAt returns the time at which the mode's publication began to wait for an operator's approval. AskedAt
-	// returns the zero time if no publication is waiting.
+	// AskedAt returns the time at which the mode's publication began to wait for an operator's approval. It returns the
+	// zero time if no publication is waiting.
 	AskedAt(ctx context.Context, mode string) (time.Time, error)
 }
 
@@ -80,7 +80,7 @@ func (r *run) all(ctx context.Context) error {
 	return errors.Join(r.failures...)
 }
 
-// hasTime reports whether the run has more than the given time left.
+// hasTime reports whether the remaining time of the run exceeds the given duration.
 func (r *run) hasTime(ctx context.Context, more time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || deadline.Sub(r.lists.Now()) > more
@@ -91,12 +91,12 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	started := r.lists.Now()
 	limited, cancel := context.WithTimeout(ctx, forOne)
 	defer cancel()
-	// A fetch cut off by the end of the run has not failed; the next run starts with the same source.
+	// A fetch does not count as failed if the run ended before the fetch did. The next run starts with the same source.
 	if deadline, ok := ctx.Deadline(); ok {
 		defer time.AfterFunc(deadline.Sub(started)-forPublishing, cancel).Stop()
 	}
 	next, outcome, err := r.lists.Refresh(limited, row)
-	// An operator has changed the source during the fetch; the next fetch will use the change.
+	// An operator changed the source during the fetch. The next fetch uses the changed source.
 	if errors.Is(err, fault.Conflict) {
 		return row
 	}
@@ -119,8 +119,8 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	return next
 }
 
-// sourceAttrs returns the attributes of a source's log line, apart from the outcome. The attributes consist of fixed
-// words and numbers and contain no names.
+// sourceAttrs returns the attributes of a source's log line, except for the outcome. The attributes consist of fixed
+// words and numbers and don't contain any names.
 func sourceAttrs(state intake.State, outcome intake.Outcome) []slog.Attr {
 	version := state.Accepted
 	switch outcome {
@@ -141,7 +141,7 @@ func sourceAttrs(state intake.State, outcome intake.Outcome) []slog.Attr {
 	}
 }
 
-// publish publishes a mode's catalogue if publication is due, and marks the catalogue's sources as published.
+// publish publishes a mode's catalogue if publication is due, and marks the mode's sources as published.
 func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	fresh := slices.DeleteFunc(slices.Clone(rows),
 		func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
@@ -149,7 +149,7 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 		return
 	}
 	err := r.publisher.Publish(ctx, mode)
-	// An operator is currently publishing, perhaps without the latest change; the next run checks again.
+	// An operator is already publishing this catalogue, perhaps without the latest change. The next run checks again.
 	if errors.Is(err, fault.Conflict) {
 		return
 	}

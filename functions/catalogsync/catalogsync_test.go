@@ -80,14 +80,14 @@ func (w *world) AskedAt(_ context.Context, mode string) (time.Time, error) {
 	return w.asks[mode], w.trouble["asked "+mode]
 }
 
-// source adds a source that is due at the given time.
+// source adds a source that becomes due at the given time.
 func (w *world) source(id, mode string, due time.Time) {
 	w.rows = append(w.rows, intake.Row{Rev: 1, State: intake.State{Due: due}, Source: intake.Source{
 		ID: id, Mode: mode, URL: id, Format: listing.LanternNDJSON, Every: 24 * time.Hour,
 	}})
 }
 
-// run invokes the function as Lambda does, with a time limit of 15 minutes.
+// run invokes the function in the same way as Lambda, with a time limit of 15 minutes.
 func (w *world) run(t *testing.T) (line map[string]any, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
@@ -201,8 +201,8 @@ func TestSyncReservesTimeForPublishing(t *testing.T) {
 	})
 }
 
-// TestSyncRecordsLongestApprovalWait also checks that the metric is zero if nothing is waiting, because a zero clears
-// the alarm.
+// TestSyncRecordsLongestApprovalWait also checks that the metric is zero if no list or publication is waiting, because
+// a zero clears the alarm.
 func TestSyncRecordsLongestApprovalWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Publishing is a Publisher that logs each outcome on a separate line. Each line consists of fixed words and numbers
-// and contains no names.
+// and doesn't contain any names.
 type Publishing struct{ publish.Publisher }
 
 // Publish implements Publisher.

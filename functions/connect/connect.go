@@ -1,9 +1,9 @@
 // Package connect serves /bridge/connect. A GET request with an organisation's public ID and an institution's endpoint
 // starts an attempt and redirects the browser to the patient portal. A GET request without an endpoint redirects the
-// browser to a page where the patient selects an institution; that page then calls /bridge/connect again. Errors are
-// displayed on a page, or sent to the redirect URI after the service has verified it. A POST request with a start value
-// starts an attempt that the service's own page created; errors of a POST request are displayed on a page. Every GET
-// request starts a new attempt, whereas a start value can be used only once.
+// browser to a page where the patient selects an institution. That page then calls /bridge/connect again. Errors are
+// displayed on a page, or sent to the redirect URI after the service has verified the URI. A POST request with a start
+// value starts an attempt that the service's own page created. Errors of a POST request are displayed on a page. Every
+// GET request starts a new attempt, but a start value can be used only once.
 package connect
 
 import (
@@ -88,9 +88,9 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	return window.Depart(visit, started, httpapi.CookiesAt(d.BaseURL)), nil
 }
 
-// page returns the URL of the page where a patient selects an institution, including all given parameters. The URL
-// always contains the redirect URI, even if the request omitted it, because the redirect URI puts the page in redirect
-// mode.
+// page returns the URL of the page where a patient selects an institution. The URL includes all given parameters. It
+// always includes the redirect URI, even if the request omitted it, because the redirect URI switches the page to
+// redirect mode.
 func (d Deps) page(visit httpapi.Visit, in request) string {
 	query := url.Values{"public_id": {in.PublicID}, "redirect_uri": {visit.Redirect.URI()}}
 	for name, value := range map[string]string{

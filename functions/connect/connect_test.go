@@ -59,7 +59,7 @@ func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 // starter records its requests and returns either err or an attempt.
 type starter struct {
 	asked []flow.Request
-	left  []string // start values that the starter received
+	left  []string // start values received by the starter
 	err   error
 }
 
@@ -189,8 +189,8 @@ func TestConnectRedirectsToSearchPageWithoutEndpoint(t *testing.T) {
 	}
 }
 
-// TestConnectExpiresOldestCookiesOverLimit covers both ways to start an attempt, and checks that unrelated cookies are
-// kept.
+// TestConnectExpiresOldestCookiesOverLimit covers both ways to start an attempt. It also checks that unrelated cookies
+// are kept.
 func TestConnectExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	for _, r := range []*http.Request{

@@ -1,7 +1,7 @@
 // Package createexport serves POST /bridge/fhir/ehi-export, which requests a bulk export of a connection's record. The
-// organisation's backend authenticates with its private key. The request is idempotent per connection: while an export
-// is pending, repeated requests return that export, and a recent successful export is returned again
-// (docs/reference/deviations.md, "Exports").
+// organisation's backend authenticates with its private key. The request is idempotent per connection: it returns the
+// connection's pending export or a recent successful export, if either exists (docs/reference/deviations.md,
+// "Exports").
 package createexport
 
 import (
@@ -80,8 +80,8 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 }
 
 // fixture parses the name of the requested synthetic record. It returns "" if the request does not name a record.
-// Unlike the rest of the request, this part may not contain unknown members, because an export of the wrong synthetic
-// record would look like the patient's.
+// Unlike the rest of the request, this part must not contain unknown members. Otherwise, a client could mistake the
+// wrong synthetic record for the patient's record.
 func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	if len(sent) == 0 || string(sent) == "null" {
 		return "", nil

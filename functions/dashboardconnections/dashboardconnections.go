@@ -1,8 +1,8 @@
 // Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml). The
 // endpoints return the status and history of patients' connections, and explain why a connection ended and how to
-// restore it. The endpoints also disconnect and erase connections. The dashboard's pages call these endpoints, and each
-// route states the role that it requires (docs/adr/0036-the-dashboard.md). Responses contain neither patients'
-// identities nor the contents of records.
+// restore the connection. The endpoints also disconnect and erase connections. The dashboard's pages call these
+// endpoints, and each route states the role that it requires (docs/adr/0036-the-dashboard.md). Responses don't contain
+// patients' identities or the contents of records.
 package dashboardconnections
 
 import (

@@ -60,7 +60,7 @@ type shown struct {
 	Timeline []struct{ At, What string }
 }
 
-// TestConnectionShowsCauseAndActionWhenUnhealthy also checks that a healthy connection has neither a cause nor an
+// TestConnectionShowsCauseAndActionWhenUnhealthy also checks that a healthy connection doesn't have a cause or an
 // action.
 func TestConnectionShowsCauseAndActionWhenUnhealthy(t *testing.T) {
 	t.Parallel()
@@ -121,8 +121,8 @@ func TestTimelineIsSortedNewestFirst(t *testing.T) {
 	}
 }
 
-// TestEraseRequiresRecentProof also checks that only owners may erase, and that a repeated request returns the
-// erasure's status.
+// TestEraseRequiresRecentProof also checks that only owners can erase connections, and that a repeated request returns
+// the erasure's status.
 func TestEraseRequiresRecentProof(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

@@ -26,7 +26,7 @@ type link struct {
 	Endpoint     string `json:"endpoint_name,omitempty"`
 	BrandID      string `json:"brand_id,omitempty"`
 	PortalID     string `json:"portal_id,omitempty"`
-	DirectoryID  string `json:"tefca_directory_id,omitempty"` // replaces the three preceding IDs for TEFCA connections
+	DirectoryID  string `json:"tefca_directory_id,omitempty"` // replaces the three fields above for TEFCA connections
 	PlatformType string `json:"platform_type"`
 	CreatedAt    string `json:"created_at"`
 	ConsentUntil string `json:"consent_expires_at,omitempty"`
@@ -51,8 +51,8 @@ type renewal struct {
 
 type fact struct {
 	At string `json:"at"`
-	// What is the event's type: connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded or
-	// export_failed.
+	// What is the event's type. The types are connected, tokens_renewed, renewal_refused, ended, export_begun,
+	// export_succeeded or export_failed.
 	What string `json:"what"`
 	Task string `json:"task_id,omitempty"`
 }
@@ -65,8 +65,8 @@ type task struct {
 	FinishedAt    string `json:"finished_at,omitempty"`
 }
 
-// erasure describes the status of a request to erase a connection. Once the erasure is complete, erasure contains the
-// proof of deletion.
+// erasure describes the status of a request to erase a connection. A completed erasure also contains the proof of
+// deletion.
 type erasure struct {
 	ID          string       `json:"erasure_id"`
 	Stage       string       `json:"stage"`
@@ -137,8 +137,8 @@ func timeline(c operator.Connection) []fact {
 	return all
 }
 
-// advice returns why a connection is unhealthy and what the organisation can do about the problem. Both results are
-// empty if the connection is healthy.
+// advice returns the reason why a connection is unhealthy and the action that the organisation can take. Both results
+// are empty if the connection is healthy.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {

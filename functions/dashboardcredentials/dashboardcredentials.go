@@ -1,8 +1,8 @@
 // Package dashboardcredentials serves /dashboard/organisations/{orgId}/{mode}/credentials (docs/openapi.yaml). The
-// endpoints manage an organisation's key pairs, and the redirect URIs and origins allowed with each key pair. The
+// endpoints manage an organisation's key pairs, and the redirect URIs and origins allowed for each key pair. The
 // dashboard's pages call these endpoints, and each route states the role that it requires
-// (docs/adr/0036-the-dashboard.md). A private key appears only in the response to the request that created it. Creation
-// is not idempotent: each request creates another key.
+// (docs/adr/0036-the-dashboard.md). A private key appears only in the response to the request that created the key.
+// Creating a key is not idempotent: each request creates another key.
 package dashboardcredentials
 
 import (
@@ -73,8 +73,8 @@ func New(d Deps) http.Handler {
 	})
 }
 
-// as returns operator.Credentials that act on behalf of a member, within the tenant in the path. A credential of
-// another tenant is treated as nonexistent.
+// as returns operator.Credentials that act on behalf of a member, within the tenant in the path. Credentials of other
+// tenants are treated as nonexistent.
 func (d Deps) as(v httpapi.Visitor) operator.Credentials {
 	return d.Credentials.As(account.Actor(v.Account)).Within(v.Tenant)
 }
@@ -132,7 +132,7 @@ func (d Deps) revoke(ctx context.Context, v httpapi.Visitor, in oneKey) (httpapi
 	return httpapi.NoData{}, d.as(v).RevokeKey(ctx, in.PublicID, in.KeyID)
 }
 
-// shown renders a credential and the time when its keys were last used. If err is not nil, shown returns err.
+// shown renders a credential and the time when its keys were last used. It returns err if err is not nil.
 func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, err error) (credential, error) {
 	if err != nil {
 		return credential{}, missing(err)

@@ -89,7 +89,7 @@ func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in one) (detail, er
 	return d.show(ctx, v, in)
 }
 
-// query converts the request parameters to a delivery log query.
+// query converts the request parameters to a query of the delivery log.
 func (in wanted) query() (deliverylog.Query, error) {
 	q := deliverylog.Query{
 		ID: in.EventID, SubscriptionID: in.WebhookID, Status: webhook.DeliveryStatus(in.Status), Subject: in.Subject,
@@ -111,7 +111,7 @@ func (in wanted) query() (deliverylog.Query, error) {
 	return q, err
 }
 
-// moment parses a time. It returns the zero time for empty text.
+// moment parses a time. It returns the zero time if the text is empty.
 func moment(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

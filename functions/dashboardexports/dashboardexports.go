@@ -1,7 +1,7 @@
 // Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml). The endpoints
-// return the status of exports, the number of resources of each type, and which parts are missing and why. The
-// dashboard's pages call these endpoints, and every member has access. Responses contain neither record contents nor
-// links to files, and the endpoints are read-only.
+// return the status of exports, the number of resources of each type, the missing parts, and the reasons why parts are
+// missing. The dashboard's pages call these endpoints, and every member has access. The endpoints are read-only.
+// Responses don't contain record contents or links to files.
 package dashboardexports
 
 import (

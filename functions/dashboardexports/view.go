@@ -71,7 +71,8 @@ func detailOf(e operator.Export) detail {
 	return shown
 }
 
-// action suggests what the organisation can do about an export. It returns an empty string if no action is needed.
+// action returns a suggestion about what the organisation can do about an export. It returns an empty string if no
+// action is needed.
 func action(e operator.Export) string {
 	switch {
 	case e.Status == export.Pending:

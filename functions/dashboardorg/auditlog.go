@@ -19,7 +19,7 @@ type before struct {
 
 type rowList struct {
 	Rows []row `json:"rows"`           // newest first
-	Next int64 `json:"next,omitempty"` // value of before that requests the next page; omitted on the last page
+	Next int64 `json:"next,omitempty"` // value of before for the next page; omitted on the last page
 }
 
 type row struct {

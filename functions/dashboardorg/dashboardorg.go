@@ -1,6 +1,6 @@
 // Package dashboardorg serves /dashboard/organisations (docs/openapi.yaml). The endpoints manage an organisation's
-// settings, live access, deletion and patients' inquiries. The endpoints return the organisation's overview in each
-// mode, its usage and its audit log. The dashboard's pages call these endpoints, and each route states the role that it
+// settings, live access, deletion and patients' inquiries. They also return the organisation's overview in each mode,
+// its usage and its audit log. The dashboard's pages call these endpoints, and each route states the role that it
 // requires (docs/adr/0036-the-dashboard.md). Any signed-in person can create an organisation.
 package dashboardorg
 
@@ -49,8 +49,8 @@ type Deps struct {
 	Now           func() time.Time
 }
 
-// Meter returns a tenant's usage in a month such as 2026-03, including the current day (usage.Meter). It returns
-// fault.Invalid if the text is not a month.
+// Meter returns a tenant's usage in a month, including the current day (usage.Meter). The month has the form 2026-03.
+// Meter returns fault.Invalid if the text is not a month.
 type Meter interface {
 	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
 }
@@ -95,7 +95,7 @@ type founded struct {
 	Name string `json:"name" required:"true"`
 }
 
-// changed describes changes to an organisation. Omitted fields are left unchanged; an empty URL deletes the stored URL.
+// changed describes changes to an organisation. Omitted fields remain unchanged. An empty URL deletes the stored URL.
 type changed struct {
 	Name    *string  `json:"name"`
 	Logo    *string  `json:"logo_uri"`
@@ -109,16 +109,16 @@ type changed struct {
 	Emails  []string `json:"emails"`
 }
 
-// radius is the raw value of a number that null resets. It is nil if the member is omitted.
+// radius is the raw JSON value of a number. A null value resets the number. radius is nil if the member is omitted.
 type radius json.RawMessage
 
-// UnmarshalJSON implements json.Unmarshaler. Without it, null would count as omitted.
+// UnmarshalJSON implements json.Unmarshaler. Without this method, null would count as omitted.
 func (r *radius) UnmarshalJSON(value []byte) error {
 	*r = bytes.Clone(value)
 	return nil
 }
 
-// setting returns the value as operator.OrganisationChange takes it.
+// setting converts the value to the form that operator.OrganisationChange expects.
 func (r radius) setting() *string {
 	switch text := string(r); text {
 	case "":

@@ -38,7 +38,7 @@ func (founder) Found(_ context.Context, accountID, name string) (org.Organisatio
 	return org.Organisation{ID: accountID, Name: name, Plan: org.Free, Status: org.Active}, nil
 }
 
-// meter returns usage whose connection count equals the month's number.
+// meter returns usage with a connection count equal to the month's number.
 type meter struct{}
 
 func (meter) Month(_ context.Context, tenant org.Tenant, month string) (usage.Month, error) {
@@ -206,8 +206,8 @@ func TestOverviewMarksCompletedSteps(t *testing.T) {
 	}
 }
 
-// TestAuditLogCanBeListedAndExported checks that third parties can verify the exported log and that the log contains no
-// rows of other organisations.
+// TestAuditLogCanBeListedAndExported checks that third parties can verify the exported log, and that the log doesn't
+// contain other organisations' rows.
 func TestAuditLogCanBeListedAndExported(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

@@ -119,8 +119,8 @@ func TestNoticeAddressIsVerifiedByCode(t *testing.T) {
 	}
 }
 
-// TestNoticeAddressCodeIsBoundToOrganisationAndAddress checks that a code verifies only the address that received the
-// code, and only in the organisation that requested the code.
+// TestNoticeAddressCodeIsBoundToOrganisationAndAddress checks that a code verifies only the address to which it was
+// sent, and only in the organisation that requested it.
 func TestNoticeAddressCodeIsBoundToOrganisationAndAddress(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -144,8 +144,8 @@ func TestNoticeAddressCodeIsBoundToOrganisationAndAddress(t *testing.T) {
 	}
 }
 
-// TestNoticesAreNotSentToUnverifiedAddresses covers the attack described in ADR 42, in which ten notice addresses,
-// changed 30 times, reached 460 recipients.
+// TestNoticesAreNotSentToUnverifiedAddresses covers the attack described in ADR 42: ten notice addresses were changed
+// 30 times, and notices reached 460 recipients.
 func TestNoticesAreNotSentToUnverifiedAddresses(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -177,7 +177,7 @@ func TestNoticesAreNotSentToUnverifiedAddresses(t *testing.T) {
 	}
 }
 
-// TestReaddedNoticeAddressReceivesAtMostThreeCodes checks that removing and re-adding an address restarts the address's
+// TestReaddedNoticeAddressReceivesAtMostThreeCodes checks that removing and re-adding an address restarts its
 // verification. Codes that were already sent must still count against the limits.
 func TestReaddedNoticeAddressReceivesAtMostThreeCodes(t *testing.T) {
 	t.Parallel()
@@ -195,7 +195,7 @@ func TestReaddedNoticeAddressReceivesAtMostThreeCodes(t *testing.T) {
 			}.Send(t, emailsRoute, h)
 		}
 	}
-	if sent := len(s.Mail()); sent != 1 { // a second code requires a wait of 30 seconds, but time does not advance
+	if sent := len(s.Mail()); sent != 1 { // a second code requires a 30-second wait, but time does not advance
 		t.Errorf("%d codes were sent, want 1", sent)
 	}
 	found, err := s.Operator.Organisations.Show(t.Context(), managed.Tenant(membertest.OrgA, org.Live))

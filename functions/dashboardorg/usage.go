@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// mostMonths is the maximum number of months per request, and month is the layout of a month.
+// mostMonths is the maximum number of months per request. month is the layout of a month.
 const (
 	mostMonths = 25
 	month      = "2006-01"
@@ -26,7 +26,7 @@ type span struct {
 
 type usageOf struct {
 	Months []usage.Month `json:"months"`        // oldest first
-	CSV    string        `json:"csv,omitempty"` // the same data as CSV, if requested by format
+	CSV    string        `json:"csv,omitempty"` // the same data as CSV, if the format parameter requests it
 }
 
 func (d Deps) usage(ctx context.Context, v httpapi.Visitor, in span) (usageOf, error) {

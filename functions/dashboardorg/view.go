@@ -16,8 +16,8 @@ type organisation struct {
 	Status string `json:"status"`
 	Logo   string `json:"logo_uri"`
 	Accent string `json:"accent"`
-	// contrasts with the light and the dark background, from 1 to 21; omitted without an accent colour, and for a
-	// background that the colour scheme excludes
+	// contrasts with the light and dark backgrounds, from 1 to 21; omitted if there is no accent colour or the colour
+	// scheme excludes the background
 	Contrast     float64  `json:"accent_contrast,omitempty"`
 	DarkContrast float64  `json:"accent_contrast_dark,omitempty"`
 	Radius       *int     `json:"radius,omitempty"`
@@ -27,7 +27,7 @@ type organisation struct {
 	Terms        string   `json:"terms_uri"`
 	Website      string   `json:"website_uri"`
 	Emails       []string `json:"emails"`
-	Verified     []string `json:"verified_emails"` // those addresses in Emails that receive notices
+	Verified     []string `json:"verified_emails"` // addresses in Emails that receive notices
 	Live         string   `json:"live_access"`     // stage of the organisation's live access
 }
 
@@ -57,7 +57,7 @@ func organisationOf(o org.Organisation, role account.Role) organisation {
 }
 
 // contrast returns the contrast ratio of two colours given as "#rrggbb", to one decimal place (WCAG 2.2, contrast
-// ratio). It returns 0 if either is not a colour.
+// ratio). It returns 0 if either string is not a colour.
 func contrast(one, other string) float64 {
 	a, ok := luminance(one)
 	b, isColour := luminance(other)

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// deviceCookieName is the name of the cookie that identifies a browser, whether or not the visitor is signed in.
+// deviceCookieName is the name of the cookie that identifies a browser, even if the visitor is not signed in.
 const deviceCookieName = "recordbridge-device"
 
 type nothing struct{}
@@ -94,7 +94,7 @@ type membership struct {
 	Status string `json:"status"`
 }
 
-// browserOf returns the browser's cookies without validating them.
+// browserOf returns the browser's cookies without validating the cookies.
 func (d Deps) browserOf(v httpapi.Visitor) signin.Browser {
 	return signin.Browser{
 		Session: secret.New(v.Cookie(d.Auth.Cookies.Name(httpapi.SessionCookie))),
@@ -151,7 +151,7 @@ func (d Deps) left() httpapi.WithCookies {
 	}}
 }
 
-// enter returns the new session in the response and sets the browser's cookies.
+// enter writes the new session to the response and sets the browser's cookies.
 func (d Deps) enter(ctx context.Context) func(signin.SignedIn, error) (httpapi.WithCookies, error) {
 	return func(e signin.SignedIn, err error) (httpapi.WithCookies, error) {
 		if err != nil {

@@ -1,8 +1,9 @@
 // Package dashboardwebhooks serves /dashboard/organisations/{orgId}/{mode}/webhooks and …/webhook-types
 // (docs/openapi.yaml). The endpoints manage an organisation's webhooks and their signing secrets, and send test events.
 // The dashboard's pages call these endpoints, and each route states the role that it requires
-// (docs/adr/0036-the-dashboard.md). A signing secret appears only in two responses: to the request that created it, and
-// to a request that requires a recent proof of identity. Header values never appear in responses.
+// (docs/adr/0036-the-dashboard.md). Only two responses contain a signing secret: the response to the request that
+// created the secret, and the response to a request that requires a recent proof of identity. Header values never
+// appear in responses.
 package dashboardwebhooks
 
 import (
@@ -183,7 +184,7 @@ func (d Deps) signed(ctx context.Context, v httpapi.Visitor, in one, isSigned bo
 	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{Edit: webhook.Edit{SigningKey: &isSigned}}))
 }
 
-// parseTypes parses the names of event types. It returns nil for a nil list.
+// parseTypes parses the names of event types. If the list is nil, it returns nil.
 func parseTypes(names []string) ([]webhook.Type, error) {
 	if names == nil {
 		return nil, nil
@@ -199,7 +200,7 @@ func parseTypes(names []string) ([]webhook.Type, error) {
 	return all, nil
 }
 
-// shown renders a webhook for the organisation's members. If err is not nil, shown returns err.
+// shown renders a webhook for the organisation's members. It returns err if err is not nil.
 func shown(s webhook.Subscription, err error) (hook, error) {
 	if err != nil {
 		return hook{}, missing(err)

@@ -9,7 +9,7 @@ type hookList struct {
 	Webhooks []hook `json:"webhooks"`
 }
 
-// hook represents a webhook without secret values. hook includes header names and the expiry of secrets.
+// hook represents a webhook without secret values. It includes the header names and the secrets' expiry times.
 type hook struct {
 	ID            string    `json:"webhook_id"`
 	URL           string    `json:"url"`

@@ -1,7 +1,7 @@
 // Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}, which redirects to the file.
-// The URL in the event contains its own token, so clients only need to follow redirects, and any Authorization header
-// is allowed. The owning organisation's private key is accepted in place of the token (docs/reference/deviations.md,
-// "Exports"). The endpoint is read-only.
+// The URL in the event contains its own token. Clients therefore only need to follow redirects, and any Authorization
+// header is allowed. The owning organisation's private key is accepted instead of the token
+// (docs/reference/deviations.md, "Exports"). The endpoint is read-only.
 package downloadexport
 
 import (
@@ -96,7 +96,7 @@ func (d Deps) find(
 	return httpapi.RedirectResult{Location: address}, err
 }
 
-// tenant returns the tenant that owns the file. If the token is valid, it determines the tenant; otherwise, the key
+// tenant returns the tenant that owns the file. A valid token determines the tenant. Without a valid token, the key
 // determines the tenant.
 func (d Deps) tenant(key httpapi.OptionalKey, taskID string, in request) (org.Tenant, error) {
 	refused := key.Refused

@@ -98,7 +98,7 @@ func newHandler(t *testing.T, now time.Time) http.Handler {
 	})
 }
 
-// found returns the response that redirects a GET or HEAD request to a task's file.
+// found returns the redirect to a task's file for a GET or HEAD request.
 func found(method, id string) map[string]string {
 	return map[string]string{
 		"Location": "https://files.example/?" + method + "|key of " + id + "|" + id +

@@ -1,6 +1,7 @@
 // Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml). An organisation's backend calls this
-// endpoint with its private key and receives the URLs of three files that contain the complete catalogue for the key's
-// mode. The three URLs point to the same endpoint, which then redirects to the file. The endpoint is read-only.
+// endpoint with its private key. The response contains the URLs of three files, which together contain the complete
+// catalogue for the key's mode. The three URLs point to the same endpoint, which then redirects to the file. The
+// endpoint is read-only.
 package exportcatalog
 
 import (

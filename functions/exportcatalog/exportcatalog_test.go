@@ -164,7 +164,7 @@ func notAllowed() string {
 }
 
 // TestExportCatalogRateLimitsListingButNotDownloads checks that the rate limit applies to requests for the list of
-// files, but not to the files' own URLs.
+// files, but not to requests for the files themselves.
 func TestExportCatalogRateLimitsListingButNotDownloads(t *testing.T) {
 	t.Parallel()
 	asked := buckets{}

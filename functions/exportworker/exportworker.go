@@ -1,6 +1,7 @@
 // Package exportworker handles messages from the export queue. Each message refers to a task, or to an organisation's
-// share of the workers. The worker exports the patient's record and stores the result; a worker that runs out of time
-// sends a follow-up message. Duplicate, late and forged messages have no effect, because they find no task to claim.
+// share of the workers. The worker exports the patient's record and stores the result. A worker that runs out of time
+// sends a follow-up message. Duplicate, late and forged messages have no effect, because they don't match any claimable
+// task.
 package exportworker
 
 import (
@@ -30,6 +31,6 @@ func New(exports Exports) func(context.Context, due.Item) error {
 			return exports.Admit(ctx, i.Tenant)
 		case due.Event, due.Delivery, due.Connection, due.Notice, due.Attempt:
 		}
-		return nil // manually sent to the wrong queue; the sweeper will use the right one
+		return nil // manually sent to the wrong queue; the sweeper will use the correct queue
 	}
 }

@@ -1,6 +1,7 @@
 // Package getattempt serves GET /bridge/attempts/{attemptId}?public_id=, which returns the status of a connect attempt.
-// The widget that created the attempt calls this endpoint with the attempt's token. The endpoint is read-only. A wrong
-// token and another organisation's attempt get the same response as a nonexistent attempt.
+// The widget that created the attempt calls this endpoint with the attempt's token. The endpoint is read-only. A
+// request with a wrong token, or for another organisation's attempt, gets the same response as a request for a
+// nonexistent attempt.
 package getattempt
 
 import (

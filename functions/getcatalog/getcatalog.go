@@ -26,11 +26,11 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Records Records
-	// Facilities provides the facilities of TEFCA networks, which lists of brands omit.
+	// Facilities provides the facilities of TEFCA networks. Lists of brands omit those facilities.
 	Facilities Facilities
 }
 
-// Facilities returns facilities by their ID in a network's directory (directory.Facilities).
+// Facilities looks up facilities by their ID in a network's directory (directory.Facilities).
 type Facilities interface {
 	Facility(mode org.Mode, id string) (tefca.Facility, bool)
 }

@@ -1,6 +1,6 @@
 // Package getexport serves GET /bridge/fhir/ehi-export/{taskId}, which returns the status of an export. The
-// organisation's backend calls this endpoint with its private key. The endpoint is read-only. ?include=result adds the
-// contents of the webhook, for developers without a public URL. ?include=progress adds the progress of a running export
+// organisation's backend calls this endpoint with its private key. The endpoint is read-only. For developers without a
+// public URL, ?include=result adds the contents of the webhook. ?include=progress adds the progress of a running export
 // (docs/reference/deviations.md, "Exports").
 package getexport
 

@@ -118,8 +118,8 @@ func (*world) someProvider(query string) string {
 	return "simulated"
 }
 
-// TestIdentityCreatesAttemptFromRequest also checks that the token and the start value appear only in the response and
-// are neither stored nor logged.
+// TestIdentityCreatesAttemptFromRequest also checks that the token and the start value appear only in the response.
+// They must not be stored or logged.
 func TestIdentityCreatesAttemptFromRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -205,7 +205,7 @@ func TestStartRejectsAttemptStartedInAnotherBrowser(t *testing.T) {
 	}
 }
 
-// TestIdentityRejectsInvalidFieldByName also checks that no attempt is created and that the error does not repeat text
+// TestIdentityRejectsInvalidFieldByName also checks that no attempt is created, and that the error doesn't repeat text
 // from the request.
 func TestIdentityRejectsInvalidFieldByName(t *testing.T) {
 	t.Parallel()

@@ -25,7 +25,7 @@ import (
 // start is the attempt's start value, value(2).
 const start = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
 
-// newPrepared returns a world with an attempt that has not been started in any browser.
+// newPrepared returns a world with an attempt that has not been started yet in any browser.
 func newPrepared(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -36,8 +36,8 @@ func newPrepared(t *testing.T) *world {
 	return w
 }
 
-// checkErrorPage checks that the response is an error page that states only the reason, and that neither the page nor
-// the log contains the start value.
+// checkErrorPage checks that the response is an error page that states only the reason. Neither the page nor the log
+// may contain the start value.
 func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.ResponseRecorder, status int, code,
 	says string,
 ) {
@@ -139,7 +139,7 @@ func TestStartRejectsValueInURL(t *testing.T) {
 	w.checkNotStarted(t)
 }
 
-// checkNotStarted checks that no provider received a request and that the start value is still valid.
+// checkNotStarted checks that no provider received a request, and that the start value is still valid.
 func (w *world) checkNotStarted(t *testing.T) {
 	t.Helper()
 	if len(w.begun) != 0 || w.attempt(t, attemptID).Status != attempt.Created {
@@ -150,8 +150,8 @@ func (w *world) checkNotStarted(t *testing.T) {
 	}
 }
 
-// TestStartShowsErrorPageForInvalidStartValue also covers a start value whose use failed because of a dependency. The
-// start value must still work after the dependency has recovered.
+// TestStartShowsErrorPageForInvalidStartValue also covers a valid start value that a failing dependency prevents from
+// being used. The start value must still work after the dependency has recovered.
 func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	t.Parallel()
 	const spent = "This sign-in was already opened or has expired. Return to the application and try again."
@@ -213,8 +213,8 @@ func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	}
 }
 
-// TestStartExpiresOldestCookiesOverLimit checks that the number of cookies is limited, so that the browser's request
-// header does not become too large.
+// TestStartExpiresOldestCookiesOverLimit checks that the number of cookies is limited. Otherwise, the browser's request
+// header could become too large.
 func TestStartExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)

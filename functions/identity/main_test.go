@@ -44,7 +44,7 @@ type world struct {
 	log      bytes.Buffer
 	settings map[org.Mode]attempt.Setting
 	plan     org.Plan
-	unread   error // error returned by reads of the organisation
+	unread   error // error returned when reading the organisation
 	unbegun  error // error returned when a sign-in is started
 	begun    []csp.Request
 	asked    []csp.Provider
@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	return newLimited(t, nil)
 }
 
-// newLimited returns a world whose requests are rate-limited by buckets.
+// newLimited returns a world in which buckets limits the request rate.
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -123,13 +123,13 @@ func (w *world) Begin(_ context.Context, at csp.Provider, request csp.Request) (
 
 func (w *world) time() time.Time { return w.now }
 
-// post sends a request to create an attempt, as a page would do.
+// post sends a request to create an attempt, in the same way as a page.
 func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return browsertest.Send(t, w.handler, http.MethodPost, identity.Route+browsertest.Page, body)
 }
 
-// leave posts a start value, as one of the service's pages would do.
+// leave posts a start value in the same way as the service's pages.
 func (w *world) leave(t *testing.T, start string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(starttest.Request(t, identity.StartRoute, starttest.Body(start)))
@@ -149,7 +149,7 @@ func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	return a
 }
 
-// checkNothingMade checks that neither ID has an attempt.
+// checkNothingMade checks that no attempt exists with either ID.
 func (w *world) checkNothingMade(t *testing.T, after string) {
 	t.Helper()
 	for _, of := range []string{keyedtest.PublicA, keyedtest.LiveA} {
@@ -184,7 +184,7 @@ func (r *rows) Ticket(ctx context.Context, hash string, now time.Time) (binding.
 	return r.TEFCA.Ticket(ctx, hash, now)
 }
 
-// counted is a predictable source of randomness. Every byte of its nth value is n.
+// counted is a predictable source of randomness. Every byte of the nth value is n.
 type counted struct{ n byte }
 
 // Read implements io.Reader.

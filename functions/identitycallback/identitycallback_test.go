@@ -19,9 +19,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// checkWindow checks that a page at the end of a sign-in loads nothing from elsewhere and deletes the cookie. The
-// page's only script notifies the opening page and hides the provider's response. Only a window without a message may
-// close itself.
+// checkWindow checks that a page at the end of a sign-in loads no external resources and deletes the cookie. The page's
+// only script notifies the opening page and hides the provider's response. Only a window without a message may close
+// itself.
 func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title string, closes bool) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
@@ -52,7 +52,7 @@ func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title 
 	w.checkHidden(t, page)
 }
 
-// checkErrorPage checks that the page displays the error and that neither the cookie nor the attempt has changed.
+// checkErrorPage checks that the page displays the error, and that the cookie and the attempt are unchanged.
 func (w *world) checkErrorPage(t *testing.T, got *httptest.ResponseRecorder, status int, code, says string) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
@@ -73,8 +73,8 @@ func (w *world) checkErrorPage(t *testing.T, got *httptest.ResponseRecorder, sta
 	}
 }
 
-// TestCallbackEncryptsIdentityAndQueuesNetworkQuery also checks that the code is exchanged at the pinned endpoint, with
-// the verifier that matches the challenge.
+// TestCallbackEncryptsIdentityAndQueuesNetworkQuery also checks that the code is exchanged at the pinned endpoint, and
+// that the exchange uses the verifier that matches the challenge.
 func TestCallbackEncryptsIdentityAndQueuesNetworkQuery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -134,8 +134,8 @@ func TestIdentityExpiresWithAttempt(t *testing.T) {
 	}
 }
 
-// TestCallbackShowsErrorInWindow checks that the window stays open, and that its opener receives the same error with
-// the ID of the callback request.
+// TestCallbackShowsErrorInWindow checks that the window stays open and that its opener receives the same error. The
+// error must contain the callback request's ID.
 func TestCallbackShowsErrorInWindow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -42,7 +42,7 @@ type world struct {
 	log     bytes.Buffer
 	sealer  *kms.Sealer // encrypts identities
 
-	request  identity.Request // authorization request that the browser took to the provider
+	request  identity.Request // authorization request that the browser sent to the provider
 	started  binding.Started
 	at       string        // identity provider named in the callback URL
 	lasts    time.Duration // lifetime of the identity
@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	return newLimited(t, nil)
 }
 
-// newLimited returns a world whose requests are rate-limited by buckets.
+// newLimited returns a world in which buckets limits the request rate.
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -170,7 +170,7 @@ func (w *world) attempt(t *testing.T) attempt.Attempt {
 	return a
 }
 
-// checkHidden checks that neither the page nor the log contains any part of the identity or of its proofs.
+// checkHidden checks that the page and the log don't contain any part of the identity or its proofs.
 func (w *world) checkHidden(t *testing.T, page string) {
 	t.Helper()
 	for _, hidden := range []string{

@@ -1,4 +1,4 @@
-// Package jwks serves GET /.well-known/jwks.json (RFC 7517). It returns the public keys with which health systems
+// Package jwks serves GET /.well-known/jwks.json (RFC 7517). It returns the public keys that health systems use to
 // verify the service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). The endpoint is public and
 // read-only.
 package jwks
@@ -17,7 +17,7 @@ import (
 const Route = "/.well-known/jwks.json"
 
 // maxAge is the time for which clients may cache the key set. A new key must not sign anything until this time has
-// passed; see docs/operate/secrets.md.
+// passed (docs/operate/secrets.md).
 const maxAge = time.Hour
 
 // Deps holds the endpoint's dependencies.
@@ -34,8 +34,8 @@ type Keys interface {
 }
 
 type request struct {
-	// KeyType restricts the key set to one type of key, for sites that store a copy of the set and reject
-	// elliptic-curve keys.
+	// KeyType restricts the key set to one type of key. Some sites store a copy of the set and reject elliptic-curve
+	// keys.
 	KeyType string `query:"kty"`
 }
 

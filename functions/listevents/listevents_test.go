@@ -21,15 +21,15 @@ const (
 	day    = 24 * time.Hour
 )
 
-// ago returns the time that lies d before the tests' current time.
+// ago returns the time d before the tests' current time.
 func ago(d time.Duration) time.Time { return keyedtest.Moment().Add(-d) }
 
 func success(events, after string, hasMore bool) string {
 	return fmt.Sprintf(`{"success":true,"data":{"events":[%s],"after":"%s","has_more":%v}}`, events, after, hasMore)
 }
 
-// few returns a log with events of several ages, including an event of another organisation and an event of the other
-// mode.
+// few returns a log with events of several ages. The log includes an event of another organisation and an event of the
+// other mode.
 func few() *log {
 	l := &log{}
 	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // too recent to be listed
@@ -157,7 +157,7 @@ func TestListEventsRequiresKeyAndGet(t *testing.T) {
 	})
 }
 
-// TestListEventsReturnsCursorWhenEmpty checks that a client can continue from the cursor returned with an empty list.
+// TestListEventsReturnsCursorWhenEmpty checks that a client can continue from the cursor that an empty list returns.
 func TestListEventsReturnsCursorWhenEmpty(t *testing.T) {
 	t.Parallel()
 	l := &log{}
@@ -177,7 +177,7 @@ func TestListEventsReturnsCursorWhenEmpty(t *testing.T) {
 }
 
 // TestListEventsOmitsExtensionsUnlessRequested checks that the default list contains every type in
-// docs/guide/webhook-reference.md except extensions, which must be requested by name.
+// docs/guide/webhook-reference.md except extensions. Clients must request extensions by name.
 func TestListEventsOmitsExtensionsUnlessRequested(t *testing.T) {
 	t.Parallel()
 	for kind, isServed := range map[webhook.Type]bool{
@@ -240,7 +240,7 @@ func TestListEventsLimitsResponseSize(t *testing.T) {
 		l.addOf(tenantA(), n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n)*second), body)
 		want = append(want, body)
 	}
-	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than any row can be
+	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than the maximum row
 	l.addOf(tenantA(), 41, webhook.TestEvent, ago(time.Minute), huge)
 	h := handler(l, plain{}, keyedtest.Moment)
 	got, _, requests := readAll(t, h, "", nil)
@@ -254,7 +254,7 @@ func TestListEventsLimitsResponseSize(t *testing.T) {
 }
 
 // TestListEventsLimitsReadsWhenSkippingTypes checks that skipping events of other types takes a limited number of reads
-// per request, and that the cursor moves past the skipped events.
+// per request. The cursor must move past the skipped events.
 func TestListEventsLimitsReadsWhenSkippingTypes(t *testing.T) {
 	t.Parallel()
 	l := &log{}

@@ -27,7 +27,7 @@ import (
 // tenantA returns the tenant of PublicA.
 func tenantA() org.Tenant { return keyedtest.Tenants()[keyedtest.PublicA] }
 
-// log is an in-memory list of events. Each entry becomes visible at a time measured by the log's own clock.
+// log is an in-memory list of events. Each entry becomes visible at a certain time on the log's own clock.
 type log struct {
 	entries []entry
 	now     time.Time
@@ -76,7 +76,7 @@ func (l *log) addOf(tenant org.Tenant, n int, t webhook.Type, created time.Time,
 
 func eventID(n int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", n) }
 
-// bodyOf returns a body that re-encoding would alter: it contains escapes, and its members are unordered.
+// bodyOf returns a body that re-encoding would change, because the body contains escapes and unordered members.
 func bodyOf(n int) string {
 	return `{"id":"` + strconv.Itoa(n) + `","data":{"z":1,"a":"\u0026\u003cb\u003e é &<>\u2028"},"n":1.0}`
 }

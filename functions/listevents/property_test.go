@@ -35,7 +35,7 @@ func (r *reading) write(lag time.Duration) {
 	r.log.entries[n].visibleAt = r.log.now.Add(lag)
 }
 
-// poll sends one request and stores the returned cursor for the next request.
+// poll sends one request and keeps the returned cursor for the next request.
 func (r *reading) poll(tb testing.TB, limit int) {
 	tb.Helper()
 	got := get(tb, r.http, keyedtest.PublicA, url.Values{"after": {r.after}, "limit": {strconv.Itoa(limit)}})
@@ -45,7 +45,7 @@ func (r *reading) poll(tb testing.TB, limit int) {
 	r.after = got.Data.After
 }
 
-// due returns the bodies of all events that have at least the given age, in list order.
+// due returns the bodies of all events whose age is at least the given duration, in list order.
 func (r *reading) due(age time.Duration) []string {
 	var events []webhook.Event
 	for _, e := range r.log.entries {
@@ -62,9 +62,9 @@ func (r *reading) due(age time.Duration) []string {
 }
 
 // TestListEventsReturnsEveryEventOlderThanDelay creates events that become visible up to 15 seconds later, in any
-// order, while a reader polls at random times. At any time, the reader has received a prefix of the list, with each
-// event exactly once. After polling to the end of the list, the reader has received every event that is at least 15
-// seconds old.
+// order, while a reader polls at random times. At any time, the reader must have received a prefix of the list, with
+// each event exactly once. After polling to the end of the list, the reader must have received every event that is at
+// least 15 seconds old.
 func TestListEventsReturnsEveryEventOlderThanDelay(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]int {
@@ -97,7 +97,7 @@ func TestListEventsReturnsEveryEventOlderThanDelay(t *testing.T) {
 }
 
 // TestListEventsMissesEventVisibleAfterDelay proves that TestListEventsReturnsEveryEventOlderThanDelay can detect a
-// missed event. A reader misses an event that becomes visible after more than 15 seconds.
+// missed event. A reader misses an event that takes more than 15 seconds to become visible.
 func TestListEventsMissesEventVisibleAfterDelay(t *testing.T) {
 	t.Parallel()
 	r := newReading()

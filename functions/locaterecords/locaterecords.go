@@ -1,7 +1,8 @@
 // Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml). The endpoint
 // returns the facilities that have records of the verified person, and the status of the chosen facilities. The
 // service's page that created the attempt calls this endpoint with the attempt's token. The endpoint is read-only. A
-// wrong token and another organisation's attempt get the same response as a nonexistent attempt.
+// request with a wrong token, or for another organisation's attempt, gets the same response as a request for a
+// nonexistent attempt.
 package locaterecords
 
 import (

@@ -49,7 +49,8 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) time() time.Time { return w.now }
 
-// put stores organisation A's attempt in test mode, completed with default test data, and the attempt's facilities.
+// put stores a completed test-mode attempt for organisation A, with default test data. It also stores the attempt's
+// facilities.
 func (w *world) put(t *testing.T, a attempt.Attempt, facilities ...attempt.Facility) {
 	t.Helper()
 	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")
@@ -88,8 +89,8 @@ func (w *world) send(t *testing.T, method, id, query string, authorization ...st
 	return answer
 }
 
-// checkHidden checks that neither the response nor the log contains a secret, and that the log contains no patient
-// data.
+// checkHidden checks that the response and the log don't contain any secrets, and that the log doesn't contain any
+// patient data.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
 	line := w.log.String()
@@ -108,7 +109,7 @@ type rows struct {
 	store.TEFCA
 
 	failing  error
-	unlisted error // error returned by listings of facilities
+	unlisted error // error returned when listing facilities
 }
 
 // Attempt implements attempt.Attempts.
@@ -252,7 +253,7 @@ func TestLocateRecordsReturnsProgress(t *testing.T) {
 }
 
 // TestLocateRecordsReturnsFailureWhenAttemptFailed checks that the response contains the cause and the remedy for as
-// long as the row exists, and never contains facilities.
+// long as the row exists. The response must never contain facilities.
 func TestLocateRecordsReturnsFailureWhenAttemptFailed(t *testing.T) {
 	t.Parallel()
 	for cause, action := range map[string]string{

@@ -1,7 +1,7 @@
-// Package reconnect serves GET /bridge/reconnect. A browser sends an organisation's public ID and the ID of one of its
-// connections, and is redirected to the connection's portal. Errors are displayed on a page, or sent to the redirect
-// URI after the service has verified it. Every request starts a new attempt. The connection changes only if the same
-// patient signs in.
+// Package reconnect serves GET /bridge/reconnect. A browser sends an organisation's public ID and the ID of one of the
+// organisation's connections. The response redirects the browser to the connection's portal. Errors are displayed on a
+// page, or sent to the redirect URI after the service has verified the URI. Every request starts a new attempt. The
+// connection changes only if the same patient signs in.
 package reconnect
 
 import (

@@ -1,5 +1,6 @@
-// Package refreshscheduler runs every minute. The function sends messages to the refresh worker about connections whose
-// tokens are due, spread over the following minute. The scheduler makes no decisions about connections.
+// Package refreshscheduler runs every minute. The function sends a message to the refresh worker for each connection
+// whose tokens are due. The messages are spread over the following minute. The scheduler doesn't make any decisions
+// about connections.
 package refreshscheduler
 
 import (
@@ -10,8 +11,8 @@ import (
 )
 
 const (
-	// nextLook is the time after which a row is due again once its message has been sent. The delay exceeds the time in
-	// the queue plus the calls to a slow token endpoint.
+	// nextLook is the time after which a row becomes due again once its message has been sent. The delay is longer than
+	// the time in the queue plus the calls to a slow token endpoint.
 	nextLook = 10 * time.Minute
 	// spreadOver is the time until the next run. The scheduler spreads messages over this period.
 	spreadOver = time.Minute

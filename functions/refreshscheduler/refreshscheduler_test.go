@@ -21,7 +21,7 @@ type world struct {
 
 	mu      sync.Mutex
 	before  []time.Duration          // upper limits of the requested due times
-	claimed map[string]time.Duration // claimed-until offsets, by ID
+	claimed map[string]time.Duration // offset of each claim's end, by ID
 	sent    map[string]time.Duration // message delays, by ID
 }
 

@@ -1,6 +1,6 @@
 // Package refreshworker handles messages from the refresh queue. Each message refers to a connection. If the
-// connection's tokens are due, the worker refreshes them, or revokes them at the portal. Duplicate, late and forged
-// messages have no effect, because they find no tokens that are due.
+// connection's tokens are due, the worker refreshes the tokens or revokes them at the portal. Duplicate, late and
+// forged messages have no effect, because the connection has no due tokens.
 package refreshworker
 
 import (
@@ -13,20 +13,20 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections refreshes and revokes the tokens of connections (refresh.Worker).
+// Connections refreshes and revokes connections' tokens (refresh.Worker).
 type Connections interface {
 	Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // New returns the message handler. A batch may contain several messages about one connection. The handler processes
-// them one after the other, so that each message sees the result of the previous message. A lease on the tokens
+// those messages sequentially, so that each message sees the result of the previous message. A lease on the tokens
 // coordinates different processes.
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Connection {
-			return nil // manually sent to the wrong queue; its own scheduler will use the right one
+			return nil // manually sent to the wrong queue; its own scheduler will use the correct queue
 		}
 		leave, err := inHand.enter(ctx, i)
 		if err != nil {

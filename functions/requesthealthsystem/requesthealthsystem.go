@@ -1,6 +1,6 @@
-// Package requesthealthsystem serves POST /support/healthsystem?public_id= (docs/openapi.yaml), with which a patient
-// asks the organisation to add a missing health system. The request creates the event patient.request_health_system.
-// Repeating an identical request has no effect.
+// Package requesthealthsystem serves POST /support/healthsystem?public_id= (docs/openapi.yaml). A patient uses this
+// endpoint to ask the organisation to add a missing health system. The request creates the event
+// patient.request_health_system. Repeating an identical request has no effect.
 package requesthealthsystem
 
 import (

@@ -80,7 +80,7 @@ func (w *world) Disconnect(ctx context.Context, tenant org.Tenant, id string) (c
 	return w.Connection(ctx, tenant, id)
 }
 
-// check sends a request, by default with the credential PublicA, and checks the response.
+// check sends a request and checks the response. The default credential is PublicA.
 func (w *world) check(t *testing.T, e keyedtest.Exchange) {
 	t.Helper()
 	if e.Method == "" {
@@ -102,8 +102,8 @@ func revoked(ids ...string) string {
 	return `{"success":true,"data":{"request_id":"` + keyedtest.RequestID + `","revoked":[` + list + `]}}`
 }
 
-// TestRevokeVaultEndsActiveConnections also checks that revoked and deleted connections are not listed, and that a
-// repeated request returns an empty list.
+// TestRevokeVaultEndsActiveConnections also checks that the response doesn't list revoked or deleted connections, and
+// that a repeated request returns an empty list.
 func TestRevokeVaultEndsActiveConnections(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{maple, `{"email":"Maple.ASTER@tefca.example","org_id":"other"}`} {
@@ -145,8 +145,8 @@ func TestRevokeVaultRejectsLiveKey(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultRejectsInvalidAddress covers texts that are not a synthetic patient's address. The response never
-// repeats the submitted text.
+// TestRevokeVaultRejectsInvalidAddress covers texts that are not a synthetic patient's address. The response must never
+// repeat the submitted text.
 func TestRevokeVaultRejectsInvalidAddress(t *testing.T) {
 	t.Parallel()
 	nobody := keyedtest.FailureBody("svc_invalid_request",
@@ -242,7 +242,7 @@ func TestRevokeVaultReturnsErrorWhenPartlyRevoked(t *testing.T) {
 	}
 }
 
-// left iterates over the IDs of connections that are still authorised.
+// left iterates over the IDs of the connections that are still authorised.
 func (w *world) left() func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for id, status := range w.statuses {

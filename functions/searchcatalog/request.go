@@ -15,7 +15,7 @@ import (
 const (
 	defaultSize = 25
 	maxQuery    = 300 // in characters
-	maxValues   = 60  // per list; enough for all states
+	maxValues   = 60  // per list; sufficient for all states
 	maxValue    = 64  // in characters
 )
 
@@ -76,7 +76,7 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 	return q, nil
 }
 
-// isSuggestion reports whether the most used institutions come first.
+// isSuggestion reports whether the results begin with the most used institutions.
 func (r request) isSuggestion() bool { return r.Suggest && strings.TrimSpace(r.Query) == "" }
 
 // maxZIPs is the maximum number of ZIP codes per search.
@@ -88,7 +88,8 @@ func badZIPs() error {
 		About("sortByOpts.locationZipcodes")
 }
 
-// asked returns a text that identifies the search but not the page, so that a cursor is valid only for its own search.
+// asked returns a text that identifies the search but not the page. A cursor is therefore valid only for the search
+// that created it.
 func (r request) asked() string {
 	asked := fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
 		slices.Sorted(slices.Values(r.Locations)), r.SortBy,

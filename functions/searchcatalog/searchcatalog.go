@@ -1,6 +1,6 @@
 // Package searchcatalog serves POST /bridge/catalog/search?public_id= (docs/openapi.yaml), a text search for
 // institutions. Browsers call this endpoint with only the public ID. The endpoint is read-only. All pages of a search
-// come from the edition of the catalogue that served the first page.
+// come from the catalogue edition that served the first page.
 package searchcatalog
 
 import (
@@ -35,7 +35,7 @@ type Deps struct {
 // Catalogue provides the editions of the searchable catalogue (serve.Catalogue).
 type Catalogue interface {
 	Live(ctx context.Context, mode string) (serve.Edition, serve.Searchable, error)
-	// At returns the given edition, or fault.Gone if it is no longer stored.
+	// At returns the given edition. It returns fault.Gone if the edition is no longer stored.
 	At(ctx context.Context, mode string, e serve.Edition) (serve.Searchable, error)
 }
 
@@ -104,9 +104,8 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 	return out, nil
 }
 
-// searched returns the catalogue to search, and adds to the query the position at which to continue and the brands that
-// come first. On the first page, the catalogue is the live one. Later pages use the edition and the brands of the first
-// page.
+// searched returns the catalogue to search. It also adds the start position and the brands to list first to the query.
+// The first page uses the live catalogue. Later pages use the first page's edition and brands.
 func (d Deps) searched(ctx context.Context, tenant org.Tenant, in request, query *search.Query,
 ) (serve.Search, serve.Searchable, error) {
 	mode, asked := string(tenant.Mode), in.asked()

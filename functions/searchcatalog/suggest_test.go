@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// used holds each tenant's most used brands. A missing tenant's can't be read.
+// used holds each tenant's most used brands. Reading the brands of a missing tenant fails.
 type used map[org.Tenant][]string
 
 func (u used) MostUsed(_ context.Context, tenant org.Tenant) ([]string, error) {
@@ -26,7 +26,7 @@ func (u used) MostUsed(_ context.Context, tenant org.Tenant) ([]string, error) {
 	return brands, nil
 }
 
-// newUsedCatalogue returns a catalogue in which each organisation and mode has used other brands.
+// newUsedCatalogue returns a catalogue in which each organisation and mode has used different brands.
 func newUsedCatalogue(t *testing.T) *catalogue {
 	t.Helper()
 	c := newCatalogue(t)
@@ -55,10 +55,10 @@ func TestSearchSuggestsMostUsedThenNearest(t *testing.T) {
 		// without suggest, an empty query lists institutions by name
 		{alder, `{"query":"","size":2}`, "Alder Hospital, Birch Hospital"},
 		{alder, `{"query":"","size":2,` + zip + `}`, "Alder Hospital, Birch Hospital"},
-		// a text is searched for as usual
+		// a search for text is unaffected
 		{alder, `{"query":"hospital","suggest":true,"locations":["CA"]}`, "Alder Hospital"},
 		{alder, `{"query":"94110","suggest":true,"size":1}`, "Alder Hospital"},
-		// another organisation's and mode's institutions never come first, nor does a failed read fail the search
+		// other tenants' institutions never come first, and the search succeeds even if the read fails
 		{birch, `{"query":"","suggest":true,"size":2}`, "Alder Hospital, Birch Hospital"},
 		{alderLive, `{"query":"","suggest":true}`, "Next Clinic, Live Clinic"},
 	} {

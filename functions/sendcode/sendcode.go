@@ -1,6 +1,6 @@
 // Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml), which sends a six-digit code to the
-// email address that a patient has entered. The service's pages call this endpoint. The response is the same for every
-// address. Every request sends another code, subject to rate limits.
+// email address that a patient has entered. The service's pages call this endpoint. The response is identical for all
+// email addresses. Every request sends another code, subject to rate limits.
 package sendcode
 
 import (

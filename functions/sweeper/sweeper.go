@@ -1,5 +1,5 @@
 // Package sweeper runs every minute. The function resends messages that were lost, late or deferred, or whose worker
-// crashed, and deletes the files of expired exports.
+// crashed. It also deletes the files of expired exports.
 package sweeper
 
 import (
@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// lookAhead is the time until the run after the next one. Messages that become due within this time are sent now,
-	// with a delay.
+	// lookAhead is the time until the run after the next run. If a message becomes due within this time, the sweeper
+	// sends it now, with a delay.
 	lookAhead = 90 * time.Second
-	// nextLook is the time after which a row is due again once its message has been sent.
+	// nextLook is the time after which a row becomes due again once its message has been sent.
 	nextLook = 2 * time.Minute
 )
 
@@ -58,7 +58,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 		}
 	}
 	now := s.now()
-	// Add a second, because a lease that expires exactly at the due time must have expired by then.
+	// Add one second, because a lease that expires exactly at the due time must have expired by then.
 	delay := max(i.At.Sub(now)+time.Second, 0)
 	if i.At.Before(now) {
 		delay = 0
@@ -66,7 +66,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 	return s.work.Send(ctx, i, latest(i.At, now).Add(nextLook), delay)
 }
 
-// expire deletes the remaining files of a finished or failed export after the files have expired.
+// expire deletes the remaining files of a finished or failed export once the files have expired.
 func (s sweeper) expire(ctx context.Context, task export.Task) error {
 	if s.now().Before(task.FilesUntil) {
 		return nil // the row was read shortly before its due time

@@ -1,6 +1,6 @@
 // Package tefcaworker handles messages from the TEFCA queue. Each message refers to a TEFCA attempt. The worker queries
 // the network for facilities with records, reads the records of the chosen facilities, and deletes identity data when
-// it expires. Duplicate, late and forged messages have no effect, because they find no work that is due.
+// it expires. Duplicate, late and forged messages have no effect, because the attempts have no work that is due.
 package tefcaworker
 
 import (
@@ -21,7 +21,7 @@ func New(attempts Attempts) func(context.Context, due.Item) error {
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Attempt {
-			return nil // manually sent to the wrong queue; its own scheduler will use the right one
+			return nil // manually sent to the wrong queue; its own scheduler will use the correct queue
 		}
 		return attempts.Process(ctx, i.Tenant, i.ID)
 	}

@@ -26,8 +26,8 @@ func (a *attempts) Process(_ context.Context, tenant org.Tenant, id string) erro
 	return a.err
 }
 
-// TestWorkerProcessesAttemptNamedInMessage checks that a message is retried if processing its attempt fails, and that
-// messages of other kinds are logged and dropped.
+// TestWorkerProcessesAttemptNamedInMessage checks that a message is retried if processing its attempt fails. Messages
+// of other kinds must be logged and dropped.
 func TestWorkerProcessesAttemptNamedInMessage(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []org.Mode{org.Test, org.Live} {

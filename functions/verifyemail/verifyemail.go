@@ -1,5 +1,6 @@
 // Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml). The service's page sends
-// the code that a patient received and gets a token that proves the email address. Each code can be used once.
+// the code that a patient received. The response contains a token that proves ownership of the email address. Each code
+// can be used only once.
 package verifyemail
 
 import (

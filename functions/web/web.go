@@ -2,7 +2,7 @@
 // customer's page), /widget/connect (the page for redirect mode and for the older element's window),
 // /widget/assets/{file}, /sdk/{version}/{file} (the element) with /sdk/manifest.json, /demo (the playground) and
 // /dashboard, which displays no data before sign-in. Widget pages require only a public ID, and all routes are
-// read-only. Files of the current release come from the build deployed with the function; files of other releases come
+// read-only. Files of the current release come from the build deployed with the function. Files of other releases come
 // from the bucket that stores all releases (docs/adr/0035-the-widget.md).
 package web
 
@@ -48,9 +48,9 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// framed holds the query parameters of a frame. All other values are sent over the frame's message channel. Clients
-// written for the same contract send alias and, as further parameters, the element's attributes. The page itself reads
-// those parameters (docs/reference/compatibility.md).
+// framed holds a frame's query parameters. All other values are sent over the frame's message channel. Clients written
+// for the same contract also send the element's attributes and alias as parameters. The page itself reads those
+// parameters (docs/reference/compatibility.md).
 type framed struct {
 	PublicID string `query:"public_id"`
 	Alias    string `query:"public-id"`
@@ -59,8 +59,8 @@ type framed struct {
 
 const alias = "public-id"
 
-// connecting holds the hosted page's query parameters. The page passes them to connect or to an attempt, so this
-// package does not validate them.
+// connecting holds the hosted page's query parameters. The page passes the parameters on to connect or to an attempt,
+// so this package does not validate the parameters.
 type connecting struct {
 	PublicID      string `query:"public_id"`
 	Lang          string `query:"lang"`
@@ -115,14 +115,14 @@ func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (
 		"request_id", in.RequestID,
 		"reconnect_org_connection_id", in.ConnectionID, "brand_id", in.BrandID, "portal_id", in.PortalID,
 	)}
-	if in.RedirectURI != "" { // connect adds the redirect URI; a window without one returns to its opener
+	if in.RedirectURI != "" { // connect adds the redirect URI; a window without a redirect URI returns to its opener
 		boot.Shell = pages.Page
 	}
 	return d.application(ctx, visit, pages.Connect, in.PublicID, boot)
 }
 
 // application renders a page for the organisation with the given public ID. If the organisation is unknown or
-// suspended, the page receives no other information about the organisation.
+// suspended, the page receives only the public ID.
 func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, publicID string,
 	boot pages.Boot,
 ) (httpapi.Answer, error) {
@@ -163,8 +163,8 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	}
 	boot.BaseURL, boot.Own = d.BaseURL, d.Own
 	language := visit.Language()
-	// Only the primary language is compared, as in the page, because loading the texts of another language would take
-	// an additional request.
+	// Like the page, compare only the primary language, because loading another language's texts would take an
+	// additional request.
 	if asked, _, _ := strings.Cut(strings.ToLower(boot.Query["lang"]), "-"); asked == httpapi.English ||
 		asked == httpapi.Spanish {
 		language = asked
@@ -201,8 +201,8 @@ func title(name, language string, of *pages.Branding) string {
 func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
-	// The embedding page's author made a mistake, which the widget explains in test mode (docs/reference/deviations.md,
-	// "Elements").
+	// The embedding page's author made a mistake. In test mode, the widget explains the mistake
+	// (docs/reference/deviations.md, "Elements").
 	case !ok:
 		return "", org.Test
 	case known != "":
@@ -213,11 +213,10 @@ func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	return publicID, org.Live
 }
 
-// maxGiven is the maximum length of a parameter in bytes. maxGiven exceeds the limits of all parameters that connect
-// accepts.
+// maxGiven is the maximum length of a parameter in bytes. It exceeds the limits of all parameters that connect accepts.
 const maxGiven = 2048
 
-// nonEmpty returns the parameters whose values are not empty and at most maxGiven bytes long.
+// nonEmpty returns the parameters that have a non-empty value of at most maxGiven bytes.
 func nonEmpty(pairs ...string) map[string]string {
 	query := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {

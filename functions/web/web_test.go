@@ -31,7 +31,7 @@ const (
 	baseURL   = "https://api.example/v1"
 )
 
-// directory holds one credential with an allowed origin and one credential without.
+// directory holds one credential with an allowed origin and one credential without an allowed origin.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
@@ -80,8 +80,8 @@ func deps(t *testing.T) web.Deps {
 	}
 }
 
-// get sends a request as the Lambda adapter does, with the declared path as its Pattern and the path parameters as its
-// PathValues.
+// get sends a request in the same way as the Lambda adapter. The request's Pattern is the declared path, and its
+// PathValues are the path parameters.
 func get(d web.Deps, pattern, value, query string, header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/v1/x?"+query, http.NoBody)
 	r.Pattern, r.Header = pattern, header

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// listen accepts raw connections on a loopback address and calls serve for each.
+// listen accepts raw connections on a loopback address and calls serve for each connection.
 func listen(t *testing.T, serve func(c net.Conn)) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -45,8 +45,8 @@ func loopback() *safehttp.Client {
 	return safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 }
 
-// writing returns a server that reads a request, writes head once, and then writes again repeatedly until the client
-// disconnects.
+// writing returns a server that reads a request and writes head once. The server then writes again repeatedly until the
+// client disconnects.
 func writing(head, again string) func(c net.Conn) {
 	more := []byte(again)
 	return func(c net.Conn) {
@@ -60,8 +60,8 @@ func writing(head, again string) func(c net.Conn) {
 	}
 }
 
-// TestPostSurvivesMisbehavingReceivers checks that misbehaving receivers use limited time and memory, and do not affect
-// the next delivery.
+// TestPostSurvivesMisbehavingReceivers checks that misbehaving receivers use only limited time and memory, and that
+// they don't affect the next delivery.
 func TestPostSurvivesMisbehavingReceivers(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 1<<16)

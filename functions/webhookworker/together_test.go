@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// planner plans every event except one.
+// planner plans every event except a single event.
 type planner struct {
 	unplanned string
 	asked     []webhook.Reference

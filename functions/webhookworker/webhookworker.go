@@ -1,6 +1,6 @@
 // Package webhookworker handles messages from the delivery queue. Each message refers to an event to fan out to
 // subscriptions, a delivery that is due, or a notice to send by email. Duplicate, late and forged messages have no
-// effect, because they find no work to claim.
+// effect, because they don't match any claimable work.
 package webhookworker
 
 import (
@@ -37,7 +37,7 @@ func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) err
 			return notices.SendNotice(ctx, i.Tenant, i.ID)
 		case due.Task, due.Share, due.Connection, due.Attempt:
 		}
-		return nil // manually sent to the wrong queue; the sweeper will use the right one
+		return nil // manually sent to the wrong queue; the sweeper will use the correct queue
 	}
 }
 
@@ -47,8 +47,8 @@ type Planner interface {
 	Deliver(ctx context.Context, plan webhook.Plan) error
 }
 
-// Together returns a function that prepares a batch: it plans all events that the messages refer to together, and
-// passes messages without a plan to single. If the events can't be read, all messages about events are retried.
+// Together returns a function that prepares a batch. The function plans the events of all messages together. It passes
+// messages without a plan to single. If reading the events fails, all messages about events are retried.
 func Together(
 	planner Planner, single func(context.Context, due.Item) error,
 ) func(context.Context, []due.Item) func(context.Context, due.Item) error {
@@ -69,7 +69,7 @@ func Together(
 	}
 }
 
-// references returns the distinct events that the messages of a batch refer to.
+// references returns the distinct events that a batch's messages refer to.
 func references(batch []due.Item) []webhook.Reference {
 	var all []webhook.Reference
 	known := map[webhook.Reference]bool{}
@@ -84,14 +84,14 @@ func references(batch []due.Item) []webhook.Reference {
 	return all
 }
 
-// plans holds a batch's plans until the batch's messages consume them. It is safe for concurrent use.
+// plans holds a batch's plans until the batch's messages use the plans. It is safe for concurrent use.
 type plans struct {
 	mu sync.Mutex
 	of map[webhook.Reference]webhook.Plan
 }
 
 // take removes and returns the plan for a message's event. If a batch contains a second message about the same event,
-// take returns no plan for the second message.
+// take doesn't return a plan for the second message.
 func (p *plans) take(i due.Item) (plan webhook.Plan, ok bool) {
 	if i.Kind != due.Event {
 		return webhook.Plan{}, false

@@ -1,13 +1,13 @@
 // Package adapters contains the service's external clients and servers: AWS, portals and API callers.
 //
-// It imports the domain, words and, from platform, due, ratelimit and safehttp. Packages that use AWS import no other
-// adapter; wirings combine them. Its packages:
+// It imports the domain, words and, from platform, due, ratelimit and safehttp. Packages that use AWS don't import any
+// other adapter; wirings combine them. Its packages:
 //
 //   - blob stores objects in S3.
 //   - fetch downloads public documents, using conditional requests and following redirects.
 //   - httpapi serves typed endpoints: envelope, authentication, sessions, limits.
 //   - kms encrypts, decrypts and signs with KMS keys.
-//   - mail sends e-mails through SES.
+//   - mail sends emails through SES.
 //   - queue sends SQS messages.
 //   - smart is the SMART on FHIR client; smart/clientauth authenticates our client, smart/probe tests an endpoint,
 //     smart/pulse checks whether patients could sign in, smart/survey describes a server to an operator.

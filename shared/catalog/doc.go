@@ -3,8 +3,8 @@
 //
 // The package imports words and fhir. It does not depend on AWS or HTTP. Its subpackages:
 //
-//   - compose merges the listings of one institution, and lists into a catalogue (ADR 27).
-//   - geo reads ZIP codes, names reads institutions' names.
+//   - compose merges each institution's listings, and merges lists into a catalogue (ADR 27).
+//   - geo parses ZIP codes, and names parses institutions' names.
 //   - health rates endpoints; health/rounds probes them.
 //   - intake fetches published lists on schedule and decides whether to accept a new version.
 //   - ledger defines the rows beside the files; snapshot defines the files; served selects the live version.

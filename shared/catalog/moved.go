@@ -9,12 +9,11 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// maxNamed is the maximum length of an origin or issuer in a report, in bytes.
+// maxNamed is the maximum length, in bytes, of an origin or issuer in a report.
 const maxNamed = 200
 
-// ReportMove reports to the operator that a discovery was rejected. It adds the organisation, the endpoint and the
-// changed URLs to the log line of the unit of work in ctx. An alarm counts these reports
-// (docs/operate/runbooks/portal-moved.md).
+// ReportMove reports a rejected discovery to the operator. It adds the organisation, the endpoint and the changed URLs
+// to the log line for the unit of work in ctx. An alarm counts these reports (docs/operate/runbooks/portal-moved.md).
 func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure) {
 	told := make([]string, 0, len(left))
 	for _, d := range left {
@@ -26,7 +25,7 @@ func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure)
 	logx.Measure(ctx, metric.Count(metric.PortalsMoved, ""))
 }
 
-// named makes an origin or issuer safe to log, since a portal can use any text as its issuer.
+// named makes an origin or issuer safe to log. A portal can use any text as its issuer.
 func named(place string) string {
 	place, _, _ = strings.Cut(place, "?")
 	place, _, _ = strings.Cut(place, "#")

@@ -10,7 +10,7 @@ import (
 // that is a health system.
 const sandboxPath = "/sandbox"
 
-// OwnURLs returns the URLs of an endpoint and its discovery that are at the service's own host. baseURL is the API's
+// OwnURLs returns those URLs of an endpoint and its discovery that are at the service's own host. baseURL is the API's
 // base URL. A portal that redirects browsers to the service could open the service's URLs as if the service itself had
 // done so (docs/develop/threat-model.md, "Start values"). For an endpoint in test mode, the sandbox may use its own
 // URLs.
@@ -27,12 +27,12 @@ func OwnURLs(baseURL string, e Endpoint, named Addresses) []Departure {
 	return found
 }
 
-// IsSandbox reports whether a FHIR base is the sandbox of the service whose API has the given base URL.
+// IsSandbox reports whether a FHIR base belongs to the service's own sandbox. baseURL is the API's base URL.
 func IsSandbox(baseURL, mode, fhirBase string) bool {
 	return mode == "test" && isBelow(fhirBase, baseURL+sandboxPath)
 }
 
-// sameHost reports whether two URLs point to the same host, regardless of how the host is written.
+// sameHost reports whether two URLs point to the same host, even if they spell the host differently.
 func sameHost(one, other string) bool {
 	a, errA := url.Parse(one)
 	b, errB := url.Parse(other)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Addresses holds an authorization server's URLs from an endpoint's discovery. Each URL is absolute, or empty if the
-// discovery does not contain it.
+// Addresses holds an authorization server's URLs from an endpoint's discovery. Each URL is either absolute or, if the
+// discovery does not contain the URL, empty.
 type Addresses struct {
 	Issuer        string
 	Authorization string
@@ -17,10 +17,10 @@ type Addresses struct {
 	Introspection string
 }
 
-// Pins records the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server, as
-// of the endpoint's creation or the operator's last approval of a move. Codes, verifiers, secrets, assertions and
-// tokens are sent only to the pinned origins (RFC 9700 section 4.4). An origin is empty if the server had no URL for
-// that role.
+// Pins records the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server. The
+// values date from the endpoint's creation or from the operator's last approval of a move. Codes, verifiers, secrets,
+// assertions and tokens are sent only to the pinned origins (RFC 9700 section 4.4). An origin is empty if the server
+// didn't have a URL for that role.
 type Pins struct {
 	Issuer        string // exactly as in the discovery (RFC 9207 section 2.4); may be empty
 	Authorization string
@@ -38,7 +38,7 @@ func PinsOf(a Addresses) Pins {
 	}
 }
 
-// Departure is a role whose origin (or, for the issuer, whose name) differs from the expected value.
+// Departure is a role whose origin differs from the expected value. For the issuer, the names are compared.
 type Departure struct {
 	Role string // "issuer", "authorization", "token", "keys", "userinfo", "revocation" or "introspection"
 	From string // pinned value; empty if nothing was pinned
@@ -46,8 +46,8 @@ type Departure struct {
 }
 
 // Departures lists the discovered URLs that differ from the pins, in the order of the roles. It omits URLs that the
-// discovery no longer contains, because such URLs are not used. The issuer is an exception: without an issuer, iss
-// would not be checked.
+// discovery no longer contains, because such URLs are not used. It doesn't omit a missing issuer, because iss would not
+// be checked without an issuer.
 func (p Pins) Departures(a Addresses) []Departure {
 	var left []Departure
 	if a.Issuer != p.Issuer {
@@ -61,7 +61,7 @@ func (p Pins) Departures(a Addresses) []Departure {
 	return left
 }
 
-// Untrusted lists the discovered URLs whose origin is neither that of the FHIR base nor a known origin. Only an
+// Untrusted lists the discovered URLs whose origin is neither the FHIR base's origin nor a known origin. Only an
 // operator can confirm that these URLs belong to the institution.
 func (a Addresses) Untrusted(base string, known []string) []Departure {
 	home := map[string]bool{Origin(base): true}
@@ -109,8 +109,8 @@ func (p Pins) origin(role string) string {
 	}[role]
 }
 
-// Origin returns a URL's origin in the form used for pins: scheme and host in lower case, without the scheme's default
-// port. It returns "" unless the URL is an absolute http or https URL with a host.
+// Origin returns a URL's origin in the form used for pins. The form has the scheme and host in lower case, without the
+// scheme's default port. Origin returns "" unless the URL is an absolute http or https URL with a host.
 func Origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {
@@ -128,6 +128,6 @@ func Origin(address string) string {
 	return scheme + "://" + host
 }
 
-// Host returns a URL's origin for display to operators and patients. The result is the host, with its port unless the
-// port is the default, and with its scheme unless the scheme is https. Host returns "" if Origin returns "".
+// Host returns a URL's origin for display to operators and patients. The result is the host, with the port unless it is
+// the default port, and with the scheme unless it is https. Host returns "" if Origin returns "".
 func Host(address string) string { return strings.TrimPrefix(Origin(address), "https://") }

@@ -1,12 +1,12 @@
 // Package connect contains the packages for connections between patients and organisations, from the first click to the
 // tokens.
 //
-// Its packages import words, fhir, catalog and webhook, and depend on neither AWS nor HTTP:
+// Its packages import words, fhir, catalog and webhook. They don't depend on AWS or HTTP:
 //
 //   - binding ties an attempt to a browser and a page, using a start value, a state, a cookie and an attempt token.
 //   - connection defines the connection and the operations that its status allows; connection/view renders a connection
 //     for its organisation.
-//   - flow runs one attempt to connect or reconnect, by redirect or in the widget's page.
+//   - flow runs an attempt to connect or reconnect, by redirect or in the widget's page.
 //   - platform describes the differences between EHR vendors as data.
 //   - refresh refreshes tokens between exports: due times, limits for each token endpoint, revocation, warnings.
 //   - tokens seals, leases and refreshes token sets, and classifies refusals.

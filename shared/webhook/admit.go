@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// admit decides whether an in-flight delivery's attempt may start. If it may not start, admit schedules the attempt for
+// admit decides whether an in-flight delivery's attempt may start. If the attempt may not start, admit schedules it for
 // later, and the attempt keeps its number. Neither an open breaker nor the endpoint's rate uses up attempts
 // (docs/guide/webhooks.md, Retries).
 func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
@@ -51,8 +51,8 @@ func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 	return d
 }
 
-// pace reserves a slot in the endpoint's rate. A future slot is reserved for the delivery, so that the delivery waits
-// only once, regardless of the number of deliveries ahead of it.
+// pace reserves a slot in the endpoint's rate. If the slot is in the future, it is reserved for the delivery. The
+// delivery then waits only once, no matter how many deliveries are ahead of it.
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
@@ -79,9 +79,9 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	return d, nil
 }
 
-// reservedAtOnce returns the time in an endpoint's rate that a process reserves with one call. This time covers one
-// slot or, if all slots are free, further slots for the attempts that may follow. Unused slots are lost, but no attempt
-// waits for them, because the next call reserves only one slot.
+// reservedAtOnce returns the time in an endpoint's rate that a process reserves with a single call. This time covers
+// one slot. If all slots are free, it also covers further slots for the attempts that may follow. Unused slots are
+// lost, but attempts don't wait for them, because the next call reserves only one slot.
 func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
@@ -90,10 +90,10 @@ func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	return max(interval, takenAhead.Truncate(interval))
 }
 
-// Pacer reduces the number of store calls for endpoints' rates. The store allocates the slots in an endpoint's rate,
-// which costs a call, so a process reserves slots in advance. A process also admits one attempt per subscription
-// without a call in the time of 500 slots. Across all processes, these attempts exceed the rate by at most a tenth.
-// Pacer is safe for concurrent use.
+// Pacer reduces the number of store calls for endpoints' rates. The store allocates the slots in an endpoint's rate.
+// Each allocation requires a call, so a process reserves slots in advance. In the time that 500 slots take, a process
+// also admits one attempt per subscription without a call. Across all processes, these attempts exceed the rate by at
+// most a tenth. Pacer is safe for concurrent use.
 type Pacer struct {
 	mu    sync.Mutex // guards an allowance between its read and its write
 	known *cache.Cache[string, allowance]
@@ -118,11 +118,11 @@ const (
 	spared     = 10 * processes
 	pacerSize  = 4096
 	pacerLife  = time.Hour   // exceeds the time for which an allowance is useful
-	burstEvery = time.Second // an endpoint may use one second's slots at once
+	burstEvery = time.Second // an endpoint may use a full second's slots at once
 	takenAhead = burstEvery / 5
 	// lateBy is the maximum delay after which a slot may still be used. Messages arrive up to a second late, because
-	// their delays are whole seconds, and they wait briefly in the queue. With a larger value, so many attempts would
-	// start at once after a backlog that the rate limit would have no effect.
+	// their delays are whole seconds, and they wait briefly in the queue. If lateBy were larger, so many attempts would
+	// start at once after a backlog that the rate limit would not have any effect.
 	lateBy = 2 * time.Second
 )
 

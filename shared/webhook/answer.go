@@ -30,7 +30,7 @@ const (
 	controlAbort   = "abort-message" // end this delivery without further attempts
 )
 
-// failure classifies the response. It returns "" for success, which requires a 2xx status; redirects are not followed.
+// failure classifies the response. It returns "" for success, which requires a 2xx status. Redirects are not followed.
 func (a Answer) failure() Failure {
 	if a.Failure == "" && (a.Status < 200 || a.Status > 299) {
 		return FailedStatus
@@ -42,8 +42,8 @@ func (a Answer) asks(control string) bool {
 	return strings.EqualFold(strings.TrimSpace(a.Control), control)
 }
 
-// ending returns the reason, stated in the response, for ending all webhooks to the receiver. It returns "" if the
-// response states no such reason.
+// ending returns the reason that the response states for ending all webhooks to the receiver. It returns "" if the
+// response does not state such a reason.
 func (a Answer) ending() Reason {
 	switch {
 	case a.Status == statusGone:
@@ -63,8 +63,8 @@ func (a Answer) isOverloaded() bool {
 	return a.Failure == FailedTimeout
 }
 
-// retryAfter parses the Retry-After header, which contains seconds or a date in one of HTTP's three formats. A past
-// date requests no wait.
+// retryAfter parses the Retry-After header, which contains seconds or a date in one of HTTP's three formats. A date in
+// the past means no delay.
 func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(a.RetryAfter)
 	if text == "" {
@@ -86,5 +86,5 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// longestAsked exceeds twice the longest step of the schedule.
+// longestAsked exceeds twice the schedule's longest step.
 const longestAsked = 100 * time.Hour

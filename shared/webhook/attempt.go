@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// attempt sends one POST and stores the outcome. Errors are internal. If an error occurs before the outcome is stored,
-// the attempt does not count and is repeated after the lease has expired.
+// attempt sends a single POST and stores the outcome. Errors are internal. If an error occurs before the outcome is
+// stored, the attempt does not count and is repeated after the lease has expired.
 func (w Worker) attempt(ctx context.Context, d dispatch) error {
 	started := w.Now()
 	k, err := d.subscription.open(ctx, w.Secrets, started)
@@ -110,8 +110,8 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 	return errors.Join(w.enqueue(ctx, d.delivery), uncounted)
 }
 
-// countFailure adds a failure to the subscription's health. It then warns the owner, updates the breaker, or disables
-// the subscription, as the new health requires.
+// countFailure adds a failure to the subscription's health. Depending on the new health, it then warns the owner,
+// updates the breaker, or disables the subscription.
 func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (isDisabled bool, err error) {
 	s := d.subscription
 	counted, err := w.Health.CountFailure(ctx, s.Tenant, s.ID, now)
@@ -142,7 +142,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 }
 
 // disable stops all deliveries to a subscription. It first notifies the owner by email (docs/reference/deviations.md,
-// Webhooks), so that no notice is lost.
+// Webhooks), so that the notice can't be lost.
 func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h Health, now time.Time) error {
 	if err := w.Owners.NotifyDisabled(ctx, s, reason, h, now); err != nil {
 		return fmt.Errorf("tell that a webhook is disabled: %w", err)

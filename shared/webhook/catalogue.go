@@ -5,7 +5,7 @@ import "slices"
 // Choice determines whether a subscription receives an event type (docs/reference/deviations.md, Webhooks).
 type Choice string
 
-// Values of Choice.
+// Values for Choice.
 const (
 	Locked      Choice = "required" // every subscription receives the type and can't remove it
 	OnByDefault Choice = "on"       // a new subscription receives the type unless its owner opts out
@@ -18,13 +18,13 @@ type Kind struct {
 	Title   string
 	When    string // one-sentence description of the event that the type reports
 	Default Choice
-	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in, so that
-	// receivers written without support for them never receive such an event.
+	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in.
+	// Receivers written without support for extensions therefore never receive such an event.
 	Extension bool
 	Example   any // example of the event data; see Example
 }
 
-// Catalogue returns every event type (docs/guide/webhook-reference.md, Events), with extensions last.
+// Catalogue returns every event type (docs/guide/webhook-reference.md, Events). Extensions are last.
 func Catalogue() []Kind {
 	return slices.Concat(exportKinds(), patientKinds(), connectionKinds(), extensions())
 }
@@ -39,8 +39,8 @@ func ParseType(text string) (Type, bool) {
 // Webhooks).
 func Required() []Type { return typesOf(Locked) }
 
-// Default returns the types, besides the required types, that a new subscription receives unless its owner chooses
-// differently.
+// Default returns the types, in addition to the required types, that a new subscription receives unless its owner
+// chooses differently.
 func Default() []Type { return typesOf(OnByDefault) }
 
 // Example returns synthetic data for an event of type t. It includes every member that exists outside TEFCA mode,

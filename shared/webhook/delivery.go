@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// DeliveryStatus is the status of a delivery.
+// DeliveryStatus is a delivery's status.
 type DeliveryStatus string
 
 // Delivery statuses. A delivery is scheduled or in flight until it ends with one of the other statuses.
@@ -22,13 +22,13 @@ const (
 // Trigger is the reason for an attempt.
 type Trigger string
 
-// Triggers of an attempt.
+// Triggers for an attempt.
 const (
 	ByClock Trigger = "schedule"
 	ByHand  Trigger = "manual" // first attempt after a replay
 )
 
-// Delivery is the delivery of one event to one subscription.
+// Delivery is the delivery of an event to a subscription.
 type Delivery struct {
 	ID             string // UUIDv5 of the event and the subscription
 	Tenant         org.Tenant
@@ -46,15 +46,16 @@ type Delivery struct {
 	CreatedAt      time.Time
 }
 
-// Attempt records one POST of a delivery for the delivery log.
+// Attempt records a delivery's POST for the delivery log.
 type Attempt struct {
 	Number  int // the delivery's attempt number; repeated after an internal failure
 	Trigger Trigger
 	At      time.Time
 	Latency time.Duration
-	// RequestHeader holds the headers that were sent. For the subscription's own headers, only the names are stored.
+	// RequestHeader holds the headers that were sent. It contains only the names of the subscription's own headers,
+	// without their values.
 	RequestHeader  map[string]string
-	Status         int // HTTP status; 0 without a response
+	Status         int // HTTP status; 0 if there was no response
 	ResponseHeader map[string]string
 	Failure        Failure // class of the failure; empty on success
 	// SealedBody holds the first 2 KiB of the response body. It is encrypted, because the response may echo the request
@@ -82,20 +83,21 @@ type Store interface {
 	Event(ctx context.Context, tenant org.Tenant, id string) (Event, error)
 	// Subscriptions reads the tenant's subscriptions and their health with a consistent read.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]Subscription, error)
-	// FanOut creates an event's deliveries with their statuses and marks the event, in one transaction. It returns
+	// FanOut creates an event's deliveries with their statuses and marks the event, in a single transaction. It returns
 	// fault.Conflict if the event is already marked.
 	FanOut(ctx context.Context, event Event, deliveries []Delivery) error
 	// ClaimDelivery marks a delivery as in flight until leaseUntil. The delivery must be scheduled and due at now, or
-	// in flight with an expired lease. Otherwise ClaimDelivery returns fault.Conflict.
+	// in flight with an expired lease. Otherwise, ClaimDelivery returns fault.Conflict.
 	ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Delivery, error)
-	// RecordAttempt stores an attempt and the outcome of the claim d.Fence. It returns fault.Conflict if another claim has
-	// taken over.
+	// RecordAttempt stores an attempt and the outcome of the claim d.Fence. It returns fault.Conflict if another claim
+	// has replaced that claim.
 	RecordAttempt(ctx context.Context, d Delivery, attempt Attempt) error
-	// ParkDelivery ends the claim d.Fence without an attempt. It returns fault.Conflict if another claim has taken over.
+	// ParkDelivery ends the claim d.Fence without an attempt. It returns fault.Conflict if another claim has replaced
+	// that claim.
 	ParkDelivery(ctx context.Context, d Delivery) error
 }
 
-// Poster sends one signed POST and reports its outcome. Its errors are internal and never caused by the receiver.
+// Poster sends a signed POST and reports its outcome. Errors are internal and never caused by the receiver.
 type Poster interface {
 	Post(ctx context.Context, url string, header map[string]string, body []byte) (Answer, error)
 }
@@ -105,8 +107,8 @@ type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Queue queues a delivery for the worker, with a delay of at most 15 minutes. The sweeper compensates for a lost
-// message.
+// Queue queues a delivery for the worker, with a delay of at most 15 minutes. If a message is lost, the sweeper starts
+// the delivery.
 type Queue interface {
 	EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error
 }

@@ -2,7 +2,7 @@
 // deliveries with their attempts, the schedule and the signature. Code that causes an event only writes the event's
 // row; the worker creates the deliveries (docs/develop/lifecycles.md).
 //
-// The package and its subpackages import words, as well as maillimit and mailtext from platform. They do not depend on
+// The package and its subpackages import words, and also maillimit and mailtext from platform. They do not depend on
 // AWS or HTTP. The subpackages:
 //
 // - deliverylog searches deliveries and shows a delivery with its attempts.

@@ -11,13 +11,13 @@ import (
 
 // Edit describes a change to a subscription. Nil fields are left unchanged.
 type Edit struct {
-	Headers    map[string]string // replaces all of the subscription's own headers; empty for no headers
+	Headers    map[string]string // replaces all of the subscription's own headers; if empty, removes them
 	Rate       *int              // attempts per second; 0 for the default
 	Note       *string
 	SigningKey *bool // true adds a signature with a new ed25519 key; false removes it
 }
 
-// Edited returns a subscription with a change applied. It returns fault.Invalid for an unacceptable change.
+// Edited returns a subscription with a change applied. It returns fault.Invalid if the change is not acceptable.
 func (e Editor) Edited(ctx context.Context, s Subscription, to Edit) (Subscription, error) {
 	if to.Note != nil {
 		s.Note = *to.Note
@@ -53,13 +53,13 @@ func (e Editor) Edited(ctx context.Context, s Subscription, to Edit) (Subscripti
 	return e.seal(ctx, s, k)
 }
 
-// Revealed holds a decrypted signing secret that is in use.
+// Revealed holds a decrypted signing secret that is active.
 type Revealed struct {
 	Secret    secret.Text
 	ExpiresAt time.Time // zero for the current secret
 }
 
-// Reveal decrypts a subscription's signing secrets that are in use, newest first.
+// Reveal decrypts a subscription's active signing secrets, newest first.
 func (e Editor) Reveal(ctx context.Context, s Subscription) ([]Revealed, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)

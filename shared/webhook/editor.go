@@ -24,12 +24,12 @@ type Vault interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 }
 
-// Editor creates and changes subscriptions; the caller stores the result. A change to any sealed value reseals all
+// Editor creates and changes subscriptions. The caller stores the result. A change to any sealed value reseals all
 // sealed values, so that a worker needs only one data key per subscription.
 type Editor struct {
 	Vault  Vault
 	Reach  Reach
-	Own    weburl.Own // the service's own URLs, to which no webhook may point
+	Own    weburl.Own // the service's own URLs, to which webhooks must not point
 	Random io.Reader
 	Now    func() time.Time
 }
@@ -47,7 +47,7 @@ type Draft struct {
 	Tenant     org.Tenant
 	URL        string
 	Note       string
-	Optional   []Type            // event types besides the required types
+	Optional   []Type            // event types in addition to the required types
 	SigningKey bool              // also sign with an ed25519 key
 	Headers    map[string]string // headers sent with every attempt; their values are secret
 	Rate       int               // attempts per second; 0 for the default
@@ -96,9 +96,9 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 	return s, fresh, err
 }
 
-// Rotate adds a new signing secret to the subscription. The previous secret continues to sign for 24 hours. With
-// atOnce, all older secrets stop signing immediately, which is necessary after a leak. Rotate returns fault.Conflict if
-// the subscription has too many old secrets.
+// Rotate adds a new signing secret to the subscription. The previous secret continues to sign for 24 hours. If atOnce
+// is true, all older secrets stop signing immediately, which is necessary after a leak. Rotate returns fault.Conflict
+// if the subscription has too many old secrets.
 func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscription, secret.Text, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -132,7 +132,7 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	return rotated, fresh, err
 }
 
-// Reseal reseals all of a subscription's sealed values under the current version of the key, and drops expired secrets.
+// Reseal reseals all of a subscription's sealed values under the current key version, and drops expired secrets.
 func (e Editor) Reseal(ctx context.Context, s Subscription) (Subscription, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -150,16 +150,16 @@ func checkRate(rate int) error {
 	return nil
 }
 
-// WithURL returns a subscription with another URL. It returns fault.Invalid for an unacceptable URL.
+// WithURL returns a subscription with a different URL. It returns fault.Invalid for an unacceptable URL.
 func (e Editor) WithURL(s Subscription, address string) (Subscription, error) {
 	var err error
 	s.URL, err = e.normalURL(s.Tenant.Mode, address)
 	return s, err
 }
 
-// normalURL returns a webhook's URL in the form in which it is registered in the given mode. The URL must use https, or
-// http to a loopback address in test mode (docs/reference/deviations.md, Webhooks). normalURL rejects URLs of this
-// service and URLs that the worker would refuse to dial. Resolved IP addresses are checked on delivery.
+// normalURL returns a webhook's URL in the form in which it is registered in the given mode. The URL must use https. In
+// test mode, it may also use http to a loopback address (docs/reference/deviations.md, Webhooks). normalURL rejects
+// this service's own URLs and URLs that the worker would refuse to dial. Resolved IP addresses are checked on delivery.
 func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	u, err := e.Own.Parse(text)
 	switch {
@@ -190,8 +190,8 @@ func (s Subscription) WithTypes(optional []Type) Subscription {
 	return s
 }
 
-// seal encrypts all private values of a subscription. s.Secrets must have an entry for each secret of k. A subscription
-// without a log key gets one.
+// seal encrypts a subscription's private values. s.Secrets must have an entry for each secret in k. If the subscription
+// doesn't have a log key, seal creates one.
 func (e Editor) seal(ctx context.Context, s Subscription, k keys) (Subscription, error) {
 	if len(k.private.LogKey) == 0 {
 		k.private.LogKey = make([]byte, secretBytes)
@@ -222,8 +222,8 @@ const (
 )
 
 // checkHeaders returns a subscription's own headers with canonical names. The headers may include any header that a
-// receiver requires, even Authorization. They must not include a header that Recordbridge sets or that belongs to the
-// connection (RFC 9110 section 7.6.1).
+// receiver requires, even Authorization. The headers must not include a header that Recordbridge sets or that belongs
+// to the connection (RFC 9110 section 7.6.1).
 func checkHeaders(headers map[string]string) (map[string]string, error) {
 	if len(headers) > maxHeaders {
 		return nil, fault.BadRequest("A webhook can have at most 20 custom headers.").About("header-file")

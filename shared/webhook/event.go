@@ -31,7 +31,7 @@ const (
 
 // Event holds an event and its serialised form, which never changes between attempts.
 type Event struct {
-	ID        string // UUIDv5, so that one occurrence can't yield two events
+	ID        string // UUIDv5, so that a single occurrence can't yield two events
 	Tenant    org.Tenant
 	Type      Type
 	Body      []byte // body as stored; Wire returns the bytes to send
@@ -48,14 +48,14 @@ type envelope struct {
 	Data    any      `json:"data"`
 }
 
-// EventID returns an event's ID: a UUIDv5 of mode, organisation, type, subject and number
+// EventID returns an event's ID. The ID is a UUIDv5 derived from the mode, organisation, type, subject and number
 // (docs/reference/deviations.md, Webhooks).
 func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
 	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))
 }
 
-// NewEvent returns an event of type t about subject at date. number, such as a task's resend number, distinguishes
-// several events of one type about one subject. NewEvent fails only if data can't be encoded.
+// NewEvent returns an event of type t about subject at date. number distinguishes several events of the same type about
+// the same subject. For example, number may be a task's resend number. NewEvent fails only if data can't be encoded.
 func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time.Time, data any) (Event, error) {
 	id := EventID(tenant, t, subject, number)
 	body, err := json.Marshal(envelope{

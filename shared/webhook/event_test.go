@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// fact holds one event that has a golden body in testdata.
+// fact holds an event that has a golden body in testdata.
 type fact struct {
 	file string
 	kind webhook.Type
@@ -112,8 +112,9 @@ const (
 	taskID     = "0c000000000040008000000000000006"
 )
 
-// TestEventBodiesMatchGoldenFiles checks the bytes that customers receive. Each file ends with a newline that the body
-// does not have. A change to a golden file changes the public contract (docs/guide/webhook-reference.md, Body).
+// TestEventBodiesMatchGoldenFiles checks the bytes that customers receive. Each golden file ends with a newline that
+// the body does not have. A change to a golden file changes the public contract (docs/guide/webhook-reference.md,
+// Body).
 func TestEventBodiesMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	date := time.Date(2026, 3, 4, 6, 6, 7, 120000000, time.FixedZone("CET", 3600))

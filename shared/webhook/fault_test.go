@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestInternalErrorDoesNotCountAsAttempt checks that internal failures use up no attempt. The worker repeats the same
-// attempt after the lease has expired, and not earlier.
+// TestInternalErrorDoesNotCountAsAttempt checks that internal failures don't use up any attempts. The worker repeats
+// the same attempt after the lease has expired, and not earlier.
 func TestInternalErrorDoesNotCountAsAttempt(t *testing.T) {
 	t.Parallel()
 	noSockets := errors.New("no sockets left")

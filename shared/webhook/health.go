@@ -7,10 +7,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reason is the reason for disabling a subscription.
+// Reason is the reason why a subscription is disabled.
 type Reason string
 
-// Reasons for disabling a subscription.
+// Reasons why a subscription is disabled.
 const (
 	ReasonGone    Reason = "gone"    // the receiver returned 410
 	ReasonAsked   Reason = "asked"   // the receiver returned "webhook-delivery: disable"
@@ -18,15 +18,15 @@ const (
 	ReasonByHand  Reason = "by_hand" // disabled by the operator
 )
 
-// Health records a subscription's results since its last success. A working subscription has no record, so that only
-// failures, the first success after them, and slow responses cost a write.
+// Health records a subscription's results since its last success. A working subscription doesn't have a record. As a
+// result, only failures, the first success after them, and slow responses require a write.
 type Health struct {
 	Failures     int       // number of attempts that failed since the last success
 	FailingSince time.Time // time of the first failure since the last success
 	LastFailure  time.Time
 	LastSuccess  time.Time // last success before the current run of failures; zero if there was no success
 	Warned       int       // number of warnings sent in the current run of failures
-	OpenUntil    time.Time // time until which the breaker admits no attempt
+	OpenUntil    time.Time // time until which the breaker blocks all attempts
 	Trips        int       // number of times the breaker has opened in the current run of failures
 	NextSlot     time.Time // time of the next free slot in the endpoint's rate
 	// SlowUntil is the time until which the webhook counts as slow, regardless of failures. Answers is the webhook's
@@ -37,17 +37,18 @@ type Health struct {
 
 const (
 	// disableAfter is the time after which a subscription whose attempts all fail is disabled. The decision always
-	// follows a failure, so the run of failures is at least that long. A run must also have fewestFailures failures,
-	// which protects rarely used webhooks.
+	// follows a failure, so the run of failures is at least that long. A run must also have at least fewestFailures
+	// failures, which protects rarely used webhooks.
 	disableAfter   = 120 * time.Hour
 	fewestFailures = 5
-	// tripAfter consecutive failures open the breaker, first for openFor and then for twice as long each time.
+	// tripAfter is the number of consecutive failures that open the breaker. The breaker first stays open for openFor,
+	// and then for twice as long each time.
 	tripAfter   = 10
 	openFor     = time.Minute
 	longestOpen = 15 * time.Minute
 )
 
-// warnings returns the ages of a run of failures at which the subscription's owner is warned.
+// warnings returns the ages at which a run of failures triggers a warning to the subscription's owner.
 func warnings() [2]time.Duration { return [2]time.Duration{24 * time.Hour, 96 * time.Hour} }
 
 // effect holds the consequences of a failed attempt.
@@ -59,7 +60,8 @@ type effect struct {
 }
 
 // afterFailure returns the consequences of the failure at h.LastFailure. A probe is the single attempt that an open
-// breaker admits. Failures of attempts that were in progress when the breaker opened have no further consequences.
+// breaker admits. If an attempt was in progress when the breaker opened, its failure doesn't have any further
+// consequences.
 func (h Health) afterFailure(isProbe bool) effect {
 	run := h.LastFailure.Sub(h.FailingSince)
 	e := effect{next: h}
@@ -79,22 +81,22 @@ func (h Health) afterFailure(isProbe bool) effect {
 	return e
 }
 
-// isOpen reports whether the breaker admits no attempt at now. After OpenUntil, a breaker that was open admits only one
-// attempt, the probe.
+// isOpen reports whether the breaker blocks all attempts at now. After OpenUntil, a breaker that was open admits only
+// one attempt, the probe.
 func (h Health) isOpen(now time.Time) bool { return now.Before(h.OpenUntil) }
 
 // HealthStore stores the health of subscriptions.
 type HealthStore interface {
 	// CountFailure adds a failure and returns the subscription's updated health.
 	CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) (Health, error)
-	// ReviseHealth stores the breaker and the warnings of next. It returns fault.Conflict if the stored breaker and
+	// ReviseHealth stores the breaker and the warnings from next. It returns fault.Conflict if the stored breaker and
 	// warnings no longer equal the values in seen.
 	ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, next Health) error
-	// ClearFailures ends a run of failures with a success. It returns fault.Conflict if the subscription has no run of
-	// failures.
+	// ClearFailures ends a run of failures with a success. It returns fault.Conflict if the subscription is not in a
+	// run of failures.
 	ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error
 	// ReserveSlot reserves the next free slot at or after now and returns the slot's time. Slots are an interval apart.
-	// seen is a hint: the next free slot that the caller has read.
+	// seen is a hint that holds the next free slot that the caller has read.
 	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time,
 		interval time.Duration) (time.Time, error)
 	// MarkSlow stores the time until which a subscription counts as slow, and its response time. It returns
@@ -105,12 +107,12 @@ type HealthStore interface {
 	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error
 }
 
-// Owners notifies subscriptions' owners by email of problems with deliveries. Repeated notifications of the same
-// occasion have no further effect.
+// Owners notifies subscriptions' owners by email about problems with deliveries. Repeated notifications about the same
+// occasion don't have any further effect.
 type Owners interface {
-	// NotifyFailing warns the owner of a run of failures. h already counts the warning.
+	// NotifyFailing warns the owner about a run of failures. h already counts the warning.
 	NotifyFailing(ctx context.Context, s Subscription, h Health) error
-	// NotifyDisabled notifies the owner that s, as the caller read it, is about to be disabled. It returns once the
-	// notice is stored durably.
+	// NotifyDisabled notifies the owner that a subscription is about to be disabled. s is the subscription as the
+	// caller read it. NotifyDisabled returns once the notice is stored durably.
 	NotifyDisabled(ctx context.Context, s Subscription, reason Reason, h Health, at time.Time) error
 }

@@ -193,7 +193,7 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
 		next := rows[0].At.Add(-30 * time.Second) // the message arrives before the sweeper runs
 		if time.Until(rows[0].At) > 15*time.Minute || !next.After(time.Now()) {
-			next = rows[0].At // the queue held no message
+			next = rows[0].At // the queue was empty
 		}
 		if next.After(end) {
 			break
@@ -206,8 +206,8 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	}
 }
 
-// TestInFlightAttemptsDoNotReopenBreaker checks that attempts in progress when the breaker opens do not prolong the
-// open period if they fail while the breaker is open.
+// TestInFlightAttemptsDoNotReopenBreaker covers attempts that are in progress when the breaker opens. It checks that
+// they do not prolong the open period if they fail while the breaker is open.
 func TestInFlightAttemptsDoNotReopenBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -272,7 +272,7 @@ func TestHalfOpenBreakerAdmitsOneProbe(t *testing.T) {
 }
 
 // TestBurstIsSentAtEndpointRate checks that a burst is sent at the endpoint's rate. Each delivery is scheduled once and
-// loses no attempt.
+// does not lose an attempt.
 func TestBurstIsSentAtEndpointRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -289,7 +289,7 @@ func TestBurstIsSentAtEndpointRate(t *testing.T) {
 		for _, p := range w.posts {
 			perSecond[int(p.at.Sub(started)/time.Second)]++
 		}
-		// One attempt needs no slot, five attempts start at once, and then five start every second.
+		// One attempt doesn't need a slot, five attempts start at once, and then five attempts start every second.
 		for second := range 7 {
 			want := 5
 			if second == 0 {
@@ -306,8 +306,8 @@ func TestBurstIsSentAtEndpointRate(t *testing.T) {
 	})
 }
 
-// TestEndpointRateIsEnforcedAfterOutage checks that waiting attempts do not all start at once after an outage of the
-// workers, when every slot in the rate is late.
+// TestEndpointRateIsEnforcedAfterOutage checks that waiting attempts do not all start at once after a worker outage.
+// After an outage, every slot in the rate is late.
 func TestEndpointRateIsEnforcedAfterOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -337,7 +337,7 @@ func TestEndpointRateIsEnforcedAfterOutage(t *testing.T) {
 	})
 }
 
-// TestPacerProcessCountMatchesTemplate checks that, with the maximum number of processes, attempts without a slot
+// TestPacerProcessCountMatchesTemplate covers the maximum number of processes. It checks that attempts without a slot
 // amount to a tenth of the rate.
 func TestPacerProcessCountMatchesTemplate(t *testing.T) {
 	t.Parallel()
@@ -355,8 +355,8 @@ func TestPacerProcessCountMatchesTemplate(t *testing.T) {
 	t.Error("template.yaml has no webhook worker")
 }
 
-// TestPacerReservesSlotsInAdvance checks that a process calls the store once for the slots of several attempts, and
-// calls it again after unused slots have expired.
+// TestPacerReservesSlotsInAdvance checks that a process calls the store once for several attempts' slots, and calls it
+// again after unused slots have expired.
 func TestPacerReservesSlotsInAdvance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -373,7 +373,7 @@ func TestPacerReservesSlotsInAdvance(t *testing.T) {
 			}
 			return n
 		}
-		for nth, want := range []int{0, 1, 1, 1} { // the first attempt needs no slot
+		for nth, want := range []int{0, 1, 1, 1} { // the first attempt doesn't need a slot
 			if got := asked(); got != want {
 				t.Errorf("attempt %d: asked %d times, want %d", nth+1, got, want)
 			}

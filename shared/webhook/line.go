@@ -10,7 +10,7 @@ import (
 )
 
 // tell logs an attempt that failed or that disables its subscription. disabled is the reason, or empty if the
-// subscription is not disabled. d is in the state that is about to be stored. tell logs only the URL's host, because
+// subscription is not disabled. d has the state that is about to be stored. tell logs only the URL's host, because
 // customers may put secrets in the rest of the URL.
 func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	spot := fault.Spot{

@@ -9,13 +9,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Download links are stored in events without their tokens, so that no copy of a table, backup or log grants access to
-// a file. Wire completes the links when the event is sent or listed, and its result is never stored. Wire returns the
-// same result each time (docs/develop/threat-model.md, Download links).
+// Download links are stored in events without their tokens. A copy of a table, backup or log therefore doesn't grant
+// access to a file. Wire completes the links when the event is sent or listed, and its result is never stored. Wire
+// returns the same result each time (docs/develop/threat-model.md, Download links).
 
 // LinkSigner adds the tokens to download links (export.Links).
 type LinkSigner interface {
-	// SignLink adds the token to a tenant's stored link. It returns a link that already has a token unchanged.
+	// SignLink adds the token to a tenant's stored link. If the link already has a token, SignLink returns it
+	// unchanged.
 	SignLink(tenant org.Tenant, address string) (string, error)
 }
 
@@ -28,7 +29,7 @@ func (e Event) Wire(links LinkSigner) ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) { return links.SignLink(e.Tenant, address) })
 }
 
-// Shown returns the event's body for display, with download links that lack their tokens. Errors are internal.
+// Shown returns the event's body for display. Its download links don't include their tokens. Errors are internal.
 func (e Event) Shown() ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) {
 		address, _, _ = strings.Cut(address, linkToken)
@@ -64,7 +65,7 @@ func (e Event) withLinks(change func(address string) (string, error)) ([]byte, e
 	return body, nil
 }
 
-// linksOf returns the download links of a patient.ehi_export_success event as written in its body, including quotes.
+// linksOf returns the download links in a patient.ehi_export_success event as written in its body, including quotes.
 func linksOf(body []byte) ([]json.RawMessage, error) {
 	type link struct {
 		URL json.RawMessage `json:"url"`
@@ -91,15 +92,15 @@ func linksOf(body []byte) ([]json.RawMessage, error) {
 }
 
 const (
-	// hidden replaces the parts of a download token in a stored response.
+	// hidden replaces parts of a download token in a stored response.
 	hidden = "[hidden]"
-	// minHiddenLength is the minimum length of a token part that is hidden wherever it occurs. A shorter part, such as
-	// the end of a truncated token, leaves too many characters to guess.
+	// minHiddenLength is the minimum length of a token part that is hidden wherever it occurs. If a shorter part is
+	// visible, such as the end of a truncated token, too many characters remain to guess.
 	minHiddenLength = 12
 )
 
-// HideLinks returns a response to the event with download tokens removed, so that the response may be stored and shown.
-// A receiver that echoes its request also echoes working links. sent is the body that was sent. HideLinks does not find
+// HideLinks removes download tokens from a response to the event, so that the response may be stored and shown. A
+// receiver that echoes its request also echoes working links. sent is the body that was sent. HideLinks does not find
 // tokens that a receiver has encoded in its own way. Errors are internal.
 func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	if e.Type != ExportSucceeded || len(sent) == 0 {
@@ -126,7 +127,7 @@ func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	return a, nil
 }
 
-// hide returns text without any token part of at least minHiddenLength characters.
+// hide removes every token part of at least minHiddenLength characters from text.
 func hide(tokens []string, text []byte) []byte {
 	isTelling := make([]bool, len(text))
 	for _, token := range tokens {

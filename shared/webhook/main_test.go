@@ -49,7 +49,7 @@ type notice struct {
 	at     time.Time
 }
 
-// world holds the tables that template.yaml declares, the clock of the test's bubble, a receiver and a queue.
+// world holds the tables that template.yaml declares, the clock in the test's bubble, a receiver and a queue.
 type world struct {
 	store   store.Webhooks
 	sealer  *kms.Sealer
@@ -120,7 +120,7 @@ func (w *world) NotifyDisabled(ctx context.Context, s webhook.Subscription, reas
 	return err
 }
 
-// restart simulates a cold start, after which no data keys are cached.
+// restart simulates a cold start, after which the data key cache is empty.
 func (w *world) restart() {
 	w.sealer = kms.New(w.clients.kms, w.clients.key, webhook.SecretPurpose, time.Now)
 }
@@ -167,7 +167,7 @@ func (w *world) editor() webhook.Editor {
 	}
 }
 
-// create stores a subscription to all types in the same way as an operator creates it.
+// create stores a subscription to all event types, in the same way as an operator creates it.
 func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 	t.Helper()
 	d.ID, d.Tenant, d.URL = "s1", tenant, "https://s1.example/hook"

@@ -3,7 +3,7 @@ package webhook
 // A member with omitempty may be absent; every other member is always present, even if empty. docs/asyncapi.yaml states
 // which members TEFCA mode omits or requires.
 
-// DownloadLink holds the download link of an export's file.
+// DownloadLink holds an export file's download link.
 type DownloadLink struct {
 	URL         string `json:"url"`
 	ExportType  string `json:"export_type"`
@@ -16,7 +16,7 @@ type Stats struct {
 	TotalByResourceType map[string]int `json:"total_by_resource_type"`
 }
 
-// ExportSuccess is the data of patient.ehi_export_success.
+// ExportSuccess is the data in a patient.ehi_export_success event.
 type ExportSuccess struct {
 	DownloadLinks   []DownloadLink `json:"download_links"`
 	OrgConnectionID string         `json:"org_connection_id"`
@@ -29,15 +29,15 @@ type ExportSuccess struct {
 	Shortfall                  //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
-// Shortfall describes an incomplete record in members outside the specification. The zero value represents a complete
-// record and omits all members. Complete is never true.
+// Shortfall describes an incomplete record, using members outside the specification. The zero value represents a
+// complete record and omits all members. Complete is never true.
 type Shortfall struct {
 	Complete *bool `json:"complete,omitempty"`
-	// Missing maps each missing resource type to the reason, in the words of docs/guide/incomplete-records.md.
+	// Missing maps each missing resource type to the reason, as worded in docs/guide/incomplete-records.md.
 	Missing map[string]string `json:"missing,omitempty"`
 }
 
-// ExportFailure is the data of patient.ehi_export_failed.
+// ExportFailure is the data in a patient.ehi_export_failed event.
 type ExportFailure struct {
 	FailureReason   string `json:"failure_reason"`
 	OrgConnectionID string `json:"org_connection_id"`
@@ -47,17 +47,18 @@ type ExportFailure struct {
 
 // Progress counts an export's completed and planned requests.
 type Progress struct {
-	// QueriesDone is the number of completed requests for a list, a resource or an attachment.
+	// QueriesDone is the number of completed requests. Each request is for a list, a resource or an attachment.
 	QueriesDone int `json:"queries_done"`
-	// QueriesPlanned is the number of completed requests and known remaining requests. It grows while the export finds
-	// references.
+	// QueriesPlanned is the number of completed requests plus the number of remaining requests known so far. It grows
+	// while the export finds references.
 	QueriesPlanned int   `json:"queries_planned"`
 	Resources      int   `json:"resources"`
 	Bytes          int64 `json:"bytes"`
 }
 
-// ExportProgress is the data of patient.ehi_export_progress, an extension. It is sent at most every 30 seconds while an
-// export is running. Events may arrive out of order; the event with the highest sequence is the latest.
+// ExportProgress is the data in a patient.ehi_export_progress event, an extension. The event is sent at most every 30
+// seconds while an export is running. Events may arrive out of order; the event with the highest sequence is the
+// latest.
 type ExportProgress struct {
 	OrgConnectionID string `json:"org_connection_id"`
 	TaskID          string `json:"task_id"`
@@ -66,7 +67,7 @@ type ExportProgress struct {
 	Progress               //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
-// ConnectionSuccess is the data of patient.connection_success.
+// ConnectionSuccess is the data in a patient.connection_success event.
 type ConnectionSuccess struct {
 	OrgConnectionID  string `json:"org_connection_id"`
 	EndpointID       string `json:"endpoint_id,omitempty"`
@@ -82,8 +83,8 @@ type ConnectionSuccess struct {
 	TEFCADirectoryID string `json:"tefca_directory_id,omitempty"`
 }
 
-// ConnectionFailure is the data of patient.connection_failed, an extension. It contains the fields of the widget event
-// with the same name, and the recommended action. This event does not exist in TEFCA mode.
+// ConnectionFailure is the data in a patient.connection_failed event, an extension. It contains the same fields as the
+// widget event of that name, and the recommended action. This event does not exist in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`
@@ -99,7 +100,7 @@ type ConnectionFailure struct {
 	SuggestedAction  string `json:"suggested_action"`
 }
 
-// AuthorizationRevoked is the data of patient.authorization_revoked.
+// AuthorizationRevoked is the data in a patient.authorization_revoked event.
 type AuthorizationRevoked struct {
 	OrgConnectionID  string `json:"org_connection_id"`
 	EndpointID       string `json:"endpoint_id,omitempty"`
@@ -109,7 +110,7 @@ type AuthorizationRevoked struct {
 	ConnectionStatus string `json:"connection_status"` // always "revoked"
 }
 
-// AuthorizationExpiring is the data of patient.authorization_expiring, an extension.
+// AuthorizationExpiring is the data in a patient.authorization_expiring event, an extension.
 type AuthorizationExpiring struct {
 	OrgConnectionID  string `json:"org_connection_id"`
 	EndpointID       string `json:"endpoint_id,omitempty"`
@@ -121,8 +122,8 @@ type AuthorizationExpiring struct {
 	SuggestedAction  string `json:"suggested_action"`
 }
 
-// HealthSystemRequest is the data of patient.request_health_system, which reports that the catalogue lacks a health
-// system.
+// HealthSystemRequest is the data in a patient.request_health_system event. The event reports that the catalogue lacks
+// a health system.
 type HealthSystemRequest struct {
 	Email         string `json:"email"`
 	Name          string `json:"name"`
@@ -130,15 +131,15 @@ type HealthSystemRequest struct {
 	StreetAddress string `json:"street_address,omitempty"`
 }
 
-// SupportRequest is the data of patient.request_support, a beta event, which reports that a patient needs help while
-// connecting. Body contains the patient's own words, which may include health data.
+// SupportRequest is the data in a patient.request_support event, which is in beta. The event reports that a patient
+// needs help while connecting. Body contains the patient's own words, which may include health data.
 type SupportRequest struct {
 	Email string `json:"email"`
 	Name  string `json:"name,omitempty"` // name of the health system
 	Body  string `json:"body"`
 }
 
-// Test is the data of webhook.test.
+// Test is the data in a webhook.test event.
 type Test struct {
 	Hello  string `json:"hello"`
 	Random string `json:"random"`

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Plan holds an event and its planned deliveries. It holds no deliveries if they are already stored.
+// Plan holds an event and its planned deliveries. If the deliveries are already stored, Plan doesn't hold them.
 type Plan struct {
 	event      Event
 	dispatches []dispatch
@@ -32,7 +32,7 @@ func (w Worker) plan(ctx context.Context, event Event, subscriptions []Subscript
 	return planned, nil
 }
 
-// Deliver stores a plan's deliveries, unless they are already stored, and makes the first attempt of each delivery.
+// Deliver stores a plan's deliveries, unless they are already stored, and makes the first attempt for each delivery.
 // Only one caller may deliver a plan. Errors are internal.
 func (w Worker) Deliver(ctx context.Context, p Plan) error {
 	if p.event.FannedOut {
@@ -49,7 +49,7 @@ func (w Worker) Deliver(ctx context.Context, p Plan) error {
 	if len(p.dispatches) == 0 {
 		return nil
 	}
-	last := len(p.dispatches) - 1 // usually the only dispatch, which needs no goroutine
+	last := len(p.dispatches) - 1 // usually the only dispatch, which doesn't need a goroutine
 	var posts errgroup.Group
 	posts.SetLimit(parallelPosts)
 	for _, d := range p.dispatches[:last] {

@@ -12,20 +12,20 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// private holds a subscription's private values other than its secrets. All of these values are sealed together.
+// private holds a subscription's private values except its secrets. All of these values are sealed together.
 type private struct {
 	SigningKey string            `json:"signing_key,omitempty"` // ed25519 key, "whsk_…"
 	Headers    map[string]string `json:"headers,omitempty"`     // header values by canonical name
 	// LogKey encrypts the responses in the delivery log (AES-256). Each subscription has its own key. A worker that has
-	// decrypted a secret therefore needs no further KMS call, and responses become unreadable when their subscription is
-	// removed.
+	// decrypted a secret therefore doesn't need another KMS call, and responses become unreadable when their
+	// subscription is removed.
 	LogKey []byte `json:"log_key,omitempty"`
 }
 
 func (s Subscription) privateBinding() string { return s.SecretBinding() + "|private" }
 
-// open decrypts the live secrets and the other private values. All of these values were sealed together, so that one
-// data key decrypts them.
+// open decrypts the live secrets and the other private values. All of these values were sealed together, so that a
+// single data key decrypts them.
 func (s Subscription) open(ctx context.Context, opener Opener, now time.Time) (keys, error) {
 	var k keys
 	for _, sealed := range s.Secrets {
@@ -58,8 +58,8 @@ func (s Subscription) openPrivate(ctx context.Context, opener Opener) (private, 
 	return p, nil
 }
 
-// OpenAnswer decrypts a response body in the delivery log, which is the Attempt.SealedBody of one of the delivery's
-// attempts. It returns nil if the response had no body. Errors are internal.
+// OpenAnswer decrypts a response body from the delivery log. The body is the Attempt.SealedBody from one of the
+// delivery's attempts. OpenAnswer returns nil if the response didn't have a body. Errors are internal.
 func (s Subscription) OpenAnswer(ctx context.Context, opener Opener, deliveryID string, sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, nil

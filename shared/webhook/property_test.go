@@ -27,7 +27,7 @@ import (
 
 var errCrash = errors.New("the worker crashed")
 
-// plainVault does not encrypt, so that the property test needs no KMS.
+// plainVault does not encrypt, so that the property test doesn't need KMS.
 type plainVault struct{}
 
 func (plainVault) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
@@ -38,8 +38,9 @@ func (plainVault) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte)
 	return sealed, nil
 }
 
-// trial is one run of the property test: workers with tables, a clock, and receivers with arbitrary behaviour. One
-// worker call runs at a time; while a receiver delays its response to a POST, the call is parked and other calls run.
+// trial is a single run of the property test. It has workers with tables, a clock, and receivers with arbitrary
+// behaviour. One worker call runs at a time. While a receiver delays its response to a POST, the call is parked and
+// other calls run.
 type trial struct {
 	*rapid.T
 
@@ -80,7 +81,7 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 		Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{},
 		Random: rand.Reader, Now: clock,
 	}
-	// The test uses only one subscription: with concurrent POSTs in a fan-out, the same draws would not produce the
+	// The test uses only one subscription. With concurrent POSTs in a fan-out, the same draws would not produce the
 	// same result.
 	s, _, err := editor.Create(context.Background(),
 		webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
@@ -115,7 +116,7 @@ func (r *trial) Post(ctx context.Context, _ string, header map[string]string, bo
 	return <-resume, nil
 }
 
-// EnqueueDelivery implements webhook.Queue. It loses every message; step sends messages at any time instead.
+// EnqueueDelivery implements webhook.Queue. It loses every message; step sends messages at arbitrary times instead.
 func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
@@ -149,7 +150,7 @@ func (r *trial) rest() {
 	r.isWorking = false
 }
 
-// spend counts a DynamoDB call. It reports whether the call gets a response and whether the call takes effect.
+// spend counts a DynamoDB call. It reports whether the call gets a response and whether it takes effect.
 func (r *trial) spend() (isAnswered, takesEffect bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -223,7 +224,7 @@ func (r *trial) resume() {
 	r.rest()
 }
 
-// step performs one event: a late, early or duplicate message, a response, or the passing of time.
+// step performs a single event: a late, early or duplicate message, a response, or the passing of time.
 func (r *trial) step() {
 	switch rapid.IntRange(0, 4).Draw(r.T, "step") {
 	case 0:
@@ -302,7 +303,7 @@ func (r *trial) check() {
 	}
 }
 
-// checkAttempts checks that each delivery's attempts are numbered without gaps. No code removes an attempt's row.
+// checkAttempts checks that each delivery's attempts are numbered without gaps. Attempt rows are never removed.
 func (r *trial) checkAttempts() {
 	for _, d := range r.seen {
 		attempts, err := r.log.Attempts(context.Background(), tenant, d.ID, 20)
@@ -320,14 +321,14 @@ func (r *trial) checkAttempts() {
 // inBubble is a test in a testing/synctest bubble, in which rapid must not read the test's deadline.
 type inBubble struct{ testing.TB }
 
-// In TestDeliveryEndsOnceDespiteCrashes, the bubble's clock stands still while a receiver delays its response, so that
-// no POST is marked as slow by chance.
+// In TestDeliveryEndsOnceDespiteCrashes, the bubble's clock stands still while a receiver delays its response. A POST
+// can therefore not be marked as slow by chance.
 func TestDeliveryEndsOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { rapid.Check(inBubble{t}, func(rt *rapid.T) { tryCrashes(t, rt) }) })
 }
 
-// tryCrashes emits events and checks that each delivery ends once, regardless of which calls crash.
+// tryCrashes emits events and checks that each delivery ends exactly once, regardless of which calls crash.
 func tryCrashes(t *testing.T, rt *rapid.T) {
 	t.Helper()
 	r := newTrial(t, rt)

@@ -31,16 +31,16 @@ type Replayer struct {
 	Now   func() time.Time
 }
 
-// replayAtOnce limits the number of replays in one call, to limit the call's duration.
+// replayAtOnce is the maximum number of replays in a call. It limits the call's duration.
 const replayAtOnce = 100
 
-// Replayed holds the result of one replay call.
+// Replayed holds the result of a replay call.
 type Replayed struct {
 	Deliveries int
-	Next       time.Time // starting point of the next call; zero if no deliveries remain to replay
+	Next       time.Time // starting point for the next call; zero if no deliveries remain
 }
 
-// One replays a delivery, regardless of its status. One returns fault.NotFound for an unknown delivery, or
+// One replays a delivery, regardless of its status. It returns fault.NotFound for an unknown delivery, or
 // fault.Conflict while the delivery is in progress.
 func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := r.Store.Delivery(ctx, tenant, id)

@@ -75,8 +75,7 @@ func TestReplaySelectsByTimeAndStatus(t *testing.T) {
 		w.subscribe(t, "s1")
 		w.subscribe(t, "s2")
 		started := time.Now()
-		// For s1, one delivery fails, one delivery succeeds and one delivery is held, an hour apart; s2 gets the same
-		// events.
+		// For s1, one delivery fails, one succeeds and one is held, an hour apart; s2 gets the same events.
 		answers := []webhook.Answer{{Failure: webhook.FailedBlocked}, {Status: 200}, {Status: 410}}
 		for i, a := range answers {
 			w.answer = func(string, int) (webhook.Answer, error) { return a, nil }

@@ -24,8 +24,8 @@ const (
 	secretBytes     = 32
 )
 
-// newSecret returns a new signing secret: "whsec_" and 32 random bytes in padded standard base64 (Standard Webhooks
-// 1.0).
+// newSecret returns a new signing secret. The secret consists of "whsec_" and 32 random bytes in padded standard base64
+// (Standard Webhooks 1.0).
 func newSecret(random io.Reader) (secret.Text, error) {
 	key := make([]byte, secretBytes)
 	if _, err := io.ReadFull(random, key); err != nil {
@@ -34,7 +34,8 @@ func newSecret(random io.Reader) (secret.Text, error) {
 	return secret.New(secretPrefix + base64.StdEncoding.EncodeToString(key)), nil
 }
 
-// newSigningKey returns a new ed25519 key pair in base64: "whsk_" with the seed, and "whpk_" with the public key.
+// newSigningKey returns a new ed25519 key pair in base64. The private key is "whsk_" with the seed, and the public key
+// has the prefix "whpk_".
 func newSigningKey(random io.Reader) (private, public string, err error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
@@ -52,8 +53,8 @@ type keys struct {
 }
 
 // sign returns the value of the webhook-signature header, whose entries are separated by spaces. The value has one v1
-// entry per secret, and one v1a entry if the subscription has an ed25519 key (Standard Webhooks 1.0, "Signature
-// scheme").
+// entry per secret. If the subscription has an ed25519 key, the value also has one v1a entry (Standard Webhooks 1.0,
+// "Signature scheme").
 func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
 	content := fmt.Appendf(nil, "%s.%d.", eventID, at.Unix())
 	content = append(content, body...)
@@ -78,7 +79,7 @@ func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
 	return strings.Join(entries, " "), nil
 }
 
-// headers returns the headers of one attempt that sends body. Recordbridge's own headers override the subscription's
+// headers returns the headers for an attempt that sends body. Recordbridge's own headers override the subscription's
 // headers.
 func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]string, error) {
 	if len(k.secrets) == 0 {
@@ -102,7 +103,7 @@ func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]str
 	return header, nil
 }
 
-// redacted replaces values that are meant only for the receiver in the delivery log.
+// redacted replaces values in the delivery log that are meant only for the receiver.
 const redacted = "[redacted]"
 
 // shown returns headers in the form that the delivery log stores.

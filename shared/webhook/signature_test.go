@@ -35,7 +35,7 @@ func verify(t *testing.T, p post, text secret.Text) error {
 	return verifier.Verify([]byte(p.body), header)
 }
 
-// verifyLater verifies an older POST, which the library would reject for its age.
+// verifyLater verifies an older POST, which the library would reject because of its age.
 func verifyLater(t *testing.T, p post, text secret.Text) error {
 	t.Helper()
 	verifier, header := reference(t, p, text)
@@ -81,9 +81,9 @@ func (l tokenLinks) SignLink(_ org.Tenant, address string) (string, error) {
 	return address + "?token=" + l.token, nil
 }
 
-// TestDownloadLinksAreSentButNeverStored checks that the stored event grants access to no file. The sent event
-// grants access, and the receiver verifies the sent event. A receiver that echoes the sent event leaves no working link
-// in the log.
+// TestDownloadLinksAreSentButNeverStored checks that the stored event does not grant access to any file. The sent event
+// grants access, and the receiver verifies it. If a receiver echoes the sent event, the log must not contain a working
+// link.
 func TestDownloadLinksAreSentButNeverStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,18 +9,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A webhook is slow if a recent response took longer than answersAtOnce. Its attempts have the usual time-out
-// (docs/guide/webhooks.md, Retries), but the number of attempts in progress at a time is limited. Each attempt occupies
-// one of a worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md). Attempts are not
-// counted, because a crash would leave a wrong count. Instead, attempts start far enough apart not to exceed the limit.
-// For a webhook that responds at once, this spacing costs nothing.
+// A webhook is slow if a recent response took longer than answersAtOnce. Its attempts have the usual timeout
+// (docs/guide/webhooks.md, Retries), but the number of concurrent attempts is limited. Each attempt occupies one of a
+// worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md). Attempts are not counted,
+// because a crash would leave a wrong count. Instead, attempts start far enough apart not to exceed the limit. This
+// spacing doesn't delay a webhook that responds immediately.
 
 const (
 	// answersAtOnce is the response time up to which a webhook does not count as slow.
 	answersAtOnce = time.Second
 	// slowFor is the period for which a webhook counts as slow after a slow response.
 	slowFor = 2 * time.Minute
-	// slowAtOnce is the maximum number of a slow webhook's attempts in progress at a time.
+	// slowAtOnce is the maximum number of concurrent attempts for a slow webhook.
 	slowAtOnce = 50
 	// longestAnswer is a webhook's maximum response time. It is also the assumed response time of a webhook that has
 	// not yet responded.
@@ -33,7 +33,7 @@ const (
 // isSlow reports whether a webhook recently responded slowly.
 func (h Health) isSlow(now time.Time) bool { return now.Before(h.SlowUntil) }
 
-// interval returns the time in the endpoint's rate that one attempt at now occupies.
+// interval returns the time in the endpoint's rate that an attempt at now occupies.
 func (s Subscription) interval(now time.Time) time.Duration {
 	rate := s.Rate
 	if rate <= 0 {
@@ -49,12 +49,13 @@ func (s Subscription) interval(now time.Time) time.Duration {
 // posted holds the result of a POST that was sent. Its response counts, and the attempt must not be repeated.
 type posted struct {
 	answer Answer
-	// unmarked is the error from marking a webhook as slow, or nil. It is reported after the attempt is recorded.
+	// unmarked is the error from marking a webhook as slow, or nil. The error is reported after the attempt is
+	// recorded.
 	unmarked error
 }
 
-// post sends the POST. It marks a webhook as slow before the response arrives, because other workers otherwise assume
-// that the webhook is fast. An error means that no POST was sent.
+// post sends the POST. It marks a webhook as slow before the response arrives, because other workers would otherwise
+// assume that the webhook is fast. An error means that no POST was sent.
 func (w Worker) post(ctx context.Context, s Subscription, header map[string]string, body []byte) (posted, error) {
 	began := w.Now()
 	marked := make(chan error, 1)

@@ -12,8 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// slowAtOnce is the maximum number of a slow webhook's attempts in progress at a time (docs/guide/webhooks.md,
-// Retries).
+// slowAtOnce is the maximum number of concurrent attempts for a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
 // crowd sends many deliveries to a world's webhook at once, and processes each delivery when its message arrives.
@@ -88,7 +87,7 @@ func (c *crowd) attempts() (once, more int) {
 }
 
 // TestSlowWebhookReceivesEachEventOnce checks that a slow receiver has enough time to respond and receives every event
-// once. Only the number of attempts in progress is limited.
+// exactly once. Only the number of concurrent attempts is limited.
 func TestSlowWebhookReceivesEachEventOnce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -124,9 +123,10 @@ func TestSlowWebhookReceivesEachEventOnce(t *testing.T) {
 	}
 }
 
-// TestHangingWebhookIsDeniedReservedAttempts checks that a hanging receiver is not sent attempts whose slots were
-// reserved while the receiver worked. Of 200 concurrent events, 50 may start, and the other events have slots in the
-// next three seconds. When the receiver responds again, the waiting events are delivered within two minutes.
+// TestHangingWebhookIsDeniedReservedAttempts covers attempts whose slots were reserved while the receiver worked. It
+// checks that a hanging receiver is not sent these attempts. Of 200 concurrent events, 50 may start, and the other
+// events have slots in the next three seconds. When the receiver responds again, the waiting events are delivered
+// within two minutes.
 func TestHangingWebhookIsDeniedReservedAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// SecretPurpose is the purpose that the encryption context of a subscription's sealed values contains.
+// SecretPurpose is the purpose in the encryption context for a subscription's sealed values.
 const SecretPurpose = "webhook-secret"
 
-// Subscription is one webhook of an organisation in one mode.
+// Subscription is an organisation's webhook in one mode.
 type Subscription struct {
 	ID      string // UUID
 	Tenant  org.Tenant
@@ -19,9 +19,9 @@ type Subscription struct {
 	Note    string // label chosen by the owner
 	Types   []Type
 	Secrets []SealedSecret // newest first; older secrets sign until they expire
-	// Private holds the other private values, sealed together: the ed25519 key, the header values, and the log key.
+	// Private holds the ed25519 key, the header values, and the log key. These values are sealed together.
 	Private     []byte
-	PublicKey   string   // "whpk_…" of the ed25519 key; empty without a key
+	PublicKey   string   // "whpk_…" of the ed25519 key; empty if there is no key
 	HeaderNames []string // names of the subscription's own headers
 	Rate        int      // attempts per second; 0 means defaultRate
 	Disabled    bool
@@ -45,7 +45,7 @@ func (s SealedSecret) isLive(now time.Time) bool {
 // SecretBinding returns the binding for the subscription's sealed secrets.
 func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key() + "|" + s.ID }
 
-// Directed returns an event's delivery to this subscription alone, which is due at now.
+// Directed returns an event's delivery to this subscription alone. The delivery is due at now.
 func (s Subscription) Directed(event Event, now time.Time) Delivery {
 	d := Delivery{
 		ID: DeliveryID(event.ID, s.ID), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
@@ -58,11 +58,11 @@ func (s Subscription) Directed(event Event, now time.Time) Delivery {
 // has reports whether the subscription receives events of type t.
 func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 
-// defaultRate is the number of attempts per second to an endpoint without an agreed rate (docs/guide/webhooks.md,
+// defaultRate is the number of attempts per second for an endpoint without an agreed rate (docs/guide/webhooks.md,
 // Retries).
 const defaultRate = 50
 
-// DeliveryID returns the ID of an event's delivery to a subscription. The ID is derived from both arguments, so that a
+// DeliveryID returns the ID for an event's delivery to a subscription. The ID is derived from both arguments, so that a
 // repeated fan-out creates the same rows (docs/reference/deviations.md, Webhooks).
 func DeliveryID(eventID, subscriptionID string) string {
 	return ids.Derive("delivery", eventID, subscriptionID)

@@ -15,12 +15,12 @@ type Reference struct {
 	ID     string
 }
 
-// BatchStore reads and writes events of several tenants in one call.
+// BatchStore reads and writes several tenants' events in a single call.
 type BatchStore interface {
 	// Events reads events with a consistent read. It omits events that do not exist.
 	Events(ctx context.Context, references []Reference) (map[Reference]Event, error)
-	// FanOutAll is like Store.FanOut, but writes several events, either all or none. Together, these events may have at
-	// most 100 events and deliveries.
+	// FanOutAll is like Store.FanOut, but writes several events, either all or none. The call may include at most 100
+	// events and deliveries in total.
 	FanOutAll(ctx context.Context, all []FanOut) error
 }
 
@@ -31,16 +31,16 @@ type FanOut struct {
 }
 
 const (
-	// longestTogether limits how long the events of a batch wait for one another. An event that takes longer to read or to
-	// admit is handled with its own message.
+	// longestTogether limits how long the events in a batch wait for one another. An event that takes longer to read or
+	// to admit is handled with its own message.
 	longestTogether = 500 * time.Millisecond
-	// mostWrites limits the events and deliveries in one transaction; DynamoDB allows 100.
+	// mostWrites is the maximum number of events and deliveries in a transaction. DynamoDB allows 100.
 	mostWrites = 100
 )
 
-// PlanTogether plans the deliveries of distinct events with fewer calls than separate calls to DeliverEvent would need.
-// For several events, PlanTogether also stores the deliveries. It returns the plans for Deliver. Events without a plan
-// must be passed to DeliverEvent, which reports their errors. An error means that none of the events can be read.
+// PlanTogether plans the deliveries for distinct events. It needs fewer calls than separate calls to DeliverEvent. For
+// several events, PlanTogether also stores the deliveries. It returns the plans for Deliver. Events without a plan must
+// be passed to DeliverEvent, which reports their errors. An error means that none of the events can be read.
 func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	plans, err := w.planAll(ctx, references)
 	if err != nil {
@@ -100,8 +100,8 @@ func (w Worker) planAll(ctx context.Context, references []Reference) (map[Refere
 	return plans, nil
 }
 
-// readAll reads events and, concurrently and once for each tenant, the subscriptions that can be read in time. Any
-// error is from reading the events.
+// readAll reads events and, concurrently, the subscriptions that can be read in time. It reads the subscriptions once
+// for each tenant. Any error comes from reading the events.
 func (w Worker) readAll(
 	ctx context.Context, references []Reference,
 ) (events map[Reference]Event, subscriptions map[org.Tenant][]Subscription, err error) {
@@ -131,7 +131,7 @@ func (w Worker) readAll(
 	return events, subscriptions, err
 }
 
-// readEvents reads several events in one call. DeliverEvent reports the errors of single events.
+// readEvents reads several events in a single call. DeliverEvent reports errors for individual events.
 func (w Worker) readEvents(ctx context.Context, references []Reference) (map[Reference]Event, error) {
 	if len(references) == 1 {
 		only := references[0]

@@ -91,7 +91,7 @@ func TestPlanTogetherSharesCallsBetweenEvents(t *testing.T) {
 		w.calls = nil
 		worker := w.batching(t)
 		plans := planned(t, worker, references)
-		// UpdateItem reserves slots in the webhooks' rates for all attempts but the first.
+		// UpdateItem reserves slots in the webhooks' rates for all attempts except the first.
 		got := slices.DeleteFunc(slices.Clone(w.calls), func(call string) bool { return call == "dynamodb UpdateItem" })
 		slices.Sort(got)
 		want := []string{"dynamodb BatchGetItem", "dynamodb Query", "dynamodb Query", "dynamodb TransactWriteItems"}

@@ -16,12 +16,13 @@ const (
 	sweepGrace = 30 * time.Second
 	// longestDelay is SQS's maximum delay. Only the sweeper starts later attempts.
 	longestDelay = 15 * time.Minute
-	// parallelPosts limits the number of sockets that one fan-out opens at once. It equals the maximum number of
-	// subscriptions, so that waiting for a slow receiver does not outlast another delivery's lease.
+	// parallelPosts is the maximum number of sockets that a fan-out opens at once. It equals the maximum number of
+	// subscriptions. As a result, waiting for a slow receiver does not outlast another delivery's lease.
 	parallelPosts = 25
 )
 
-// Worker delivers events to webhooks. Its methods are idempotent: a duplicate or late call finds nothing to claim.
+// Worker delivers events to webhooks. Its methods are idempotent. A duplicate or late call doesn't find anything to
+// claim.
 type Worker struct {
 	Store   Store
 	Batches BatchStore // required only by PlanTogether
@@ -37,7 +38,7 @@ type Worker struct {
 	Lease   time.Duration  // must exceed the duration of a POST
 }
 
-// dispatch holds one delivery with all the data needed to attempt it.
+// dispatch holds a delivery with all the data needed to attempt it.
 type dispatch struct {
 	event        Event
 	subscription Subscription
@@ -45,7 +46,7 @@ type dispatch struct {
 	isProbe      bool // whether the subscription's open breaker admits only this attempt
 }
 
-// DeliverEvent creates an event's deliveries and makes the first attempt of each delivery. Errors are internal.
+// DeliverEvent creates an event's deliveries and makes the first attempt for each delivery. Errors are internal.
 func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) error {
 	event, err := w.Store.Event(ctx, tenant, id)
 	if err != nil {
@@ -150,7 +151,7 @@ func (w Worker) begin(ctx context.Context, d dispatch) error {
 	return nil
 }
 
-// end sets a delivery's final status. An ended delivery has no lease and is invisible to the sweeper.
+// end sets a delivery's final status. An ended delivery doesn't have a lease and is invisible to the sweeper.
 func (d *Delivery) end(status DeliveryStatus) {
 	d.Status, d.DueAt, d.LeaseUntil = status, time.Time{}, time.Time{}
 }

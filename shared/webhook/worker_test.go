@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// schedule returns the wait before each attempt (docs/reference/deviations.md, Webhooks).
+// schedule returns the delay before each attempt (docs/reference/deviations.md, Webhooks).
 func schedule() []time.Duration {
 	return []time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
@@ -25,8 +25,8 @@ func schedule() []time.Duration {
 }
 
 // TestFailingReceiverReceivesTenAttempts checks that a receiver that always fails gets ten attempts. The queue's delay
-// provides the short waits, and the due index provides the long waits. A message that is a millisecond early has no
-// effect.
+// provides the short waits, and the due index provides the long waits. A message that is a millisecond early doesn't
+// have any effect.
 func TestFailingReceiverReceivesTenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ jitter, factor float64 }{
@@ -106,7 +106,7 @@ func TestSuccessfulDeliveryIsNotRepeated(t *testing.T) {
 		if len(w.posts) != 4 {
 			t.Errorf("%d attempts, want 4", len(w.posts))
 		}
-		// These are late and duplicate messages, which must have no effect.
+		// These messages are late or duplicate, and must not have any effect.
 		for range 3 {
 			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
 			expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, id))

@@ -1,6 +1,6 @@
 // Package words groups the vocabulary that all other packages share.
 //
-// The packages import no AWS or HTTP package and no other package of this module. The packages are:
+// The packages don't import any AWS or HTTP package or any other package of this module. The packages are:
 //
 //   - cache provides an in-memory cache with a maximum size and age.
 //   - cursor encrypts list positions and ties them to a tenant and a use.

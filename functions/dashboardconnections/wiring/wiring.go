@@ -30,7 +30,7 @@ type Environment struct {
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads secrets and a parameter.
+// Build returns the function's handler. Build is called once per cold start and reads secrets and a parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := manage.NewMember(ctx, env.MemberEnv, env.CookieEnv, p)
 	if err != nil {

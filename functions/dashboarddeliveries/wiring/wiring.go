@@ -29,7 +29,7 @@ type Environment struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads a secret and a parameter.
+// Build returns the function's handler. Build is called once per cold start and reads a secret and a parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := manage.NewMember(ctx, env.MemberEnv, env.CookieEnv, p)
 	if err != nil {

@@ -21,7 +21,7 @@ type Environment struct {
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
-// Build returns the function's handler. It is called once per cold start and reads a secret and a parameter.
+// Build returns the function's handler. Build is called once per cold start and reads a secret and a parameter.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := manage.NewMember(ctx, env.MemberEnv, env.CookieEnv, p)
 	if err != nil {

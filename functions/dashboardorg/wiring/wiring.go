@@ -59,10 +59,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	inquiries := store.Inquiries(work)
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
-	// Members, not the operator, write these replies, so the emails contain no support address.
+	// Members write these replies instead of the operator, so the emails don't contain a support address.
 	inbox := inquiry.Inbox{Rows: inquiries, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
 	audited := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
-	// This service sends no invitations, so it needs no dashboard URL.
+	// This service doesn't send invitations, so it doesn't need a dashboard URL.
 	founder := members.Service{
 		Rows: e.Accounts, Audit: audited, Mailer: mailer, Limits: limits, Dashboard: "", Random: rand.Reader,
 		NewID: ids.Random, Now: p.Now,

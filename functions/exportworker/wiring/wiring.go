@@ -32,7 +32,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxWait is the time that a token refresh waits for a slot at its token endpoint before the task is deferred.
+// maxWait is the maximum time for which a token refresh waits for a slot at its token endpoint before the task is
+// deferred.
 const maxWait = 15 * time.Second
 
 // Environment holds the function's environment variables, as set in template.yaml.

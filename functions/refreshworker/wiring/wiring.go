@@ -27,7 +27,8 @@ import (
 )
 
 const (
-	// maxWait is the time that a refresh waits for a slot at its token endpoint before the refresh is deferred.
+	// maxWait is the maximum time for which a refresh waits for a slot at its token endpoint before the refresh is
+	// deferred.
 	maxWait = 10 * time.Second
 	// concurrency equals the batch size, so that a slow token endpoint does not delay other messages.
 	concurrency = 10

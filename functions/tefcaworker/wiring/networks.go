@@ -22,17 +22,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// membership holds a network's PEM-encoded credentials: the service's certificate with its chain, its private key, and
-// the network's trust anchors.
+// membership holds a network's PEM-encoded credentials. The credentials consist of the service's certificate with its
+// chain, the service's private key, and the network's trust anchors.
 type membership struct {
 	Certificate string `json:"certificate"`
 	Key         string `json:"key"`
 	Anchors     string `json:"anchors"`
 }
 
-// networks returns each mode's combined network. A combined network consists of the configured networks and, in test
-// mode, the simulated network if the sandbox is deployed. The secret is read only if a network is configured. Errors
-// never quote the secret.
+// networks returns each mode's combined network, which consists of the configured networks. In test mode, the combined
+// network also includes the simulated network if the sandbox is deployed. The secret is read only if a network is
+// configured. Errors never quote the secret.
 func networks(ctx context.Context, env Environment, p outbound.Process) (map[org.Mode]tefca.Network, error) {
 	members := map[org.Mode][]joint.Member{org.Test: nil, org.Live: nil}
 	if env.EnableSandbox {
@@ -66,7 +66,7 @@ func networks(ctx context.Context, env Environment, p outbound.Process) (map[org
 	return made, nil
 }
 
-// memberships reads the secret and returns the membership of each network.
+// memberships reads the secret and returns each network's membership.
 func memberships(ctx context.Context, env Environment, p outbound.Process,
 	configured int,
 ) (map[string]membership, error) {
@@ -126,7 +126,7 @@ func servers(c setting.Network, as membership, p outbound.Process) (joint.Member
 	}
 	config.Certificates, config.Anchors = as.Certificate, as.Anchors
 	network, err := facilitated.New(config, secret.New(as.Key), facilitated.Deps{
-		// This Portal does not refresh tokens, so it needs no client.
+		// This Portal does not refresh tokens, so it doesn't need a client.
 		Doer: p.HTTP, Portals: smart.NewPortal(p.HTTP, nil, nil, p.Now), Now: p.Now, NewID: ids.Random,
 	})
 	if err != nil {

@@ -34,8 +34,8 @@ type nobody struct{}
 // Do implements the client's interface. Do always returns an error.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// TestBuildRejectsIncompleteNetwork also checks that the error names the network but quotes neither the configuration
-// nor the secret.
+// TestBuildRejectsIncompleteNetwork also checks that the error names the network but doesn't quote the configuration or
+// the secret.
 func TestBuildRejectsIncompleteNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ config, held, secret, want string }{
@@ -62,10 +62,10 @@ func TestBuildRejectsIncompleteNetwork(t *testing.T) {
 	}
 }
 
-// text matches JSON members whose value is a string or a list that begins with a string.
+// text matches JSON members whose value is a string or is a list that begins with a string.
 var text = regexp.MustCompile(`"(\w+)":(\[?)"[^"]*"`)
 
-// TestBuildErrorDoesNotQuoteConfiguration checks every text member, because an operator may have put a key in the wrong
+// TestBuildErrorDoesNotQuoteConfiguration covers every text member, because an operator may have put a key in the wrong
 // document by mistake.
 func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	t.Parallel()
@@ -141,7 +141,7 @@ func build(t *testing.T, document, held, secret string) error {
 // memberURI is the URI in the membership certificate.
 const memberURI = "https://us.example/udap#T-IAS"
 
-// membership returns a secret that contains the credentials of a trust community's only member.
+// membership returns a secret with the credentials of a trust community's only member.
 func membership(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

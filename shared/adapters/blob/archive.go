@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Archive is a bucket whose objects are written once and may be deleted while readers still request them. For a missing
-// object, S3 returns AccessDenied to a caller that may not list the bucket, so Archive treats AccessDenied as not
-// found. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+// Archive is a bucket whose objects are written once and may be deleted while readers still request the objects. For a
+// missing object, S3 returns AccessDenied to callers that may not list the bucket. Archive therefore treats
+// AccessDenied as not found. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
 type Archive struct{ Bucket }
 
 // Open reads an object. It returns fault.NotFound if the object does not exist.
@@ -30,7 +30,7 @@ func (a Archive) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 }
 
 // Range reads up to length bytes of an object, starting at offset from, and returns the object's total size. It returns
-// fault.NotFound if the object does not exist. The offset must lie inside the object.
+// fault.NotFound if the object does not exist. The offset must lie within the object.
 func (a Archive) Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error) {
 	out, err := a.Client.GetObject(ctx, &s3.GetObjectInput{
 		Bucket: &a.Name, Key: &key, Range: aws.String(fmt.Sprintf("bytes=%d-%d", from, from+length-1)),

@@ -42,7 +42,7 @@ type Bucket struct {
 	Name   string
 }
 
-// Create starts writing an object, which becomes visible when the caller closes the writer.
+// Create starts writing an object. The object becomes visible when the caller closes the writer.
 func (b Bucket) Create(ctx context.Context, key, contentType string) (export.Writer, error) {
 	return &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}, nil
 }
@@ -88,8 +88,8 @@ type Downloads struct {
 	Name      string
 }
 
-// Address returns a URL that downloads the object as fileName and expires after life. The URL's signature is valid for
-// one method: GET, or HEAD if requested.
+// Address returns a URL that downloads the object as fileName and expires after life. The URL's signature is valid only
+// for GET or, if requested, only for HEAD.
 func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string,
 	life time.Duration,
 ) (string, error) {

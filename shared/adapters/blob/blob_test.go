@@ -80,8 +80,8 @@ func (w *world) create(t *testing.T, key string) export.Writer {
 	return out
 }
 
-// compare streams an object, without loading it into memory, and checks that the object equals the concatenation of
-// pieces.
+// compare streams an object and checks that the object equals the concatenation of pieces. It doesn't load the object
+// into memory.
 func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	t.Helper()
 	body, err := w.bucket.Open(t.Context(), key)
@@ -97,7 +97,7 @@ func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	return nil
 }
 
-// comparison is a writer that fails unless the written bytes equal pieces.
+// comparison is a writer that fails unless the bytes written to it equal pieces.
 type comparison struct{ pieces [][]byte }
 
 // Write implements io.Writer.
@@ -118,8 +118,8 @@ func (c *comparison) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// noise returns n random bytes, so that tests detect a shifted or repeated part. All callers share the slice and must
-// not modify it.
+// noise returns n random bytes, so that tests can detect a shifted or repeated part. All callers share the slice and
+// must not modify it.
 func noise(n int) []byte { return allNoise()[:n:n] }
 
 // allNoise returns enough random bytes for the largest test.

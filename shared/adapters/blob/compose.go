@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// minPart is the minimum size of every upload part except the last. A source copied in ranges must be larger than
-	// minPart ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
+	// minPart is the minimum size of every upload part except the last part. A source copied in ranges must be larger
+	// than minPart ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
 	minPart = 5 << 20
-	// maxCopy is the maximum number of bytes copied per call. S3 allows 5 GiB, but a smaller part completes sooner and is
-	// cheaper to retry.
+	// maxCopy is the maximum number of bytes copied per call. S3 allows 5 GiB, but a smaller part is copied sooner and
+	// is cheaper to retry.
 	maxCopy = 1 << 30
 )
 
 // Compose concatenates existing objects into a new object. S3 copies each source that is large enough to be a part.
-// Only small objects, and the few MiB that bring them up to the minimum part size, pass through memory, at most
-// partSize at a time. Compose returns fault.NotFound if a source is missing. If Compose fails, the new object does not
-// exist.
+// Only small objects, and the few MiB needed to reach the minimum part size, pass through memory. Compose holds at most
+// partSize bytes in memory at a time. Compose returns fault.NotFound if a source is missing. If Compose fails, it does
+// not create the new object.
 func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []string) error {
 	w := &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}
 	for _, part := range parts {
@@ -41,8 +41,8 @@ func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []st
 	return nil
 }
 
-// source is an object to copy from. Its ETag identifies the version whose size was read, so that S3 rejects an object
-// that has changed since then.
+// source is an object to copy from. Its ETag identifies the version whose size was read. S3 therefore rejects the copy
+// if the object has changed since then.
 type source struct {
 	key  string
 	tag  *string
@@ -85,7 +85,7 @@ func (w *writer) add(ctx context.Context, key string) error {
 	return w.copy(ctx, from, head)
 }
 
-// read downloads the first size bytes of an object and appends them.
+// read downloads the first size bytes of an object and appends the bytes.
 func (w *writer) read(ctx context.Context, from source, size int64) error {
 	if size == 0 {
 		return nil
@@ -107,7 +107,7 @@ func (w *writer) read(ctx context.Context, from source, size int64) error {
 }
 
 // copy makes S3 append an object, starting at offset start. All parts have the same size, because only the last part
-// may be shorter.
+// can be shorter.
 func (w *writer) copy(ctx context.Context, from source, start int64) error {
 	if err := w.begin(ctx); err != nil {
 		return err
@@ -146,5 +146,6 @@ func (w *writer) copyPart(ctx context.Context, from source, start, end int64) er
 // span returns the HTTP range of bytes start (inclusive) to end (exclusive).
 func span(start, end int64) string { return fmt.Sprintf("bytes=%d-%d", start, end-1) }
 
-// escapeKey escapes a key for x-amz-copy-source, which the SDK does not escape. S3 would read a plus sign as a space.
+// escapeKey escapes a key for x-amz-copy-source, which the SDK does not escape. S3 would interpret a plus sign as a
+// space.
 func escapeKey(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "+", "%20") }

@@ -7,7 +7,7 @@ import (
 )
 
 // TestMain reduces the number of property checks unless a flag sets the number. Each check moves tens of megabytes, and
-// the race detector instruments every access.
+// the race detector instruments every memory access.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {

@@ -2,11 +2,11 @@ package blob
 
 import "context"
 
-// mark is a position in an object that is currently being written.
+// mark is a position in an object that is still being written.
 type mark struct {
 	parts  int    // number of parts uploaded before the mark
 	size   int    // number of bytes of the next part that precede the mark
-	buffer []byte // bytes before the mark, once the part is uploaded; buffer is reused
+	buffer []byte // bytes before the mark once the part is uploaded; buffer is reused
 }
 
 // Mark records the current end of the object, replacing the previous mark. The mark of a new object is at its
@@ -17,7 +17,7 @@ func (w *writer) Mark() {
 
 // Rewind discards all data written since the mark. The mark remains set. A part uploaded since the mark is either
 // uploaded again under the same number or omitted when the upload completes. In both cases, S3 drops the discarded
-// data. An object whose upload has failed remains failed.
+// data. If the object's upload has already failed, Rewind does not repair it.
 func (w *writer) Rewind(ctx context.Context) error {
 	if w.failed != nil {
 		return w.failed
@@ -27,13 +27,13 @@ func (w *writer) Rewind(ctx context.Context) error {
 	}
 	w.buffer, w.parts = w.buffer[:w.mark.size], w.parts[:w.mark.parts]
 	if len(w.parts) == 0 {
-		w.drop(ctx) // the rest may fit into one call, and S3 can't complete an upload without parts
+		w.drop(ctx) // the rest may fit into a single call, and S3 can't complete an upload without parts
 	}
 	return nil
 }
 
-// keepMarked saves the marked bytes of the part that was just uploaded. keepMarked swaps the buffers, because copying
-// would cost a part's size for every part if every line is marked.
+// keepMarked saves the marked bytes of the part that was just uploaded. It swaps the buffers instead of copying. If
+// every line is marked, copying would cost a full part's size for every part.
 func (w *writer) keepMarked() {
 	if len(w.parts) == w.mark.parts && w.mark.size > 0 {
 		w.buffer, w.mark.buffer = w.mark.buffer, w.buffer

@@ -12,7 +12,7 @@ import (
 )
 
 // partSize is the size of a writer's buffer. A writer that has to remember a mark holds two such buffers. S3 allows
-// 10,000 parts, so a file can reach 78 GiB.
+// 10,000 parts, so the maximum file size is 78 GiB.
 const partSize = 8 << 20
 
 // writer uploads an object in parts. An object that fits into one part is stored with a single call.
@@ -46,7 +46,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, w.failed
 }
 
-// withRoom returns buffer with capacity for n more bytes. It doubles the capacity as append does, but never exceeds
+// withRoom returns buffer with capacity for n more bytes. It doubles the capacity, like append, but never exceeds
 // partSize.
 func withRoom(buffer []byte, n int) []byte {
 	need := len(buffer) + n
@@ -85,7 +85,7 @@ func (w *writer) Close(ctx context.Context) error {
 	return nil
 }
 
-// errAborted is the error that a writer returns after Abort, so that a later Close creates no object.
+// errAborted is the error that a writer returns after Abort. It ensures that a later Close does not create an object.
 var errAborted = errors.New("the object was given up")
 
 // Abort discards the object. The bucket's lifecycle rule removes parts that can't be deleted immediately.
@@ -121,7 +121,7 @@ func (w *writer) flush(ctx context.Context) error {
 	return nil
 }
 
-// begin starts the multipart upload unless it has already started.
+// begin starts the multipart upload unless the upload has already started.
 func (w *writer) begin(ctx context.Context) error {
 	if w.upload != "" {
 		return nil

@@ -1,6 +1,6 @@
 // Package fetch downloads public documents, such as lists of institutions, with conditional requests and a few
-// redirects (RFC 9110, sections 13.1 and 15.4). It sends no credentials, so it may follow a server's redirects;
-// safehttp's guard checks every request.
+// redirects (RFC 9110, sections 13.1 and 15.4). It doesn't send credentials, so it can safely follow a server's
+// redirects. The safehttp guard checks every request.
 package fetch
 
 import (
@@ -24,7 +24,7 @@ const (
 	whoWeAre = "Recordbridge-Catalogue/1.0"
 )
 
-// Error reports that a response did not contain the document. The error text contains no URL.
+// Error reports that a response did not contain the document. The error text doesn't contain a URL.
 type Error struct {
 	Reason intake.Reason
 	Status int
@@ -40,8 +40,8 @@ func (e *Error) Failure() (class string, status int) { return string(e.Reason), 
 // Unwrap returns the cause, or nil if the error has no cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Client fetches documents through an HTTP client with a guard (safehttp.Client), which returns redirects instead of
-// following them.
+// Client fetches documents through a guarded HTTP client (safehttp.Client). The HTTP client returns redirects instead
+// of following them.
 type Client struct {
 	HTTP interface {
 		Do(r *http.Request) (*http.Response, error)
@@ -118,7 +118,7 @@ func short(header string) string {
 	return header
 }
 
-// body is a response body whose read errors contain a class but no URL.
+// body is a response body. Its read errors contain a class but don't contain a URL.
 type body struct{ io.ReadCloser }
 
 // Read implements io.Reader.

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// serve starts a local server and returns a client that may reach only this private address.
+// serve starts a local server. It returns a client that may reach only this private address.
 func serve(t *testing.T, handler http.HandlerFunc) (address string, client fetch.Client) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -121,7 +121,7 @@ func TestFetchRejectsRedirectFromHTTPSToHTTP(t *testing.T) {
 	}
 }
 
-// slow sends response headers but never a body.
+// slow sends response headers but never sends a body.
 type slow struct{}
 
 func (slow) Do(r *http.Request) (*http.Response, error) {

@@ -16,13 +16,14 @@ import (
 
 // KeyAuthenticator checks a key pair. publicID is any text from the client: a prefixed ID, a bare UUID or garbage. If
 // the pair is wrong for any reason, the error is fault.Unauthenticated, NotFound or Invalid, and the client gets the
-// same response for each. Any other error is an internal failure.
+// same response in all three cases. Any other error is an internal failure.
 type KeyAuthenticator interface {
 	Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (org.Caller, error)
 }
 
-// PublicFinder looks up the organisation that has a public ID, which may be prefixed or bare. If the ID is malformed,
-// unknown or revoked, the error is fault.Unauthenticated, NotFound or Invalid. Any other error is an internal failure.
+// PublicFinder looks up the organisation with the given public ID, which may be prefixed or bare. If the ID is
+// malformed, unknown or revoked, the error is fault.Unauthenticated, NotFound or Invalid. Any other error is an
+// internal failure.
 type PublicFinder interface {
 	ByPublicID(ctx context.Context, publicID string) (org.Caller, error)
 }
@@ -38,7 +39,7 @@ type PublicAuth struct {
 	Public  PublicFinder
 	Limiter Limiter
 	Own     weburl.Own // the service's own URLs, to which a PublicPage never redirects
-	Alias   string     // alternative name of public_id, used by clients of the same contract; may be empty
+	Alias   string     // alternative name of public_id for clients of the same contract; may be empty
 }
 
 // caller checks the Basic credentials. Every failure returns the same 401, regardless of which part of the credentials
@@ -48,7 +49,7 @@ func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
 }
 
-// refusedKey replaces every error about a wrong key with the same error. refusedKey returns other errors unchanged.
+// refusedKey replaces every error about a wrong key with the same error. It returns other errors unchanged.
 func refusedKey(err error) error {
 	if !isInvalidCredential(err) {
 		return err
@@ -67,10 +68,10 @@ func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
 }
 
 // OptionalKey holds the result of authenticating a request whose key is optional. An invalid key doesn't fail the
-// request, because HTTP clients attach Authorization headers even to URLs that carry their own signature.
+// request. HTTP clients attach Authorization headers even to URLs that carry their own signature.
 type OptionalKey struct {
 	Caller  *org.Caller // nil if the request has no valid key
-	Refused error       // why the Authorization header was rejected; nil if it was valid or missing
+	Refused error       // why the Authorization header was rejected; nil if the header was valid or missing
 }
 
 // optional is like caller, but accepts requests without a key. Requests without a valid key are rate-limited only by
@@ -107,7 +108,7 @@ func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, err)
 }
 
-// publicID returns the query parameter public_id or, if public_id is missing, the parameter alias.
+// publicID returns the query parameter public_id. If public_id is missing, it returns the parameter alias.
 func publicID(r *http.Request, alias string) (string, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -141,8 +142,8 @@ func isInvalidCredential(err error) bool {
 	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
 }
 
-// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header, or an empty Text if the header
-// contains no bearer token.
+// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header. It returns an empty Text if the
+// header doesn't contain a bearer token.
 func Bearer(header string) secret.Text {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// binder fills an In from a request. A tag on every exported field of In specifies the source of the field's value:
+// binder fills an In from a request. The tag of each exported field in In specifies the source of the field's value:
 //
 //	ConnectionID string `json:"org_connection_id" required:"true"` // JSON body
 //	Start        string `form:"start_value"`                       // body of an HTML form, sent at most once
@@ -20,8 +20,8 @@ import (
 //	Site         string `header:"Sec-Fetch-Site"`                  // header, sent at most once
 //	Network      string `client:"network"`                         // client seen by the gateway (see clientNetwork)
 //
-// All fields except json fields are strings. The body is read only if In has a json or form field, and In can't have
-// both. If a required field is missing or empty, the error names the field. All errors are fault.Invalid, TooLarge or
+// All fields except json fields are strings. The body is read only if In has a json or form field. In can't have both.
+// If a required field is missing or empty, the error names the field. All errors are fault.Invalid, TooLarge or
 // UnsupportedMedia.
 type binder[In any] struct {
 	fields  []field
@@ -117,8 +117,8 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 	return in, nil
 }
 
-// fill sets every field of In that is not a json field, even to an empty value, so that a JSON body can't set the
-// field. fill also checks that required fields are present.
+// fill sets every field of In except json fields, even if the value is empty, so that a JSON body can't set those
+// fields. It also checks that required fields are present.
 func (f field) fill(target reflect.Value, r *http.Request, query, form url.Values) error {
 	switch f.source {
 	case fromForm, fromQuery:
@@ -157,7 +157,7 @@ func parseQuery(r *http.Request) (url.Values, error) {
 	return query, nil
 }
 
-// single returns a parameter that may be sent at most once (RFC 6749 section 3.1) and must be valid text.
+// single returns a parameter that may be sent at most once (RFC 6749 section 3.1). The parameter must be valid text.
 func single(query url.Values, name string) (string, error) {
 	values := query[name]
 	if len(values) > 1 {

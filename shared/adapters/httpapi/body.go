@@ -18,11 +18,11 @@ import (
 
 const (
 	maxBody  = 64 << 10 // in bytes; documented in docs/openapi.yaml
-	maxDepth = 32       // far deeper than the body of any documented request
+	maxDepth = 32       // far deeper than any documented request body
 )
 
-// decodeBody reads a JSON object: UTF-8, at most 64 KiB, with no data after the object. Unknown members are ignored, so
-// that clients of later versions continue to work.
+// decodeBody reads a JSON object, which must be UTF-8, at most 64 KiB, and not followed by other data. It ignores
+// unknown members, so that clients of later versions continue to work.
 func decodeBody(r *http.Request, in any) error {
 	body, err := readBody(r)
 	if err != nil {
@@ -59,7 +59,8 @@ func readBody(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// parseForm reads the body of a submitted HTML form: application/x-www-form-urlencoded, at most 64 KiB.
+// parseForm reads the body of a submitted HTML form. The body must be application/x-www-form-urlencoded and at most 64
+// KiB.
 func parseForm(r *http.Request) (url.Values, error) {
 	body, err := readBody(r)
 	if err != nil {
@@ -102,9 +103,9 @@ func checkMedia(r *http.Request, body []byte) error {
 	return nil
 }
 
-// checkJSON accepts a single JSON object that all parsers interpret in the same way. It rejects duplicate members in
-// one object (compared case-insensitively, as Go matches names), data after the object, and nesting that could exhaust
-// the stack.
+// checkJSON accepts a single JSON object that all parsers interpret in the same way. It rejects duplicate members
+// within one object, data after the object, and nesting that could exhaust the stack. It compares member names
+// case-insensitively, because Go matches names case-insensitively.
 func checkJSON(body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

@@ -11,7 +11,7 @@ type rgb [3]float64
 // textRatio is the minimum contrast of text (WCAG 2.2, success criterion 1.4.3).
 const textRatio = 4.5
 
-// sheetGrounds returns the backgrounds of sheets in the light and the dark colour scheme, as in sheet.html.
+// sheetGrounds returns the backgrounds of sheets in the light and dark colour schemes, as in sheet.html.
 func sheetGrounds() (light, dark rgb) { return rgb{0xff, 0xff, 0xff}, rgb{0x1a, 0x22, 0x29} }
 
 // parseColour parses a colour in the form #rrggbb. ok is false for any other text.
@@ -57,8 +57,8 @@ func contrast(a, b rgb) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// legible returns the colour if it is legible as text on a background. Otherwise, legible returns the colour's nearest
-// legible mixture with black or white, as shared/ui/kit/colour.ts does.
+// legible returns the colour if the colour is legible as text on a background. Otherwise, it returns the nearest
+// legible mixture of the colour with black or white, as shared/ui/kit/colour.ts does.
 func legible(colour, ground rgb) rgb {
 	pole := rgb{0xff, 0xff, 0xff}
 	if ground.luminance() > 0.18 {

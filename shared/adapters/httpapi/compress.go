@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// leastCompressed is the minimum size, in bytes, of a body that is compressed. A smaller body fits one packet even if
+// leastCompressed is the minimum size, in bytes, of a compressed body. A smaller body fits into a single packet even if
 // it is uncompressed.
 const leastCompressed = 1024
 
-// compress compresses a reply if the reply is text and the client accepts a compressed encoding. compress leaves files
+// compress compresses a reply if the reply is text and the client accepts a compressed encoding. It leaves files
 // unchanged, because a file either has its own compressed variants or has an entity tag that identifies its exact
 // bytes. API Gateway's own compression is off, because API Gateway considers only the first encoding that the client
 // accepts. The first encoding that browsers list is not always gzip.

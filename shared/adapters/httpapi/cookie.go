@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// hostPrefix is the prefix of cookies that no other host in the domain can set (RFC 6265bis section 4.1.3.2).
+// hostPrefix is the prefix for cookies that other hosts in the domain can't set (RFC 6265bis section 4.1.3.2).
 const hostPrefix = "__Host-"
 
 // SessionCookie is the name of the dashboard's session cookie.
@@ -22,7 +22,7 @@ type WithCookies struct {
 }
 
 // Cookies names, creates and reads the service's cookies. The cookies' full names begin with __Host-, and browsers send
-// the cookies only over https. The exception is a service at http on the local machine, because WebKit rejects __Host-
+// the cookies only over https. A service at http on the local machine is an exception, because WebKit rejects __Host-
 // cookies there. The zero value is for https.
 type Cookies struct {
 	plain bool // the cookies have neither the prefix nor Secure
@@ -46,8 +46,8 @@ func (c Cookies) Name(name string) string {
 	return hostPrefix + name
 }
 
-// Lax creates a cookie that browsers send only to this origin, including when the user follows a link from another
-// site.
+// Lax creates a cookie that browsers send only to this origin. Browsers also send the cookie when the user follows a
+// link from another site.
 func (c Cookies) Lax(name string, value secret.Text, age time.Duration) *http.Cookie {
 	return c.cookie(name, value, age, http.SameSiteLaxMode)
 }
@@ -58,17 +58,18 @@ func (c Cookies) Strict(name string, value secret.Text, age time.Duration) *http
 	return c.cookie(name, value, age, http.SameSiteStrictMode)
 }
 
-// Expired returns a cookie that makes the browser delete the cookie that Lax created under name.
+// Expired returns a cookie that makes the browser delete the cookie of the same name that Lax created.
 func (c Cookies) Expired(name string) *http.Cookie { return c.Lax(name, secret.Text{}, -time.Second) }
 
-// Of returns a function that returns the value of the service's cookie with a given name in a request, or "" if the
-// browser sent no such cookie. A cookie whose full name belongs to a different base URL doesn't count.
+// Of returns a function that looks up the service's cookies in a request by name. The function returns the cookie's
+// value, or "" if the browser didn't send the cookie. A cookie whose full name belongs to a different base URL doesn't
+// count.
 func (c Cookies) Of(v Visit) func(name string) string {
 	return func(name string) string { return cookieOf(v.request, c.Name(name)) }
 }
 
-// All returns the names and values of the service's cookies in a request. If the service's cookies have no prefix, All
-// can't distinguish them from the cookies of other programs on the local machine.
+// All returns the names and values of the service's cookies in a request. Cookies without a prefix can't be
+// distinguished from cookies of other programs on the local machine.
 func (c Cookies) All(v Visit) map[string]string {
 	all := map[string]string{}
 	for _, cookie := range v.request.Cookies() {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Keyed creates a JSON endpoint for an organisation's backend, authenticated by HTTP Basic and without CORS. In is
-// bound according to its tags (see binder). Out becomes the data of the success envelope.
+// Keyed creates a JSON endpoint for an organisation's backend. The endpoint authenticates callers with HTTP Basic and
+// does not support CORS. In is bound according to its tags (see binder). Out becomes the data of the success envelope.
 func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failKeyed}
 }
@@ -23,8 +23,8 @@ func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, OptionalKey,
 }
 
 // Browser creates a JSON endpoint for web pages. The query parameter public_id identifies the organisation, and the
-// organisation's registered origins determine CORS. A 401 contains no challenge, so that browsers don't show a password
-// prompt.
+// organisation's registered origins determine CORS. A 401 response doesn't contain a challenge, so that browsers don't
+// show a password prompt.
 func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failJSON, public: auth.Public}
 }
@@ -91,7 +91,7 @@ func succeed(c *call, data any, err error) (reply, error) {
 func encode(value any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false) // keeps URLs readable; content type and nosniff keep browsers from parsing HTML
+	encoder.SetEscapeHTML(false) // keeps URLs readable; content type and nosniff prevent browsers from parsing HTML
 	if err := encoder.Encode(value); err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}

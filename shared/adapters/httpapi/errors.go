@@ -40,7 +40,7 @@ func shown(ctx context.Context, err error) failure {
 	}
 }
 
-// status maps an error to an HTTP status. status is the only function that maps errors to statuses.
+// status maps an error to an HTTP status. No other function maps errors to statuses.
 func status(e *fault.Error) int {
 	if e.Code == fault.CodeUnavailable {
 		return http.StatusServiceUnavailable // a compare-and-swap that keeps failing is a Conflict; clients receive 503
@@ -108,7 +108,8 @@ func (f failure) retry(header http.Header) {
 // maxSentence is the maximum length of error_description, which consists of one or two sentences (docs/openapi.yaml).
 const maxSentence = 200
 
-// sentence converts a text to a valid error_description: printable ASCII on one line, at most 200 characters.
+// sentence converts a text to a valid error_description. The result is printable ASCII on one line and has at most 200
+// characters.
 func sentence(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

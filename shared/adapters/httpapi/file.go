@@ -17,7 +17,7 @@ type File struct {
 }
 
 // Files creates an endpoint for public files. find receives a function that reports which encodings the client accepts.
-// Errors from find are rendered as JSON, which caches do not store. The endpoint has no caller and no rate limit,
+// Errors from find are rendered as JSON, which caches do not store. The endpoint doesn't have a caller or a rate limit,
 // because serving a file costs less than updating the rate limit's row.
 func Files[In any](find func(ctx context.Context, in In, takes func(encoding string) bool) (File, error)) Endpoint {
 	bind := newBinder[In]()

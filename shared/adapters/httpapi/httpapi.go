@@ -1,6 +1,6 @@
 // Package httpapi implements the HTTP edge: typed endpoints, binding, envelopes, authentication, rate limits, CORS,
 // request IDs and a log line per request (docs/reference/deviations.md, "HTTP"). Callers authenticate with HTTP Basic,
-// a public ID or a session. The package does not depend on Lambda, AWS or any record type: callers pass typed functions
+// a public ID or a session. The package does not depend on Lambda, AWS or any record type. Callers pass typed functions
 // and receive an http.Handler.
 package httpapi
 
@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Logger *slog.Logger
 	Now    func() time.Time
-	IDs    ids.Source // generates request IDs if the gateway has not set one
+	IDs    ids.Source // generates request IDs if the gateway has not set an ID
 }
 
 // API serves endpoints. Use New to create one API per process.
@@ -37,7 +37,7 @@ type API struct {
 func New(options Options) *API { return &API{options: options} }
 
 // Endpoint serves one method of a route. Keyed, KeyOptional, Browser, Page, FormPage, PublicPage and Bare create
-// endpoints; Member, Account, Pending and Anyone create endpoints for the dashboard.
+// endpoints. Member, Account, Pending and Anyone create endpoints for the dashboard.
 type Endpoint struct {
 	serve  serving
 	fail   func(context.Context, *call, error) reply
@@ -50,18 +50,19 @@ type Endpoint struct {
 // the method.
 func Elsewhere() Endpoint { return Endpoint{} }
 
-// Methods maps HTTP methods to the endpoints of one route. GET also serves HEAD requests unless HEAD has its own
-// endpoint; the route itself serves OPTIONS.
+// Methods maps HTTP methods to a route's endpoints. GET also serves HEAD requests unless HEAD has its own endpoint. The
+// route itself serves OPTIONS.
 type Methods map[string]Endpoint
 
 // Serve returns a route's handler. The handler sets the request ID, recovers from panics, dispatches by method and
 // writes one log line. route is the pattern declared in the template ("/bridge/fhir/ehi-export/{taskId}"). The log line
-// contains the pattern, never the path.
+// contains the pattern and never the path.
 func (a *API) Serve(route string, methods Methods) http.Handler {
 	return &resource{options: a.options, route: route, methods: methods}
 }
 
-// Routes returns the handler of a function that serves several routes, keyed by the patterns declared in the template.
+// Routes returns the handler of a function that serves several routes. The map keys are the patterns declared in the
+// template.
 func (a *API) Routes(routes map[string]Methods) http.Handler {
 	handlers := make(map[string]http.Handler, len(routes))
 	for route, methods := range routes {
@@ -88,8 +89,8 @@ type call struct {
 	action  account.Action // the endpoint's action
 }
 
-// reply is a complete response. The handler writes no bytes before the response is complete, so an error never follows
-// a partial success response.
+// reply is a complete response. The handler doesn't write any bytes before the response is complete, so an error never
+// follows a partial success response.
 type reply struct {
 	status int
 	body   []byte
@@ -178,7 +179,8 @@ func (s *resource) other(ctx context.Context, c *call) reply {
 		"This method is not allowed for this URL. Allowed methods: "+allow+"."))
 }
 
-// finder returns the PublicFinder of the route's browser endpoints, or nil if the route has no browser endpoints.
+// finder returns the PublicFinder of the route's browser endpoints. It returns nil if the route has no browser
+// endpoints.
 func (s *resource) finder() PublicFinder {
 	for _, endpoint := range s.methods {
 		if endpoint.public != nil {
@@ -188,8 +190,8 @@ func (s *resource) finder() PublicFinder {
 	return nil
 }
 
-// logPanic logs where a panic occurred. logPanic includes the panic's value only if the runtime created the value,
-// since any other value may contain client input.
+// logPanic logs where a panic occurred. It includes the panic's value only if the runtime created the value, because
+// any other value may contain client input.
 func logPanic(ctx context.Context, value any) {
 	text := "a value of the handler's own"
 	if failure, ok := value.(runtime.Error); ok {

@@ -35,8 +35,8 @@ type preference struct {
 	weight float64 // 0 if not acceptable
 }
 
-// parsePreferences parses an Accept-style header (RFC 9110 section 12.4.2). If weights are equal, the earlier option
-// ranks slightly higher, as browsers intend.
+// parsePreferences parses an Accept-style header (RFC 9110 section 12.4.2). If two weights are equal, the earlier
+// option ranks slightly higher, as browsers intend.
 func parsePreferences(values []string) []preference {
 	var all []preference
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {

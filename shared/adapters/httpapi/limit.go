@@ -23,7 +23,7 @@ type Buckets interface {
 	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
 
-// Limiter limits an endpoint's requests per caller and client address. The zero value imposes no limit.
+// Limiter limits an endpoint's requests per caller and client address. The zero value does not limit requests.
 type Limiter struct {
 	Buckets Buckets
 	Limit   ratelimit.Limit
@@ -53,7 +53,7 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 		After(decision.RetryAfter)
 }
 
-// key returns the bucket's name as a keyed hash. The store therefore contains no client addresses, and nobody can
+// key returns the bucket's name as a keyed hash. The store therefore doesn't contain client addresses, and nobody can
 // search a leaked copy for an address.
 func (l Limiter) key(c *call, who string) string {
 	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" +
@@ -61,9 +61,9 @@ func (l Limiter) key(c *call, who string) string {
 	return hex.EncodeToString(mark.Sum[:16])
 }
 
-// clientNetwork returns the client's network, derived from the address that the gateway saw. clientNetwork ignores
-// headers such as X-Forwarded-For, which clients can forge. An IPv6 address is reduced to its /64 prefix, which is
-// assigned to one subscriber.
+// clientNetwork returns the client's network, derived from the address that the gateway saw. It ignores headers such as
+// X-Forwarded-For, which clients can forge. It reduces an IPv6 address to the address's /64 prefix, which is assigned
+// to one subscriber.
 func clientNetwork(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

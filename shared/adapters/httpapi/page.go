@@ -40,7 +40,7 @@ type Answer struct {
 
 // PublicPage creates an endpoint that a browser opens with ?public_id= and redirect_uri. Until both parameters are
 // verified, an error produces an HTML page and never a redirect. The page's status is 400 for any error in the URL, and
-// 429, 500 or 503 otherwise. After verification, the endpoint returns every error by redirect, whether the error comes
+// 429, 500 or 503 otherwise. After verification, the endpoint returns every error by redirect. Those errors can come
 // from the rate limit, from binding In or from f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
@@ -66,9 +66,9 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// Page creates an endpoint for a URL that identifies no organisation, such as the portals' callback URL. An error from
-// f is rendered as a page, as on a PublicPage before verification. If a redirect was verified earlier, f should return
-// RedirectError instead. The rate limit is per client address.
+// Page creates an endpoint for a URL that does not identify an organisation, such as the portals' callback URL. An
+// error from f is rendered as a page, as on a PublicPage before verification. If a redirect was verified earlier, f
+// should return RedirectError instead. The rate limit is per client address.
 func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -95,7 +95,7 @@ func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answe
 // Application creates an endpoint for a page that contains an application, either standalone or in another site's
 // frame. The application runs for the organisation identified by public_id. An error in the URL does not produce an
 // error page. Instead, f receives the error in Visit.Error, and the application displays the error with the status of
-// an error page. Visit's organisation is then empty, unless the error is an exceeded rate limit.
+// an error page. In that case, Visit's organisation is empty, unless the error is an exceeded rate limit.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -147,8 +147,8 @@ func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.Verifie
 	return org.MatchRedirect(own, caller.RedirectURIs, asked)
 }
 
-// Redirect sends the browser to location (302). The caller must ensure that location is safe: either a portal's
-// authorize URL, or a VerifiedRedirect with the result added.
+// Redirect sends the browser to location (302). The caller must ensure that location is safe. A safe location is a
+// portal's authorize URL, or a VerifiedRedirect with the result added.
 func Redirect(location string, cookies ...*http.Cookie) Answer {
 	return Answer{location: location, cookies: cookies}
 }
@@ -160,10 +160,10 @@ type Echo struct {
 	ExternalState string
 }
 
-// maxEcho is the maximum length of values that are returned before validation. No endpoint accepts a longer value.
+// maxEcho is the maximum length of values that are returned before validation. All endpoints reject longer values.
 const maxEcho = 1024
 
-// echoOf reads the parameters to return from the query of a rejected request. echoOf omits invalid values.
+// echoOf reads the parameters to return from a rejected request's query. It omits invalid values.
 func echoOf(r *http.Request) Echo {
 	query := r.URL.Query()
 	read := func(name string) string {
@@ -212,7 +212,7 @@ func Drawn(html []byte, policy, referrer string) Answer {
 
 // Framed is like Drawn, for a page that another site may embed in a frame. A site that isolates itself
 // (Cross-Origin-Embedder-Policy, HTML section 7.1.4) can embed only pages that also isolate themselves. The framed page
-// isolates itself, so any site may embed the page. As a side effect, third-party images such as logos load without
+// isolates itself, so that any site can embed the page. As a side effect, third-party images such as logos load without
 // credentials.
 func Framed(html []byte, policy, referrer string) Answer {
 	drawn := Drawn(html, policy, referrer)

@@ -25,7 +25,7 @@ type visitRequest struct {
 	State      string `query:"external_state"`
 }
 
-// visit requests a URL as a browser with a cookie does.
+// visit requests a URL in the same way as a browser with a cookie.
 func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptest.ResponseRecorder {
 	f := func(context.Context, httpapi.Visit, visitRequest) (httpapi.Answer, error) {
 		return httpapi.Redirect("https://ehr.example.org/authorize"), err

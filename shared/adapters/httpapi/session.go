@@ -38,9 +38,9 @@ type SessionAuth struct {
 // Visitor is a user of the dashboard.
 type Visitor struct {
 	Account string       // account ID; empty for Anyone
-	Org     string       // organisation in the path, if the account is a member, or empty
+	Org     string       // organisation in the path; empty unless the account is a member
 	Role    account.Role // account's role in Org
-	Tenant  org.Tenant   // Org in the path's mode; zero if the path contains no mode
+	Tenant  org.Tenant   // Org in the path's mode; zero if the path doesn't contain a mode
 	Session account.Session
 	Token   secret.Text // session token
 
@@ -49,8 +49,8 @@ type Visitor struct {
 }
 
 // Prove checks whether the visitor has authenticated recently enough for an action in the path's mode
-// (account.Action.NeedsProof). If the visitor has not, Prove returns fault.Forbidden (svc_proof_required). For an
-// endpoint that performs a single action, use Endpoint.Proving instead.
+// (account.Action.NeedsProof). If not, Prove returns fault.Forbidden (svc_proof_required). For an endpoint that
+// performs a single action, use Endpoint.Proving instead.
 func (v Visitor) Prove(action account.Action) error {
 	if v.isFresh || !action.NeedsProof(v.Tenant.Mode) {
 		return nil
@@ -58,7 +58,8 @@ func (v Visitor) Prove(action account.Action) error {
 	return account.ProofRequired()
 }
 
-// Cookie returns the value of the named cookie, or "" unless the browser sent exactly one cookie with that name.
+// Cookie returns the value of the named cookie, if the browser sent exactly one cookie with that name. Otherwise, it
+// returns "".
 func (v Visitor) Cookie(name string) string {
 	if all := v.request.CookiesNamed(name); len(all) == 1 {
 		return all[0].Value
@@ -68,8 +69,8 @@ func (v Visitor) Cookie(name string) string {
 
 // Member creates a dashboard JSON endpoint for members of the path's {orgId} whose role has the needed permission. If
 // the path contains a {mode}, account.Permission.In returns the permission needed in that mode. A visitor who is not a
-// member gets the same 404 as for an unknown organisation. A path without a valid organisation or mode produces the
-// same response.
+// member gets the same 404 as for an unknown organisation. A path without a valid organisation or mode also produces
+// this 404.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -89,14 +90,15 @@ func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In)
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Proving returns a copy of an endpoint created by Member or Account. Before performing action, the copy requires
-// recent authentication.
+// Proving returns a copy of an endpoint that Member or Account created. The copy requires recent authentication before
+// it performs action.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
 }
 
-// proven checks for the recent authentication that the endpoint requires, unless err is set.
+// proven checks whether the visitor has authenticated recently, if the endpoint requires it. It returns err if err is
+// already set.
 func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	if err == nil && c.action != "" {
 		err = v.Prove(c.action)
@@ -111,7 +113,7 @@ func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In)
 }
 
 // Anyone creates a dashboard JSON endpoint for visitors without a session. The rate limit is per client address. Pages
-// of other sites can't call the endpoint, because such a page could sign a visitor in to another account.
+// of other sites can't call the endpoint. Otherwise, such a page could sign a visitor in to another account.
 func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) {
 		if err := limiter.take(ctx, c, ""); err != nil {
@@ -185,7 +187,7 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 	return v, nil
 }
 
-// ownPage rejects requests that, according to the browser, a page of another site sent (Fetch Metadata). A request
+// ownPage rejects requests sent by a page of another site, as reported by the browser (Fetch Metadata). A request
 // without Fetch Metadata headers comes from an old browser or another program, and still requires the token.
 func ownPage(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {

@@ -105,7 +105,7 @@ func TestSessionEndpointReceivesVisitor(t *testing.T) {
 }
 
 // TestProvingRequiresRecentAuthenticationForAction compares every action with the table in package account. The test
-// covers each mode, an organisation without a mode, and an account alone.
+// covers each mode, an organisation without a mode, and an account without an organisation.
 func TestProvingRequiresRecentAuthenticationForAction(t *testing.T) {
 	t.Parallel()
 	for _, action := range account.Actions() {
@@ -229,7 +229,8 @@ func TestAnyoneRejectsRequestsFromOtherSites(t *testing.T) {
 	}
 }
 
-// TestSessionAcceptsOnlyCookieOfItsBaseURL checks that a session cookie that any http page could set doesn't count.
+// TestSessionAcceptsOnlyCookieOfItsBaseURL checks that the service ignores a session cookie that any http page could
+// set.
 func TestSessionAcceptsOnlyCookieOfItsBaseURL(t *testing.T) {
 	t.Parallel()
 	for baseURL, want := range map[string]map[string]int{

@@ -23,15 +23,15 @@ type Sheet struct {
 	Script   string            // the only script that may run
 }
 
-// Brand is the appearance of the organisation that a page belongs to. A field is empty if its value is unknown; values
-// may be any text.
+// Brand is the appearance of a page's organisation. An empty field means that the value is unknown. Values may be any
+// text.
 type Brand struct {
 	Name   string // value of {{organisation}} in a sheet's body; "the application" if empty
 	Logo   string // https URL
 	Accent string // "#rrggbb"
 }
 
-// SheetIcon selects the icon that a sheet shows beside its text.
+// SheetIcon selects the icon that a sheet shows next to its text.
 type SheetIcon string
 
 // Icons of a Sheet.
@@ -82,8 +82,8 @@ func (b Brand) header() string {
 
 func (b Brand) hasLogo() bool { return b.Name != "" && strings.HasPrefix(b.Logo, "https://") }
 
-// style returns CSS rules with the organisation's colour, legible in each colour scheme, or "" if the organisation has
-// no colour.
+// style returns CSS rules with the organisation's colour, legible in each colour scheme. It returns "" if the
+// organisation has no colour.
 func (b Brand) style() string {
 	colour, ok := parseColour(b.Accent)
 	if !ok {
@@ -94,8 +94,8 @@ func (b Brand) style() string {
 		"{ :root { --accent: " + legible(colour, dark).String() + " } }"
 }
 
-// headers sets the page's headers. The policy lists the page's own styles and script by hash, so that nothing else
-// except a logo can load or run. No site may frame the page.
+// headers sets the page's headers. The policy lists the page's own styles and script by hash. Apart from a logo, the
+// page can't load or run anything else. Sites can't frame the page.
 func (s Sheet) headers(header http.Header) {
 	_, style, _ := strings.Cut(sheetPage, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")

@@ -1,6 +1,7 @@
 // Package kms encrypts data under keys that only KMS can unwrap. It uses envelope encryption: AES-256-GCM with a data
 // key per tenant. The tenant is part of the KMS encryption context, so a ciphertext can be decrypted only for its
-// tenant and its storage location. Unwrapped data keys are cached in memory for minutes and never written.
+// tenant and its storage location. Unwrapped data keys are cached in memory for minutes and are never written to
+// storage.
 package kms
 
 import (
@@ -30,10 +31,10 @@ type Client interface {
 }
 
 const (
-	// format is the first byte of all sealed data. format distinguishes this format from later formats.
+	// format is the first byte of all sealed data. It distinguishes this format from later formats.
 	format = 1
-	// keyLife and keyUses limit how long and how often a data key encrypts data. keyLife also limits how long an
-	// unwrapped key is cached.
+	// keyLife and keyUses limit the time and the number of uses for which a data key encrypts data. keyLife also limits
+	// how long an unwrapped key is cached.
 	keyLife = 5 * time.Minute
 	keyUses = 1000
 	// cacheSize is the maximum number of unwrapped keys in memory.
@@ -56,8 +57,8 @@ type dataKey struct {
 	uses    atomic.Int64 // number of encryptions with the key
 }
 
-// New returns a Sealer that uses the KMS key keyID. The purpose is part of the encryption context: data sealed for one
-// purpose can't be opened for another.
+// New returns a Sealer that uses the KMS key keyID. The purpose is part of the encryption context. Data sealed for one
+// purpose can't be opened for a different purpose.
 func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	return &Sealer{
 		client: client, keyID: keyID, purpose: purpose,
@@ -66,9 +67,9 @@ func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	}
 }
 
-// Seal encrypts plain for a tenant and binds the ciphertext to boundTo; Open requires the same values. The result
-// consists of the format byte, the length of the wrapped data key in two bytes, the wrapped key, the nonce and the
-// ciphertext.
+// Seal encrypts plain for a tenant and binds the ciphertext to boundTo. Open requires the same tenant and the same
+// boundTo. The result consists of the format byte, the length of the wrapped data key in two bytes, the wrapped key,
+// the nonce and the ciphertext.
 func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	key, err := s.sealingKey(ctx, tenant)
 	if err != nil {
@@ -126,8 +127,8 @@ func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, e
 }
 
 func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
-	// The cache name includes the tenant, so that a cached key can't decrypt data for a tenant whose request KMS would
-	// reject.
+	// The cache name includes the tenant, so that a cached key can't decrypt data for a different tenant. KMS would
+	// reject such a request.
 	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
 	return s.opening.Load(name, func() (*dataKey, error) {
 		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
@@ -153,7 +154,7 @@ func unwrapped(plain, wrapped []byte) (*dataKey, error) {
 }
 
 // context returns the encryption context. A constant represents the zero tenant (shared by all tenants), because the
-// KMS documentation does not state that empty values are accepted.
+// KMS documentation does not state whether empty values are accepted.
 func (s *Sealer) context(tenant org.Tenant) map[string]string {
 	return map[string]string{
 		"mode": cmp.Or(string(tenant.Mode), "*"), "org": cmp.Or(tenant.OrgID, "*"), "purpose": s.purpose,

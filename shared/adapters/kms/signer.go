@@ -37,7 +37,7 @@ var (
 )
 
 // Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384. Public rejects other key
-// types, and keys for encryption or key agreement, with which KMS would refuse to sign.
+// types. It also rejects keys for encryption or key agreement, because KMS would refuse to sign with those keys.
 func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
 	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
 	if err != nil {
@@ -56,7 +56,7 @@ func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey
 	return public, nil
 }
 
-// Signer returns a signer for a key pair whose public key is public, as returned by Public. The signer signs only
+// Signer returns a signer for the key pair with the given public key, as returned by Public. The signer signs only
 // SHA-384 digests, using RSASSA-PKCS1-v1_5 for RSA and ASN.1 form for P-384. The signer calls KMS with ctx, so it must
 // not be used after ctx ends.
 func (k SigningKeys) Signer(ctx context.Context, keyID string, public crypto.PublicKey) crypto.Signer {

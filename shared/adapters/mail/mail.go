@@ -1,5 +1,5 @@
-// Package mail sends emails through SES (version 1) from the operator's address, as plain text and optionally HTML. The
-// caller chooses the content and the recipients, and prevents duplicates.
+// Package mail sends emails through SES (version 1) from the operator's address. Emails are plain text, with optional
+// HTML. The caller chooses the content and the recipients, and prevents duplicates.
 package mail
 
 import (
@@ -21,15 +21,16 @@ type Client interface {
 	SendEmail(ctx context.Context, in *ses.SendEmailInput, o ...func(*ses.Options)) (*ses.SendEmailOutput, error)
 }
 
-// Sender sends emails from From, an address that SES has verified itself or through its domain.
+// Sender sends emails from From. SES must have verified the address itself or its domain.
 type Sender struct {
 	Client Client
 	From   string
 }
 
-// Send sends an email as plain text, and also as HTML unless html is empty, to at most 50 addresses. All recipients can
-// see these addresses. If SES's response is lost, the email may be sent twice, since SES has no idempotency. The error
-// omits SES's message, which contains addresses. Send returns fault.Invalid if SES accepts none of the addresses.
+// Send sends an email as plain text to at most 50 addresses. It also sends the email as HTML unless html is empty. All
+// recipients can see all addresses. If SES's response is lost, the email may be sent twice, because SES does not
+// support idempotency. The error omits SES's message, which contains addresses. Send returns fault.Invalid if SES
+// rejects every address.
 func (s Sender) Send(ctx context.Context, to []string, subject, text, html string) error {
 	return s.SendReplyTo(ctx, to, "", subject, text, html)
 }
@@ -66,7 +67,7 @@ func content(text string) *types.Content {
 	return &types.Content{Data: &text, Charset: aws.String("UTF-8")}
 }
 
-// oneLine removes line breaks, which prevents header injection through external names such as an organisation's name.
+// oneLine removes line breaks. This prevents header injection through external names, such as an organisation's name.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

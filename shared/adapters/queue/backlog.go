@@ -21,11 +21,10 @@ type Receiver interface {
 
 const (
 	mostReceived = 10 // maximum that SQS allows
-	// pollSeconds is short because polls are not cancelled: a Lambda invocation may run for up to pollSeconds after its
-	// work is done.
+	// pollSeconds is short because polls are not cancelled. A Lambda invocation may continue for up to pollSeconds
+	// after its work is done.
 	pollSeconds = 1
-	// hiddenSeconds is the visibility timeout of a received message. hiddenSeconds exceeds the time needed to handle a
-	// message.
+	// hiddenSeconds is the visibility timeout of a received message. It exceeds the time needed to handle a message.
 	hiddenSeconds = 120
 )
 
@@ -38,7 +37,7 @@ type Backlog struct {
 // NewBacklog returns a Backlog that receives from the queue at url.
 func NewBacklog(client Receiver, url string) Backlog { return Backlog{client, url} }
 
-// Receive implements lambdarun.Backlog. The messages contain the queue's name in place of its ARN.
+// Receive implements lambdarun.Backlog. The messages contain the queue's name instead of its ARN.
 func (b Backlog) Receive(ctx context.Context) ([]events.SQSMessage, error) {
 	out, err := b.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &b.url, MaxNumberOfMessages: mostReceived, WaitTimeSeconds: pollSeconds, VisibilityTimeout: hiddenSeconds,

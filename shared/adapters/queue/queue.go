@@ -1,5 +1,5 @@
 // Package queue sends SQS messages that make a worker process a row. Messages contain only IDs (package due), so a
-// lost, duplicate or leaked message does no harm; the sweeper resends lost messages. Each destination has its own type,
+// lost, duplicate or leaked message does no harm. The sweeper resends lost messages. Each destination has its own type,
 // so that a function can't send to a queue that its wiring did not provide.
 package queue
 
@@ -119,8 +119,8 @@ func (q Work) EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string,
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
 }
 
-// Send enqueues a due row for the responsible worker. The row is a task, event, delivery, notice or share; other kinds
-// are rejected.
+// Send enqueues a due row for the responsible worker. The row must be a task, event, delivery, notice or share; Send
+// rejects other kinds.
 func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	switch i.Kind {
 	case due.Task, due.Share:
@@ -132,13 +132,13 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	return errKind
 }
 
-// errKind is returned for a row whose worker reads a different queue. The worker of this queue would discard the
-// message as a poison message.
+// errKind is returned for a row whose worker reads a different queue. The worker that reads this queue would discard
+// the message as a poison message.
 var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 
-// group returns a tenant's message group, which SQS uses for fairness in standard queues: one group's backlog does not
-// delay the other groups (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as one group per
-// webhook, would have too little traffic for SQS's fairness to take effect.
+// group returns a tenant's message group. SQS uses message groups for fairness in standard queues: one group's backlog
+// does not delay the other groups (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as one group
+// per webhook, would have too little traffic for SQS's fairness to take effect.
 func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
 
 // destination sends to one queue.
@@ -169,7 +169,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 	return nil
 }
 
-// traced returns the attribute that links a message to the sender's trace, or nil if the sender has no trace.
+// traced returns the attribute that links a message to the sender's trace. It returns nil if the sender has no trace.
 func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	header := trace.Header(ctx)
 	if header == "" {
@@ -183,7 +183,7 @@ func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	}
 }
 
-// classOf returns the AWS error code, or a class defined here if AWS did not respond.
+// classOf returns the AWS error code. If AWS did not respond, it returns a class defined in this package.
 func classOf(err error) string {
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
 		return known.ErrorCode()

@@ -46,7 +46,7 @@ func (r *recorder) SendMessage(
 	return r.Client.SendMessage(ctx, in, o...)
 }
 
-// queues holds all three queues, with the types that functions use, and the queues' URLs.
+// queues holds all three queues, with the types that functions use. It also holds the queues' URLs.
 type queues struct {
 	queue.Work
 	queue.Refreshes

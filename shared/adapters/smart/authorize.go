@@ -38,8 +38,8 @@ func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer
 	return Authorizer{doer: doer, random: random, now: now, known: known}
 }
 
-// Discover implements flow.Authorizer. It calls the package's function Discover and caches the result. If the list of
-// types may be too long for an authorization request, Discover reduces the list to the types in the
+// Discover implements flow.Authorizer. It calls the package-level function Discover and caches the result. If the list
+// of types may be too long for an authorization request, Discover reduces the list to the types in the
 // CapabilityStatement.
 func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
 	if found, ok := a.known.Get(fhirBase); ok {
@@ -58,7 +58,7 @@ func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authori
 }
 
 // AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). It preserves the
-// parameters in the authorization endpoint's own query, unless the request sets the same parameters.
+// parameters in the authorization endpoint's own query, except for parameters that the request also sets.
 func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
 	target, err := url.Parse(request.Endpoint)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err e
 }
 
 // served reduces a long list of types to the types in the server's CapabilityStatement. isKnown is false if the server
-// did not respond. The failure may be temporary, but served does not retry while a patient waits.
+// did not respond. The failure may be temporary, but served does not retry while a patient is waiting.
 func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
 	ctx, cancel := context.WithTimeout(ctx, extraTime)
 	defer cancel()

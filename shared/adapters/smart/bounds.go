@@ -7,20 +7,20 @@ import "strings"
 const (
 	// maxAddress is the maximum length of an endpoint or issuer in bytes.
 	maxAddress = 2 << 10
-	// maxToken is the maximum length of an access or refresh token in bytes. Servers reject headers of 16 KiB, and a
-	// single row must hold both tokens.
+	// maxToken is the maximum length of an access or refresh token in bytes. Servers reject headers of 16 KiB, and both
+	// tokens must fit into a single row.
 	maxToken = 16 << 10
 	// maxScope is the maximum length of a granted scope in bytes. One scope per R4 type, in both scope versions, takes 10
 	// KB.
 	maxScope = 12 << 10
-	// maxWords is the maximum number of entries in a list in a discovery document. All scopes of 150 types make 1,500
-	// entries.
+	// maxWords is the maximum number of entries in a list in a discovery document. All scopes for 150 types amount to
+	// 1,500 entries.
 	maxWords = 5000
 )
 
-// boundedScope returns a granted scope of at most maxScope bytes. boundedScope truncates a longer scope to complete,
-// unique scopes in the portal's order. Scopes for all types and for Patient come first, because nothing can be exported
-// without them. Scopes for single types follow, and then all other scopes.
+// boundedScope returns a granted scope of at most maxScope bytes. It truncates a longer scope to complete, unique
+// scopes in the portal's order. Scopes for all types and for Patient come first, because no export is possible without
+// these scopes. Scopes for single types follow, and then all other scopes.
 func boundedScope(granted string) string {
 	if len(granted) <= maxScope {
 		return granted

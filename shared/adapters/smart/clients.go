@@ -21,27 +21,27 @@ type Clients interface {
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// clientAuthError means that our client could not be authenticated and no request was sent. The error hides its cause
-// from errors.Is, so that a missing client secret is not mistaken for missing tokens.
+// clientAuthError means that our client could not be authenticated and that no request was sent. The error hides its
+// cause from errors.Is. Otherwise, a missing client secret could be mistaken for missing tokens.
 type clientAuthError struct{ cause error }
 
 // Error implements error.
 func (e *clientAuthError) Error() string { return "client authentication: " + e.cause.Error() }
 
-// Unspent returns true, because no token was sent (tokens.Refresher).
+// Unspent returns true, because the request that would have used the token was never sent (tokens.Refresher).
 func (*clientAuthError) Unspent() bool { return true }
 
 // Failure returns the class for a log line (fault.Spot).
 func (*clientAuthError) Failure() (class string, status int) { return "client_unproven", 0 }
 
-// newClientAuthError returns the error for a client that can't be authenticated. The error is internal, temporary, and
-// never attributed to the health system.
+// newClientAuthError returns the error for a client that can't be authenticated. The error is internal and temporary.
+// It is never attributed to the health system.
 func newClientAuthError(cause error) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"We couldn't authenticate to the health system. Please try again later.").Because(&clientAuthError{cause})
 }
 
-// useOf returns the ClientUse of a token set's client at one of the server's URLs.
+// useOf returns the ClientUse of a token set's client for one of the server's URLs.
 func useOf(set tokens.Set, address string) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: address,
@@ -74,9 +74,9 @@ func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientU
 	return p.send(ctx, use.Address, form, header)
 }
 
-// isAmbiguous reports whether the Basic credentials in a header differ between servers that decode them and servers
-// that don't. Form encoding changes all characters except letters, digits and four punctuation marks (RFC 6749 appendix
-// B).
+// isAmbiguous reports whether servers may interpret the Basic credentials in a header differently. Only some servers
+// decode the credentials. Form encoding changes all characters except letters, digits and four punctuation marks (RFC
+// 6749 appendix B).
 func isAmbiguous(header http.Header) bool {
 	id, secret, ok := (&http.Request{Header: header}).BasicAuth()
 	return ok && strings.ContainsFunc(id+secret, func(r rune) bool {
@@ -85,8 +85,8 @@ func isAmbiguous(header http.Header) bool {
 	})
 }
 
-// send posts a form. It does not follow redirects, which would forward tokens and credentials. It returns a redirect
-// like any other response.
+// send posts a form. It does not follow redirects, because following a redirect would forward tokens and credentials.
+// It returns a redirect like any other response.
 func (p Portal) send(ctx context.Context, endpoint string, form url.Values,
 	header http.Header,
 ) (*http.Response, error) {

@@ -31,7 +31,7 @@ type proving struct {
 	asked []proof
 }
 
-// proof records an Authenticate call that proving received.
+// proof records an Authenticate call that proving has received.
 type proof struct {
 	Tenant org.Tenant
 	Use    catalog.ClientUse
@@ -53,7 +53,7 @@ func (p *proving) Authenticate(_ context.Context, tenant org.Tenant, use catalog
 
 func tenant() org.Tenant { return org.Tenant{Mode: org.Test, OrgID: "org-7"} }
 
-// confidential returns a confidential client's token set for the health system.
+// confidential returns the token set of a confidential client for the health system.
 func (e *ehr) confidential() tokens.Set {
 	return tokens.Set{
 		AccessToken: secret.New("access-maple"), RefreshToken: secret.New("refresh-maple"), FHIRBase: e.URL + "/r4",
@@ -266,8 +266,8 @@ func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 	}
 }
 
-// TestInvalidClientErrorReportsAmbiguousBasicEncoding covers credentials that the encoding of RFC 6749 section 2.3.1
-// has changed and credentials that this encoding would change.
+// TestInvalidClientErrorReportsAmbiguousBasicEncoding covers credentials to which the encoding of RFC 6749 section
+// 2.3.1 was applied, and credentials that this encoding would change.
 func TestInvalidClientErrorReportsAmbiguousBasicEncoding(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

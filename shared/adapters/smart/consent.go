@@ -19,16 +19,16 @@ const (
 	// maxTerm is the longest plausible lifetime of consent or a refresh token. A larger value means "for ever" or is in
 	// milliseconds.
 	maxTerm = 50 * 366 * 24 * time.Hour
-	// unstoredTime is the timeout for introspection after a refresh that rotated the refresh token. Until the token
-	// response is stored, a crash would lose the new token.
+	// unstoredTime is the timeout for introspection after a refresh that rotated the refresh token. A crash before the
+	// token response is stored would lose the new token.
 	unstoredTime = 2 * time.Second
 )
 
 // consentTerms and refreshTerms return the names of token response members, in order of precedence. The members contain
-// the remaining lifetime of the consent and of the refresh token in seconds. authorization_expires_in (consent) and
-// refresh_token_timeout (an unused refresh token) come from draft-ietf-oauth-refresh-token-expiration-02 of May 2026.
-// The other members are older and vendor-specific. Those members don't cover consent, which lasts at least as long as
-// its refresh token.
+// the remaining lifetimes, in seconds, of the consent and the refresh token. Two members come from
+// draft-ietf-oauth-refresh-token-expiration-02 of May 2026: authorization_expires_in (consent) and
+// refresh_token_timeout (an unused refresh token). The other members are older and vendor-specific. Those members don't
+// cover consent, which lasts at least as long as its refresh token.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -37,10 +37,11 @@ func refreshTerms() []string {
 	return []string{"refresh_token_timeout", "refresh_token_expires_in", "refresh_expires_in"}
 }
 
-// withEnds adds the known expiry dates of the consent and of the refresh token to a set. The sources, in order of
+// withEnds adds the known expiry dates of the consent and the refresh token to a set. The sources, in order of
 // precedence, are the token response, introspection of the refresh token, and the exp claim of a refresh token that is
-// a JWT. A refresh token's exp applies to both dates: the token must be used before that date, and no source reports
-// later consent. If no source provides a date, the set's date is unchanged; a newer value replaces an older one.
+// a JWT. A refresh token's exp applies to both dates, because the token must be used before exp and the other sources
+// don't report a later end of consent. If no source provides a date, the set's date is unchanged. A newer value
+// replaces an older value.
 func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer,
 	within time.Duration,
 ) tokens.Set {
@@ -66,11 +67,12 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 	return set
 }
 
-// introspect requests the refresh token's expiry (RFC 7662). The request is authenticated as the client, or with the
-// access token if the server requires it. For a public client, which can't authenticate (section 2.1), introspect sends
-// no request. introspect returns zero if the server sends no useful response. It never returns an error, because the
-// date is only for planning and does not decide whether the token is valid. It also ignores active:false: the token was
-// just issued, and servers return active:false for any token that they can't introspect.
+// introspect requests the refresh token's expiry (RFC 7662). It authenticates the request as the client, or with the
+// access token if the server requires the access token. For a public client, which can't authenticate (section 2.1),
+// introspect doesn't send a request. It returns zero if the server doesn't send a useful response. It never returns an
+// error, because the date is only for planning and does not decide whether the token is valid. introspect also ignores
+// active:false, because the token was just issued. Servers return active:false for any token that they can't
+// introspect.
 func (p Portal) introspect(ctx context.Context, tenant org.Tenant, set tokens.Set, within time.Duration) time.Time {
 	isProven := set.ClientAuthID != "" || set.IntrospectBearer
 	if set.IntrospectionEndpoint == "" || set.RefreshToken.Empty() || !isProven {
@@ -105,8 +107,8 @@ func (p Portal) endOf(token secret.Text) time.Time {
 	return p.ahead(claims["exp"])
 }
 
-// ahead parses a NumericDate in seconds since 1970 (RFC 7519 section 2). It returns zero unless the date is in the
-// future and plausible.
+// ahead parses a NumericDate in seconds since 1970 (RFC 7519 section 2). It returns zero unless the date is plausible
+// and in the future.
 func (p Portal) ahead(raw json.RawMessage) time.Time {
 	seconds, ok := positive(raw)
 	if !ok || seconds > 1<<40 {
@@ -119,7 +121,8 @@ func (p Portal) ahead(raw json.RawMessage) time.Time {
 	return date
 }
 
-// term returns the value of the first member that holds a valid number of seconds. It returns zero if no member does.
+// term returns the value of the first member that holds a valid number of seconds. It returns zero if no member holds a
+// valid number.
 func term(read answer, members []string) time.Duration {
 	for _, name := range members {
 		if seconds, ok := positive(read[name]); ok && seconds >= 1 && seconds <= maxTerm.Seconds() {
@@ -129,7 +132,7 @@ func term(read answer, members []string) time.Duration {
 	return 0
 }
 
-// positive parses a number above zero, which servers send as a number or as a string.
+// positive parses a number above zero. Servers send the number as a JSON number or as a string.
 func positive(raw json.RawMessage) (number float64, ok bool) {
 	number, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	return number, err == nil && number > 0 && !math.IsNaN(number)

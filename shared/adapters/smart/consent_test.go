@@ -42,7 +42,7 @@ func (c terms) start(t *testing.T) *ehr {
 	return newEHR(t, answers)
 }
 
-// expects holds the expected lifetimes, counted from noon. A lifetime is zero if unknown.
+// expects holds the expected lifetimes, counted from noon. A lifetime of zero means that the lifetime is unknown.
 type expects struct{ consent, refresh time.Duration }
 
 func (w expects) check(t *testing.T, set tokens.Set) {

@@ -62,11 +62,11 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 	return found, found.tokenEndpoint != ""
 }
 
-// configurationError names a defect of a well-formed configuration.
+// configurationError names a defect in a well-formed configuration.
 type configurationError string
 
 const (
-	errNoS256     configurationError = "no_s256"     // lists code challenge methods, but not S256
+	errNoS256     configurationError = "no_s256"     // lists code challenge methods, but doesn't list S256
 	errNoEndpoint configurationError = "no_endpoint" // has no usable authorization or token endpoint
 )
 
@@ -76,15 +76,15 @@ func (m configurationError) Error() string { return "smart discovery: " + string
 // Failure returns the class for a log line (fault.Spot).
 func (m configurationError) Failure() (class string, status int) { return string(m), 0 }
 
-// Discover reads the SMART configuration of the server at fhirBase. The returned URLs are absolute, https (http only if
-// the FHIR base is also http) and free of user information and fragments.
+// Discover reads the SMART configuration of the server at fhirBase. The returned URLs are absolute and don't contain
+// user information or fragments. They are https URLs, or http URLs if the FHIR base is also http.
 //
 // If a server has no configuration, Discover reads its CapabilityStatement, whose extension contains the endpoints
 // (SMART App Launch 1.0). Such a server predates PKCE. A server whose configuration lists no code challenge methods
-// either predates PKCE or does not advertise it. PKCE can't be required of these servers. Such servers receive the
+// either predates PKCE or does not advertise PKCE. PKCE can't be required of these servers. Such servers receive the
 // challenge anyway, and ignore it if they don't support PKCE (RFC 6749 section 3.1, RFC 7636 section 5). An attacker
-// who removes the list in transit therefore gains nothing. A list without S256 is rejected: plain does not protect a
-// code whose request was observed.
+// who removes the list in transit therefore gains nothing. A list without S256 is rejected, because plain does not
+// protect a code from an attacker who observed the request.
 //
 // Discover returns fault.Invalid for a malformed base, fault.Unavailable if the server did not respond, and
 // fault.Upstream if the server's response is unusable. fault.Unavailable and fault.Upstream carry a fault.Spot.
@@ -153,8 +153,8 @@ func (f fetcher) configuration(ctx context.Context) ([]byte, error) {
 		secret.Text{})
 }
 
-// Metadata reads the CapabilityStatement of the server at fhirBase, up to fhir.MaxPage bytes. It sends no token,
-// because the document is public. The error is a *fhir.RequestError, or reports a malformed base.
+// Metadata reads the CapabilityStatement of the server at fhirBase, up to fhir.MaxPage bytes. It doesn't send a token,
+// because the document is public. The error is a *fhir.RequestError or reports a malformed base.
 func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -163,8 +163,8 @@ func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	return fetcher{doer: doer, base: base}.get(ctx, base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// authority checks a configuration's URLs and builds an authority. authority omits invalid optional URLs, since a
-// connection works without them.
+// authority checks a configuration's URLs and builds an authority. It omits invalid optional URLs, because a connection
+// works without these URLs.
 func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	authorize, authorizeOK := endpoint(base, found.authorizationEndpoint)
 	token, tokenOK := endpoint(base, found.tokenEndpoint)
@@ -203,7 +203,7 @@ func beside(token string, base fhir.Base, text string) string {
 	return ""
 }
 
-// among returns the elements of known that are in list, in the order of known.
+// among returns the elements of known that are also in list, in the order of known.
 func among(list []string, known ...string) []string {
 	return slices.DeleteFunc(known, func(one string) bool { return !slices.Contains(list, one) })
 }
@@ -219,7 +219,7 @@ func isTemporary(err error) bool {
 	return ok && (failure.Class == fhir.Network || failure.Class == fhir.ServerFault || failure.Class == fhir.Limited)
 }
 
-// unusable returns the error for a discovery that failed because of cause.
+// unusable returns the error for a discovery that failed with the given cause.
 func unusable(cause error) error {
 	if failure, ok := errors.AsType[*fhir.RequestError](cause); ok && isTemporary(cause) {
 		return unavailable(cause, failure.RetryAfter)
@@ -228,8 +228,8 @@ func unusable(cause error) error {
 		"The health system's sign-in service can't be used.").Because(cause)
 }
 
-// unavailable returns the error for a health system whose request may be retried. If wait is not zero, the retry must
-// not happen before wait has passed.
+// unavailable returns the error for a health system whose request may be retried. If wait is not zero, the caller must
+// wait at least that long before it retries.
 func unavailable(cause error, wait time.Duration) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"The health system did not respond. Please try again later.").After(wait).Because(cause)

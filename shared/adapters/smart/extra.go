@@ -9,14 +9,14 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// maxField is the maximum size of an extra token response field in bytes. A larger value is not an ID, and every token
-// set would have to store it.
+// maxField is the maximum size of an extra token response field in bytes. A larger value is not an ID, and it would
+// have to be stored in every token set.
 const maxField = 512
 
 // extra returns the named fields of a token response, which later calls need. The values are strings and numbers of
-// visible ASCII, as IDs are. The values are inserted into URLs. extra therefore sets a field to "" if the field is
-// missing, empty, too large, of a different type, or contains a token. A name that tokens.MayBeExtra does not allow is
-// omitted.
+// visible ASCII, like IDs. The values are inserted into URLs. extra therefore sets a field to "" if the field is
+// missing, empty, too large, of a different type, or contains a token. It omits a name that tokens.MayBeExtra does not
+// allow.
 func (a answer) extra(names []string) map[string]string {
 	var kept map[string]string
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -35,7 +35,8 @@ func (a answer) extra(names []string) map[string]string {
 	return kept
 }
 
-// scalar returns a member that is a string or a number, or "" for other types. A number keeps its original notation.
+// scalar returns a member that is a string or a number. It returns "" for other types. A number keeps its original
+// notation.
 func (a answer) scalar(name string) string {
 	raw := string(a[name])
 	if strings.Trim(raw, "+-.0123456789Ee") == "" { // among JSON values, only numbers consist of these characters
@@ -54,7 +55,7 @@ func (a answer) containsToken(value string) bool {
 	return false
 }
 
-// newer merges the extra fields after a refresh: a field that the refresh response lacks retains its value.
+// newer merges the extra fields after a refresh. A field that is missing in the refresh response keeps its value.
 func newer(old, sent map[string]string) map[string]string {
 	all := maps.Clone(old)
 	for name, value := range sent {

@@ -22,7 +22,7 @@ const (
 	tokensOfAnswer = `"access_token":"` + anAccessToken + `","refresh_token":"` + aRefreshToken + `","patient":"p"`
 )
 
-// exchangeFor exchanges a code, requesting the wanted fields. The token response has the given members in addition to
+// exchangeFor exchanges a code and requests the wanted fields. The token response has the given members in addition to
 // the tokens.
 func exchangeFor(t *testing.T, members string, wanted ...string) tokens.Set {
 	t.Helper()
@@ -109,8 +109,8 @@ func TestExchangeRejectsHostileExtraFields(t *testing.T) {
 	}
 }
 
-// TestRefreshDropsIDTokenFromExtraFields uses a refresh, because an exchange would reject this id_token before storing
-// a field.
+// TestRefreshDropsIDTokenFromExtraFields uses a refresh, because an exchange would reject this id_token before it
+// stores any field.
 func TestRefreshDropsIDTokenFromExtraFields(t *testing.T) {
 	t.Parallel()
 	body := "{" + tokensOfAnswer + `,"id_token":"` + anIDToken + `","practice":"` + anIDToken + `"}`

@@ -21,7 +21,7 @@ import (
 const (
 	// acceptFHIR is the Accept header for the media types of FHIR R4 and DSTU2.
 	acceptFHIR = "application/fhir+json, application/json+fhir;q=0.9, application/json;q=0.8"
-	// maxRedirects is the maximum number of redirects that one request follows under the base.
+	// maxRedirects is the maximum number of redirects under the base that a single request follows.
 	maxRedirects = 3
 	// maxRetryAfter is the longest delay that a server may request.
 	maxRetryAfter = 24 * time.Hour
@@ -44,7 +44,7 @@ func (f fetcher) get(ctx context.Context, address, accept string, limit int64, t
 	return answer.Body, err
 }
 
-// document returns the JSON document at address, up to limit bytes. Otherwise, document behaves like open.
+// document returns the JSON document at address, up to limit bytes. In all other respects, it behaves like open.
 func (f fetcher) document(ctx context.Context, address, accept string, limit int64,
 	token secret.Text,
 ) (fhir.Response, error) {
@@ -60,8 +60,8 @@ func (f fetcher) document(ctx context.Context, address, accept string, limit int
 }
 
 // open requests address and returns a 2xx response with an open body. address must be under the base, as returned by
-// Base.Join or Base.Resolve. An empty token is not sent. open follows redirects itself, because the HTTP client would
-// not ensure that redirects stay under the base. The error is a *fhir.RequestError.
+// Base.Join or Base.Resolve. open doesn't send an empty token. It follows redirects itself, because the HTTP client
+// would not ensure that redirects stay under the base. The error is a *fhir.RequestError.
 func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
 	address = f.withRequiredParameters(address)
 	for redirects := 0; ; redirects++ {
@@ -88,8 +88,8 @@ func (f fetcher) open(ctx context.Context, address, accept string, token secret.
 	}
 }
 
-// batch posts a batch of searches to the base and returns the response, up to limit bytes. Otherwise, batch behaves
-// like document, except that batch does not follow redirects.
+// batch posts a batch of searches to the base and returns the response, up to limit bytes. It behaves like document,
+// except that it does not follow redirects.
 func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base.String(), bytes.NewReader(body))
 	if err != nil {
@@ -135,7 +135,7 @@ func (f fetcher) do(request *http.Request, accept string, token secret.Text) (*h
 	return f.doer.Do(request)
 }
 
-// withRequiredParameters adds the parameters that the server requires on every request and that the URL lacks. It
+// withRequiredParameters adds parameters that the server requires on every request, unless the URL already has them. It
 // leaves the URL's existing parameters unchanged byte for byte, because next links are opaque.
 func (f fetcher) withRequiredParameters(address string) string {
 	if len(f.profile.Query) == 0 {
@@ -160,8 +160,8 @@ func (f fetcher) withRequiredParameters(address string) string {
 }
 
 // redirect returns the URL under the base to which a Location header points. ok is false if the Location header is
-// missing. ok is also false if mapping a proxy's own name back to the base yields the same URL, because the redirect
-// would loop.
+// missing. ok is also false if the redirect would loop, because mapping a proxy's own name back to the base yields the
+// same URL.
 func (f fetcher) redirect(from, location string) (address string, ok bool) {
 	current, err := url.Parse(from)
 	if err != nil {
@@ -201,8 +201,8 @@ func discard(response *http.Response) {
 	_, _ = safehttp.ReadAll(response, maxRest) // the rest of the body is irrelevant
 }
 
-// unanswered returns the error for a request without a complete response. The error retains only causes known to
-// contain no URL.
+// unanswered returns the error for a request without a complete response. The error retains a cause only if the cause
+// is known not to contain a URL.
 func unanswered(err error) *fhir.RequestError {
 	failure := &fhir.RequestError{Class: fhir.Network}
 	if known, ok := errors.AsType[*safehttp.Error](err); ok {
@@ -217,7 +217,7 @@ func unanswered(err error) *fhir.RequestError {
 	return failure
 }
 
-// retryAfter parses Retry-After (RFC 9110 section 10.2.3), which is a number of seconds or a date. A date is compared
+// retryAfter parses Retry-After (RFC 9110 section 10.2.3), which is a number of seconds or a date. It compares a date
 // with the response's own Date header, so the server's clock may differ from ours.
 func retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")

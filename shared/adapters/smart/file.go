@@ -16,12 +16,12 @@ const maxMediaType = 200
 func file(response *http.Response, limit int64) fhir.File {
 	body := &bounded{body: response.Body, left: max(0, limit)}
 	if response.ContentLength > limit {
-		body.left = -1 // read nothing from a body that will be discarded
+		body.left = -1 // don't read from a body that will be discarded
 	}
 	return fhir.File{Body: body, ContentType: mediaType(response.Header), Rate: rate(response.Header)}
 }
 
-// mediaType returns a response's Content-Type in canonical form, or "" if the header is missing or malformed.
+// mediaType returns a response's Content-Type in canonical form. It returns "" if the header is missing or malformed.
 func mediaType(header http.Header) string {
 	stated, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {

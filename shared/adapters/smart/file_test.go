@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// bomb is a handler that responds with many megabytes of spaces, compressed to almost nothing.
+// bomb is a handler that responds with many megabytes of spaces. The compressed response is tiny.
 func bomb(status, megabytes int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")

@@ -17,7 +17,7 @@ import (
 
 const honestBase = "https://fhir.alder.example/r4"
 
-// wiretap simulates the entire internet: it responds to requests for every host and records each request.
+// wiretap simulates the entire internet. It responds to requests for every host and records each request.
 type wiretap struct {
 	answer func(*http.Request) (status int, location string)
 
@@ -38,7 +38,7 @@ func (w *wiretap) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
 }
 
-// reader returns a reader of the honest server's resources whose requests pass through the wiretap.
+// reader returns a reader of the honest server's resources. The reader's requests pass through the wiretap.
 func (w *wiretap) reader(t *testing.T) source.Server {
 	t.Helper()
 	return readerOf(t, w, honestBase, plan.Profile{Query: map[string]string{"own": "1"}}, bearer)
@@ -56,8 +56,8 @@ func (w *wiretap) check(t *testing.T) {
 	}
 }
 
-// attacks returns links that a hostile server may return. The value is true for links that are merely disguised: they
-// resolve to a URL under the base and may be requested there. All other links must not be followed.
+// attacks returns links that a hostile server may return. The value is true for links that resolve to a URL under the
+// base despite their disguise. Such links may be requested under the base. All other links must not be followed.
 func attacks() map[string]bool {
 	return map[string]bool{
 		"https://evil.example/x":                               false,
@@ -194,8 +194,8 @@ func TestReaderRejectsHostileRedirectAfterValidRedirect(t *testing.T) {
 	}
 }
 
-// TestProfileHeadersCannotReplaceTokenOrHost checks that a profile, although part of our own configuration, can't
-// replace a request's credentials or destination.
+// TestProfileHeadersCannotReplaceTokenOrHost checks that a profile can't replace a request's credentials or
+// destination, although the profile is part of our own configuration.
 func TestProfileHeadersCannotReplaceTokenOrHost(t *testing.T) {
 	t.Parallel()
 	w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// extraTime is the timeout of each additional request for keys, userinfo, a search or introspection. The entire
+	// extraTime is the timeout for each additional request for keys, userinfo, a search or introspection. The entire
 	// exchange has its own timeout.
 	extraTime = 5 * time.Second
-	// maxExtra is the maximum size, in bytes, of the response to an additional request.
+	// maxExtra is the maximum response size, in bytes, of an additional request.
 	maxExtra = 256 << 10
 	// skew is the tolerated clock skew.
 	skew = time.Minute
@@ -37,10 +37,10 @@ type identity struct {
 	subject string
 }
 
-// patient returns the patient who shared their records. patient uses the following sources in this order: the token
-// response, the id_token, the access token, userinfo, and a search for the only Patient that the token can read.
-// patient returns "" if no source identifies the patient. An error means that the id_token is forged or belongs to
-// another sign-in; no part of the response may then be used.
+// patient returns the patient who shared their records. It uses the following sources in this order: the token
+// response, the id_token, the access token, userinfo, and a search for the only Patient that the token can read. It
+// returns "" if no source identifies the patient. An error means that the id_token is forged or belongs to another
+// sign-in. After an error, the caller must not use any part of the response.
 func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer) (string, error) {
 	known, err := p.identify(ctx, a, answer.idToken)
 	if err != nil {
@@ -57,8 +57,8 @@ func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer)
 	return p.onlyPatient(ctx, a.FHIRBase, answer.access), nil
 }
 
-// onlyPatient searches the FHIR server for the patients that the access token can read, which is OnPatient's only way
-// to identify a patient. It returns the patient's ID if there is exactly one patient. It returns "" if there are
+// onlyPatient searches the FHIR server for the patients that the access token can read. OnPatient has no other way to
+// identify a patient. onlyPatient returns the patient's ID if there is exactly one patient. It returns "" if there are
 // several patients or if more pages may follow. A parent's token may read a child's record, so a guess could export the
 // wrong person's record.
 func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.Text) string {
@@ -106,8 +106,8 @@ func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text)
 	return identity{patient: patientOf(claims), subject: claims.text("sub")}, nil
 }
 
-// verified returns the claims of an id_token signed with a key of the set at keySet, or nil if the token can't be
-// checked.
+// verified returns the claims of an id_token that is signed with a key from the set at keySet. It returns nil if the
+// token can't be checked.
 func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) (answer, error) {
 	if token.Empty() {
 		return nil, nil
@@ -171,7 +171,7 @@ func expiry(claims answer) time.Time {
 }
 
 // patientOfAccessToken reads the patient from an access token that is a JWT. Only the FHIR server can check the token's
-// signature, but the token came directly from the token endpoint, as did the response's patient member.
+// signature. However, like the response's patient member, the token came directly from the token endpoint.
 func patientOfAccessToken(token secret.Text) string {
 	claims, ok := unverified(token)
 	if !ok {
@@ -183,7 +183,8 @@ func patientOfAccessToken(token secret.Text) string {
 	return patientID(claims.text("local_patient_id")) // Veradigm
 }
 
-// unverified returns the claims of a token without verifying its signature. ok is false if the token is not a JWT.
+// unverified returns the claims of a token without verifying the token's signature. ok is false if the token is not a
+// JWT.
 func unverified(token secret.Text) (answer, bool) {
 	parts := strings.Split(token.Reveal(), ".")
 	if len(parts) != 3 || len(token.Reveal()) > maxSigned {
@@ -208,8 +209,8 @@ func (p Portal) userinfo(ctx context.Context, address string, token secret.Text,
 	return patientOf(claims)
 }
 
-// patientOf returns the patient from claims: either the patient of the launch context, or the user if the user is the
-// patient.
+// patientOf returns the patient from claims. The patient is either the launch context's patient, or the user if the
+// user is a patient.
 func patientOf(claims answer) string {
 	if patient := patientID(claims.text("patient")); patient != "" {
 		return patient

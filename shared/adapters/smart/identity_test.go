@@ -32,8 +32,8 @@ type signer struct {
 	jwk map[string]any
 }
 
-// signers holds the signing keys, which are created only once because generating RSA keys is slow. "other" is a valid
-// key that no key set contains.
+// signers holds the signing keys. The keys are created only once, because generating RSA keys is slow. The key "other"
+// is valid but is not in any key set.
 var signers = sync.OnceValue(func() map[string]signer {
 	made := map[string]signer{}
 	for name, bits := range map[string]int{"rsa": 2048, "other": 2048, "short": 1024} {

@@ -42,7 +42,8 @@ func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (s
 }
 
 // departed lists the discovered URLs to which a set's tokens must not be sent. The tokens may be sent to their
-// endpoint's pins or, without pins, to the origin of the token endpoint that issued them.
+// endpoint's pins. If the endpoint has no pins, the tokens may be sent to the origin of the token endpoint that issued
+// them.
 func (p Portal) departed(ctx context.Context, old tokens.Set, server flow.Authority) ([]catalog.Departure, error) {
 	var e catalog.Endpoint
 	if old.EndpointID != "" {

@@ -11,19 +11,19 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// codeClient is the error code for a client that is unknown or failed to authenticate (RFC 6749 section 5.2).
+// codeClient is the error code for a client that is unknown or that failed to authenticate (RFC 6749 section 5.2).
 const codeClient = "invalid_client"
 
-// OAuthError reports a token endpoint's response without a token. OAuthError retains only the error code, and only if
-// RFC 6749 section 5.2 defines the code, because health systems' error texts may name patients.
+// OAuthError reports a token endpoint's response without a token. It retains only the error code, and only if RFC 6749
+// section 5.2 defines the code. Health systems' error texts may name patients.
 type OAuthError struct {
 	Code   string // empty for a web page, an unknown code, or a 2xx response without a token
 	Status int
 	// RetryAfter is the delay that the server requests, or zero if the server does not request a delay.
 	RetryAfter time.Duration
-	// AmbiguousBasic reports whether an invalid_client error may merely mean that the server reads HTTP Basic
-	// differently: decoded as in RFC 6749 section 2.3.1, or raw. AmbiguousBasic is true if decoding changes the client
-	// ID or the secret.
+	// AmbiguousBasic reports whether the cause of an invalid_client error may be that the server interprets HTTP Basic
+	// differently. Servers interpret the values either decoded, as in RFC 6749 section 2.3.1, or raw. AmbiguousBasic is
+	// true if decoding changes the client ID or the secret.
 	AmbiguousBasic bool
 
 	textLength int    // length of error_description
@@ -40,13 +40,13 @@ func (e *OAuthError) Error() string {
 }
 
 // Definite reports whether the grant itself was rejected: consent was withdrawn or expired, or the code or refresh
-// token was already used. It ignores the status, because servers send invalid_grant with 400, 401 and 403. No other
+// token was already used. It ignores the status, because servers send invalid_grant with 400, 401 and 403. Only this
 // error may revoke a connection.
 func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
 
-// Unspent reports whether the response proves that the grant was not used. The proof is a 429, or a code of RFC 6749
-// other than invalid_grant. After any other response, such as a web page or a 500, the server may already have used the
-// refresh token.
+// Unspent reports whether the response proves that the grant was not used. The proof is a 429 status, or an RFC 6749
+// error code other than invalid_grant. After any other response, such as a web page or a 500, the server may already
+// have used the refresh token.
 func (e *OAuthError) Unspent() bool {
 	return !e.Definite() && (e.Code != "" || e.Status == http.StatusTooManyRequests)
 }
@@ -64,7 +64,7 @@ func (e *OAuthError) LogValue() slog.Value {
 }
 
 // Failure returns the class and status for a log line (fault.Spot). The class is the error code. Without an error code,
-// it is the class of a FHIR server's response with the same status.
+// the class is the class of a FHIR server's response with the same status.
 func (e *OAuthError) Failure() (class string, status int) {
 	switch {
 	case e.Code != "":
@@ -75,8 +75,8 @@ func (e *OAuthError) Failure() (class string, status int) {
 	return string(classOf(e.Status)), e.Status
 }
 
-// stale reports whether the token endpoint may have moved since its URL was stored. In that case, the URL no longer
-// exists, or the server does not recognise our client. With either response, the grant was not used.
+// stale reports whether the token endpoint may have moved since its URL was stored. If it has moved, the URL no longer
+// exists, or the server does not recognise our client. Both responses mean that the grant was not used.
 func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }

@@ -37,8 +37,8 @@ func NewPortal(doer Doer, clients Clients, endpoints Endpoints, now func() time.
 }
 
 // Exchange implements flow.Exchanger. It sends the code only to the token endpoint that was pinned when the attempt
-// began (RFC 9700 section 4.4). It determines when the consent expires from the server's responses or, if they contain
-// no expiry, from the platform's profile.
+// began (RFC 9700 section 4.4). It takes the consent's expiry from the server's responses. If the responses contain no
+// expiry, it uses the platform's profile.
 func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
 	a := grant.Attempt
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {grant.Code.Reveal()}, "redirect_uri": {a.Callback}}
@@ -77,10 +77,9 @@ func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 
 // Refresh implements tokens.Refresher. Values missing from the response are unchanged (RFC 6749 section 6). If the
 // token endpoint has moved, Refresh tries the new endpoint once and returns it in the set. If the grant itself is
-// rejected, the error is tokens.ErrRefused. For a 429, the error is fault.Limited, and for 408 and 5xx it is
-// fault.Upstream, both with the server's RetryAfter. For any other response without a token, the error is an
-// *OAuthError. If our client could not be authenticated, the error is fault.Unavailable. Errors of the Doer are
-// returned wrapped.
+// rejected, the error is tokens.ErrRefused. The error is fault.Limited for a 429, and fault.Upstream for a 408 or 5xx.
+// Both include the server's RetryAfter. For any other response without a token, the error is an *OAuthError. If our
+// client could not be authenticated, the error is fault.Unavailable. Errors of the Doer are returned wrapped.
 func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
 	answer, err := p.refresh(ctx, tenant, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
@@ -120,7 +119,7 @@ func (p Portal) Open(base string, profile plan.Profile,
 	return &reader{fetcher: fetcher{doer: p.doer, base: parsed, profile: profile}, token: token}, nil
 }
 
-// refresh sends one refresh request. It includes the scope only if old.RepeatScope is set: without the scope parameter,
+// refresh sends one refresh request. It includes the scope only if old.RepeatScope is set. Without the scope parameter,
 // the server grants the same scope again, and some servers reject the parameter.
 func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokenAnswer, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old.RefreshToken.Reveal()}}

@@ -13,12 +13,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// portal returns a Portal whose catalogue contains no endpoints.
+// portal returns a Portal with an empty catalogue of endpoints.
 func portal(doer smart.Doer, now func() time.Time, clients smart.Clients) smart.Portal {
 	return smart.NewPortal(doer, clients, uncharted{}, now)
 }
 
-// public authenticates no clients: every client is public.
+// public implements Clients without authentication, because every client is public.
 type public struct{}
 
 func (public) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

@@ -189,8 +189,8 @@ func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return catalog.Endpoint(p), nil
 }
 
-// TestRefreshRejectsMovedTokenEndpointOutsidePins covers discoveries that point to a token server different from the
-// one that issued the tokens.
+// TestRefreshRejectsMovedTokenEndpointOutsidePins covers discoveries that point to a token server other than the server
+// that issued the tokens.
 func TestRefreshRejectsMovedTokenEndpointOutsidePins(t *testing.T) {
 	t.Parallel()
 	type world struct {

@@ -11,23 +11,23 @@ import (
 )
 
 // reader reads from one FHIR server with a bearer token, which it sends only to URLs under the base (SMART App Launch
-// 2.2, "Access FHIR API"). Each call makes one request. Callers are responsible for retries, because they know the
-// remaining time. The token function is called before every request. reader implements source.Server and is safe for
-// concurrent use if the token function is.
+// 2.2, "Access FHIR API"). Each call makes one request to the server. Callers are responsible for retries, because they
+// know how much time remains. The token function is called before every request. reader implements source.Server. It is
+// safe for concurrent use if the token function is safe for concurrent use.
 type reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)
 }
 
-// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. It sends no token, because the document is
-// public. Metadata returns the same errors as Read.
+// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. It doesn't send a token, because the
+// document is public. Metadata returns the same errors as Read.
 func (r *reader) Metadata(ctx context.Context) (fhir.Response, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// Read reads one resource as raw JSON, up to limit bytes after decompression and never more than fhir.MaxPage. The
-// error is a *fhir.RequestError or comes from the token function. For a malformed type or ID, Read returns
-// fhir.Rejected without sending a request.
+// Read reads one resource as raw JSON. It reads up to limit bytes after decompression, and never more than
+// fhir.MaxPage. The error is a *fhir.RequestError or comes from the token function. For a malformed type or ID, Read
+// returns fhir.Rejected without sending a request.
 func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error) {
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
 		return fhir.Response{}, &fhir.RequestError{Class: fhir.Rejected}
@@ -35,8 +35,8 @@ func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64)
 	return r.get(ctx, r.fetcher.base.Join(resourceType, id), limit)
 }
 
-// Search reads the first page of a search as raw JSON. path is relative to the base: a type, or a path below one
-// resource such as "Patient/p1/$everything". The limit and errors are the same as for Read.
+// Search reads the first page of a search as raw JSON. path is relative to the base. It is either a type or a path
+// below one resource, such as "Patient/p1/$everything". The limit and errors are the same as for Read.
 func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error) {
 	segments := strings.Split(path, "/")
 	if !searchable(segments) {
@@ -69,10 +69,11 @@ func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Respo
 	return r.get(ctx, address, limit)
 }
 
-// Attachment opens the content at an attachment's URL, absolute or relative to the base, regardless of its media type.
-// Reading more than limit bytes after decompression from the content's Body fails with fhir.TooLarge; truncated content
-// fails with fhir.Network. For a URL outside the base, Attachment returns fhir.ForeignLink without sending a request.
-// Other errors are the same as for Read. The caller must close the Body and must not cancel ctx before that.
+// Attachment opens the content at an attachment's URL, which may be absolute or relative to the base. The content may
+// have any media type. If more than limit bytes after decompression are read from the content's Body, the read fails
+// with fhir.TooLarge. Reading truncated content fails with fhir.Network. For a URL outside the base, Attachment returns
+// fhir.ForeignLink without sending a request. Other errors are the same as for Read. The caller must close the Body and
+// must not cancel ctx before closing it.
 func (r *reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	address, ok := r.fetcher.base.Resolve(address)
 	if !ok {
@@ -105,7 +106,7 @@ func (r *reader) bearer(ctx context.Context) (secret.Text, error) {
 	return token, nil
 }
 
-// searchable reports whether the path segments denote a type, a resource, or an operation on either.
+// searchable reports whether the path segments denote a type, a resource, or an operation on a type or resource.
 func searchable(segments []string) bool {
 	if len(segments) > 3 || !fhir.ValidType(segments[0]) {
 		return false

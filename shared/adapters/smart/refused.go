@@ -12,8 +12,8 @@ import (
 // maxRefusal is the number of bytes read from an error response's body.
 const maxRefusal = 64 << 10
 
-// refused reads and closes a response that is not 2xx, and returns the error that describes the response. It retains
-// only the reason for the refusal from the body.
+// refused reads and closes a response that is not 2xx, and returns the error that describes the response. From the
+// body, it retains only the reason for the refusal.
 func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError {
 	body, _ := safehttp.ReadAll(response, maxRefusal) // if the body is truncated or missing, the status is sufficient
 	failure := &fhir.RequestError{
@@ -27,9 +27,9 @@ func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError 
 	return failure
 }
 
-// refusalOf returns the reason for a rejected request. A platform's denial takes precedence over the response body. The
-// exception is a denial that matches any body: the body then takes precedence if it explains how to correct the request
-// or reports that there is no data.
+// refusalOf returns the reason for a rejected request. A denial defined by the platform takes precedence over the
+// response body. A denial that matches any body is an exception. In that case, the body takes precedence if it explains
+// how to correct the request or reports that there is no data.
 func refusalOf(status int, body []byte, denials []plan.Denial) fhir.Refusal {
 	explained := fhir.ParseRefusal(bytes.TrimPrefix(body, []byte(byteOrderMark)))
 	telling := explained == fhir.NeedsMore || explained == fhir.NoCount || explained == fhir.Missing

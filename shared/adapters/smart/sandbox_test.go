@@ -146,8 +146,8 @@ func sandboxClient(clients smart.Clients) client {
 	return client{smart.NewAuthorizer(doer(), rand.Reader, time.Now), portal(doer(), time.Now, clients)}
 }
 
-// wantLeft checks that a date lies the given duration in the future, to within a minute. A duration of zero requires no
-// date.
+// wantLeft checks that a date lies the given duration in the future, to within a minute. A duration of zero means that
+// the date must not be set.
 func wantLeft(t *testing.T, what string, date time.Time, want time.Duration) {
 	t.Helper()
 	left := time.Until(date)

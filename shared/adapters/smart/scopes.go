@@ -14,10 +14,10 @@ const (
 	readV2 = "rs"
 )
 
-// clinicalScope returns the scopes to request for a patient's data, most important first, and the scope version that
-// most of the scopes use. The server's capabilities determine the version. A server that lists its scopes would reject
-// unlisted scopes. clinicalScope therefore replaces an unlisted wildcard with the listed types that an export needs
-// (fhir.NeededTypes).
+// clinicalScope returns the scopes to request for a patient's data, most important first. It also returns the scope
+// version that most of the scopes use. The server's capabilities determine the version. A server that lists its scopes
+// would reject unlisted scopes. clinicalScope therefore replaces an unlisted wildcard with the listed types that an
+// export needs (fhir.NeededTypes).
 func clinicalScope(capabilities, supported []string) (scope, version string) {
 	versions := []string{readV1, readV2}
 	if slices.Contains(capabilities, "permission-v2") {
@@ -49,7 +49,7 @@ func clinicalScope(capabilities, supported []string) (scope, version string) {
 // offer maps types ("*" for all) to the permissions that a server lists in one scope version.
 type offer map[string]string
 
-// offerOf parses a server's list of scopes. offerOf ignores scopes restricted to a subset of a type.
+// offerOf parses a server's list of scopes. It ignores scopes that are restricted to a subset of a type.
 func offerOf(supported []string, version string) offer {
 	found := offer{}
 	for _, scope := range supported {
@@ -103,7 +103,8 @@ func (o offer) needed() int {
 	return count
 }
 
-// request returns the scopes to request for a type. It returns no scopes if the server lists none for the type.
+// request returns the scopes to request for a type. It returns no scopes if the server doesn't list any scopes for the
+// type.
 func (o offer) request(name string) []string {
 	permissions := strings.Fields(o[name])
 	for i, permission := range permissions {
@@ -123,7 +124,8 @@ const longScope = 1200
 func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
 
 // servedOnly omits scopes for types that the CapabilityStatement does not list, because the server has no data for
-// those types. servedOnly always retains Patient. If the statement lists no types, servedOnly retains all scopes.
+// those types. It always retains scopes for Patient. If the statement doesn't list any types, servedOnly retains all
+// scopes.
 func servedOnly(scope string, capability fhir.Capability) string {
 	if len(capability.Resources) == 0 {
 		return scope

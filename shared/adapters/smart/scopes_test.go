@@ -104,7 +104,7 @@ func TestDiscoverOrdersListedTypesByImportance(t *testing.T) {
 	}
 }
 
-// unknown returns scopes for n types that no FHIR release defines.
+// unknown returns scopes for n types that are not defined in any FHIR release.
 func unknown(n int) []string {
 	scopes := make([]string, 0, n+1)
 	for i := range n {
@@ -113,7 +113,7 @@ func unknown(n int) []string {
 	return scopes
 }
 
-// listing is a server whose discovery lists a scope for every type that an export needs, and that serves a
+// listing is a server whose discovery lists a scope for every type that an export needs. The server also serves a
 // CapabilityStatement.
 type listing struct {
 	document  string

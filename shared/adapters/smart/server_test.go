@@ -36,7 +36,7 @@ type ehr struct {
 	seen []*http.Request
 }
 
-// newEHR starts a health system. answers maps paths to handlers; the handler for "" serves all other paths.
+// newEHR starts a health system. answers maps paths to handlers. The handler for "" serves all other paths.
 func newEHR(t *testing.T, answers map[string]http.HandlerFunc) *ehr {
 	t.Helper()
 	e := &ehr{}
@@ -68,7 +68,7 @@ func (e *ehr) requests() []*http.Request {
 	return slices.Clone(e.seen)
 }
 
-// reply responds with a status and a body, in which SELF is replaced by the server's own URL.
+// reply responds with a status and a body. It replaces SELF in the body with the server's own URL.
 func reply(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		self := strings.NewReplacer("SELF", "http://"+r.Host)
@@ -102,7 +102,7 @@ func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
 	return source
 }
 
-// wantFailure checks that err is a failed request of the given class and that its text reveals no details.
+// wantFailure checks that err is a failed request of the given class, and that its text doesn't reveal any details.
 func wantFailure(t *testing.T, err error, class fhir.Class) fhir.RequestError {
 	t.Helper()
 	failure, ok := errors.AsType[*fhir.RequestError](err)

@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fakePortal is an authorization server that accepts each code once, and only with the verifier that matches its
+// fakePortal is an authorization server that accepts each code once, and only with the verifier that matches the code's
 // challenge.
 type fakePortal struct {
 	*ehr
@@ -177,7 +177,7 @@ func (*ourSide) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) (
 
 func (*ourSide) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// visitor is a browser during a sign-in, with its authorization request and its cookie.
+// visitor is a browser during a sign-in. It holds the authorization request and the cookie.
 type visitor struct {
 	portal        string
 	state         string
@@ -243,7 +243,8 @@ func newOurSide(h *fakePortal) *ourSide {
 	return &ourSide{base: h.URL + "/r4", attempts: map[string]flow.Attempt{}, states: map[string]binding.State{}}
 }
 
-// wantRefused checks that an attack created no connection and that the error contains none of the portal's text.
+// wantRefused checks that an attack did not create a connection, and that the error doesn't contain any of the portal's
+// text.
 func (d *ourSide) wantRefused(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	failure := fault.Of(err)

@@ -15,7 +15,7 @@ type Stated struct {
 	// that supports patient sign-in.
 	Absent []string
 	// Unused lists the members whose URLs Discover ignores. Discover ignores URLs that are malformed, private or not
-	// https, and URLs that receive tokens but have an origin different from the token endpoint's.
+	// https. It also ignores URLs that receive tokens but don't have the token endpoint's origin.
 	Unused           []string
 	Issuer           string
 	IssParameter     bool // whether authorization responses contain iss (RFC 9207 section 3)
@@ -27,7 +27,7 @@ type Stated struct {
 	Scopes           []string
 }
 
-// ReadStated reads the SMART configuration of the server at fhirBase. The error reports a malformed base or is a
+// ReadStated reads the SMART configuration of the server at fhirBase. The error either reports a malformed base or is a
 // *fhir.RequestError. The RequestError's class is fhir.Content if a 2xx response is not a SMART configuration.
 func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error) {
 	base, err := fhir.ParseBase(fhirBase)

@@ -38,13 +38,13 @@ type tokenAnswer struct {
 	consentIn time.Duration // time until the consent ends; zero if not reported
 	isConsent bool          // whether consentIn describes the consent itself instead of a token
 	refreshIn time.Duration // time until the refresh token ends, at least if unused; zero if not reported
-	// extra holds up to 8 additional fields that the caller wanted and that may be stored. The value is "" if the
+	// extra holds up to 8 additional fields that the caller wanted and that may be stored. A field's value is "" if the
 	// response has no valid value for the field.
 	extra map[string]string
 }
 
-// wanted configures how a response is parsed: the granted scope to assume if the response has none, and the additional
-// fields to read.
+// wanted configures how a response is parsed. It holds the granted scope to assume if the response doesn't contain a
+// scope, and the additional fields to read.
 type wanted struct {
 	scope string
 	extra []string
@@ -60,7 +60,7 @@ func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.Client
 	return granted, fault.Spot{Step: fault.StepToken, Host: fault.HostOf(use.Address)}.Failed(err)
 }
 
-// ask is like token, but its errors carry no fault.Spot.
+// ask is like token, but its errors don't carry a fault.Spot.
 func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
 	form url.Values,
 ) (tokenAnswer, error) {
@@ -144,8 +144,9 @@ func readAnswer(status int, body []byte, want wanted) (tokenAnswer, *OAuthError)
 	return granted, nil
 }
 
-// isToken reports whether text is one or more visible ASCII characters, up to a token's maximum length. Unlike RFC 6749
-// appendix A.12, isToken rejects spaces, which a bearer token in a header can't contain.
+// isToken reports whether text consists of one or more visible ASCII characters and does not exceed a token's maximum
+// length. Unlike RFC 6749 appendix A.12, isToken rejects spaces, because a bearer token in a header can't contain
+// spaces.
 func isToken(text string) bool {
 	if len(text) > maxToken {
 		return false

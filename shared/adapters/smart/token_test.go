@@ -30,7 +30,7 @@ func (a answering) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// granted describes a token set from a token response, with readable secrets so that tests can compare them.
+// granted describes a token set from a token response. Its secrets are readable, so that tests can compare them.
 type granted struct {
 	Access, Refresh string
 	ExpiresIn       time.Duration

@@ -85,7 +85,7 @@ func (s Flow) BeginCeremony(ctx context.Context, hash string, c account.Ceremony
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// TakeCeremony implements signin.Sessions. It uses one conditional delete, so that no response can be used twice.
+// TakeCeremony implements signin.Sessions. It uses one conditional delete, so a response can't be used twice.
 func (s Flow) TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error) {
 	row, err := remove(ctx, s.DB, change{
 		table: s.Table, key: ceremonyKey(hash), when: "expires_at > :now", values: item{":now": moment(now)},

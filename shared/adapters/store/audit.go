@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Audit stores the audit chains (audit.Rows). Rows never change, and a chain's head only advances.
+// Audit stores the audit chains (audit.Rows). Rows never change, and a chain's head only moves forward.
 type Audit struct {
 	DB    DB
 	Table string
@@ -50,7 +50,7 @@ func (s Audit) Before(ctx context.Context, orgID string, seq int64, limit int) (
 }
 
 // extending appends a row to its chain. The transaction fails if the row already exists or the head has changed,
-// because only the head may be replaced.
+// because only the current head may be replaced.
 func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteItem {
 	row := newItem(auditKey(r.Tenant.OrgID, r.Seq))
 	row.setTime("at", r.At)

@@ -57,7 +57,7 @@ func TestCancelAttemptLeavesOtherAttemptsUnchanged(t *testing.T) {
 	}
 }
 
-// TestCancelAttemptAndConcludeAttemptHaveOneWinner lets cancellations and completions compete for an attempt.
+// TestCancelAttemptAndConcludeAttemptHaveOneWinner runs competing cancellations and completions of an attempt.
 func TestCancelAttemptAndConcludeAttemptHaveOneWinner(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -61,8 +61,8 @@ func (s Portals) Endpoints(ctx context.Context) ([]string, error) {
 }
 
 // Registration implements flow.Catalog. The tenant's own registration takes precedence over the shared registration.
-// For each owner, the endpoint's registration takes precedence over the platform's registration, which is not used if
-// e.OwnRegistration is set.
+// For each owner, the endpoint's registration takes precedence over the platform's registration. The platform's
+// registration is not used if e.OwnRegistration is set.
 func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	e catalog.Endpoint,
 ) (catalog.Registration, error) {
@@ -81,9 +81,9 @@ func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	return catalog.Registration{}, fault.Missing("No client is registered.")
 }
 
-// RegistrationAt reads the registration at exactly this place and with exactly this owner (a zero tenant for the shared
-// registration), as stored by SaveRegistration. It returns fault.NotFound if no such registration exists. To look up
-// the registration in effect at an endpoint, use Registration.
+// RegistrationAt reads the registration at exactly this place and with exactly this owner, as stored by
+// SaveRegistration. A zero tenant selects the shared registration. RegistrationAt returns fault.NotFound if no such
+// registration exists. To look up the registration in effect at an endpoint, use Registration.
 func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -98,8 +98,8 @@ func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	}, nil
 }
 
-// ClientAuth reads the authentication settings of a client for the tenant's connections: the tenant's own settings if
-// they exist, and otherwise the shared settings.
+// ClientAuth reads a client's authentication settings for the tenant's connections. It returns the tenant's own
+// settings if they exist, and otherwise the shared settings.
 func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	own, err := s.ClientAuthOf(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -108,8 +108,9 @@ func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (
 	return own, err
 }
 
-// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner (a zero tenant for
-// shared settings), as stored by SaveClientAuth. It returns fault.NotFound if no such settings exist.
+// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner, as stored by
+// SaveClientAuth. A zero tenant selects the shared settings. ClientAuthOf returns fault.NotFound if no such settings
+// exist.
 func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, ownerKey(owner)))
 	if err != nil {
@@ -122,8 +123,8 @@ func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 	return auth, row.json("origins", &auth.Origins)
 }
 
-// SaveEndpoint stores an endpoint. If e.Rev is 0, it creates the endpoint and adds it to the list; otherwise it
-// replaces revision e.Rev. It returns fault.Conflict if the stored row differs.
+// SaveEndpoint stores an endpoint. If e.Rev is 0, it creates the endpoint and adds the endpoint to the list. Otherwise,
+// it replaces revision e.Rev. It returns fault.Conflict if the stored row differs.
 func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row := endpointItem(e)
 	if e.Rev > 0 {
@@ -133,9 +134,9 @@ func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
 }
 
-// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if any endpoint already
-// exists. It does not add the endpoints to the operators' list, which is a single partition, because the catalogue
-// lists them.
+// CreateEndpoints stores either all or none of up to 100 new endpoints. It returns fault.Conflict if any endpoint
+// already exists. It does not add the endpoints to the operators' list, which is a single partition. The catalogue
+// lists the endpoints instead.
 func (s Portals) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
@@ -170,7 +171,7 @@ func endpointItem(e catalog.Endpoint) item {
 }
 
 // SaveRegistration stores our client's registration at a place, for one tenant or, with a zero tenant, for all tenants.
-// If r.Rev is 0, it creates the registration; otherwise it replaces revision r.Rev. It returns fault.Conflict if the
+// If r.Rev is 0, it creates the registration. Otherwise, it replaces revision r.Rev. It returns fault.Conflict if the
 // stored row differs.
 func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
 	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
@@ -194,15 +195,15 @@ func (s Portals) RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, removal(s.Table, endpointKey(e.ID), e.Rev), unlist(s.Table, key{endpointsPartition, e.ID}))
 }
 
-// RemoveClientAuth removes revision a.Rev of the authentication settings of a client that belongs to exactly this
-// owner. It returns fault.Conflict if the stored revision differs.
+// RemoveClientAuth removes revision a.Rev of a client's authentication settings. The client must belong to exactly this
+// owner. RemoveClientAuth returns fault.Conflict if the stored revision differs.
 func (s Clients) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error {
 	return transact(ctx, s.DB, removal(s.Table, clientAuthKey(a.ID, ownerKey(owner)), a.Rev),
 		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
 // SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all tenants. If
-// a.Rev is 0, it creates the settings; otherwise it replaces revision a.Rev. It returns fault.Conflict if the stored
+// a.Rev is 0, it creates the settings. Otherwise, it replaces revision a.Rev. It returns fault.Conflict if the stored
 // row differs.
 func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
 	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
@@ -218,7 +219,7 @@ func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalo
 	return save(ctx, s.DB, s.Table, row, a.Rev, clientListed(tenant, a.ID))
 }
 
-// save creates a row and its list entry if rev is 0, and otherwise replaces revision rev of the row.
+// save creates a row and the row's list entry if rev is 0. Otherwise, it replaces revision rev of the row.
 func save(ctx context.Context, db DB, table string, row item, rev int64, listing item) error {
 	if rev > 0 {
 		return replace(ctx, db, table, row, rev)

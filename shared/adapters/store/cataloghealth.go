@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// CatalogHealth stores the health of the catalogue's endpoints. It holds a record per probed endpoint, the URLs in the
-// endpoint's discovery, the current summary, and the lease for the periodic checks.
+// CatalogHealth stores the health of the catalogue's endpoints. For each probed endpoint, it stores a record and the
+// URLs in the endpoint's discovery. It also stores the current summary and the lease for the periodic checks.
 type CatalogHealth struct {
 	DB    DB
 	Table string // name of the Catalog table
@@ -27,8 +27,8 @@ func (s CatalogHealth) Begin(ctx context.Context, now, until time.Time) (run int
 	return row.int("run"), err
 }
 
-// Records implements rounds.Records. The result may lack rows that another process is writing, or contain outdated
-// versions of them; SaveRecord detects such cases.
+// Records implements rounds.Records. While another process is writing rows, the result may omit those rows or contain
+// outdated versions of them. SaveRecord detects such cases.
 func (s CatalogHealth) Records(ctx context.Context, mode string) ([]health.Record, error) {
 	rows, err := s.list(ctx, healthPartition(mode))
 	if err != nil {
@@ -69,7 +69,7 @@ func (s CatalogHealth) Forget(ctx context.Context, r health.Record) error {
 		unlist(s.Table, discoveredURLsKey(r.Mode, r.EndpointID)))
 }
 
-// DiscoveredURLs lists the URLs from the discoveries of a mode's endpoints, for the publisher of the endpoints.
+// DiscoveredURLs lists the URLs in the discoveries of a mode's endpoints. The endpoints' publisher uses these URLs.
 func (s CatalogHealth) DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error) {
 	rows, err := s.list(ctx, discoveredURLsPartition(mode))
 	if err != nil {
@@ -134,8 +134,8 @@ func (s CatalogHealth) MovePointer(ctx context.Context, p health.Pointer) error 
 	return Catalog(s).saveOver(ctx, row, p.Rev)
 }
 
-// list reads a partition with eventual consistency. The partition may be large, and a condition protects every decision
-// based on the result.
+// list reads a partition with eventual consistency. The partition may be large, and every decision based on the result
+// is protected by a condition.
 func (s CatalogHealth) list(ctx context.Context, partition string) ([]item, error) {
 	return queryAll(ctx, s.DB, &dynamodb.QueryInput{
 		TableName: &s.Table, KeyConditionExpression: aws.String("pk = :pk"),

@@ -16,7 +16,7 @@ type Catalog struct {
 	Table string
 }
 
-// Pointer returns a mode's live version, or the mode's zero Pointer if nothing has been published.
+// Pointer returns a mode's live version. It returns the mode's zero Pointer if the mode has not been published.
 func (s Catalog) Pointer(ctx context.Context, mode string) (ledger.Pointer, error) {
 	row, err := get(ctx, s.DB, s.Table, pointerKey(mode))
 	if errors.Is(err, fault.NotFound) {
@@ -43,7 +43,8 @@ func (s Catalog) MovePointer(ctx context.Context, seen, next ledger.Pointer) err
 	return s.saveOver(ctx, row, seen.Rev)
 }
 
-// Publication returns the status of a mode's publication, or the mode's zero Publication if nothing has been published.
+// Publication returns the status of a mode's publication. It returns the mode's zero Publication if the mode has not
+// been published.
 func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publication, error) {
 	row, err := get(ctx, s.DB, s.Table, publicationKey(mode))
 	if errors.Is(err, fault.NotFound) {
@@ -104,8 +105,8 @@ func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override,
 	return all, nil
 }
 
-// PutOverride stores an override. It replaces an override of the same kind for the same record, except that a record
-// may have several aliases. It returns fault.Conflict if the same override is already stored.
+// PutOverride stores an override. It replaces an override of the same kind for the same record, but a record may have
+// several aliases. It returns fault.Conflict if the same override is already stored.
 func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override) error {
 	values := item{":id": text(o.ID), ":value": text(o.Value)}
 	_, err := update(ctx, s.DB, change{
@@ -122,7 +123,7 @@ func (s Catalog) DropOverride(ctx context.Context, mode string, o ledger.Overrid
 	return err
 }
 
-// saveOver creates a row if rev is 0, and otherwise replaces revision rev. It returns fault.Conflict if the stored
+// saveOver creates a row if rev is 0. Otherwise, it replaces revision rev. It returns fault.Conflict if the stored
 // revision differs.
 func (s Catalog) saveOver(ctx context.Context, row item, rev int64) error {
 	if rev > 0 {

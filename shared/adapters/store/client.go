@@ -51,9 +51,9 @@ func locate(ctx context.Context, in middleware.InitializeInput,
 	return out, metadata, spot.Failed(err)
 }
 
-// tablesOf returns the tables in a request; for a transaction, it returns one table per write. For BatchGetItem, the
-// operation is sufficient: it reads only events in Work, and mentioning its type here would link BatchGetItem into
-// every function.
+// tablesOf returns the tables in a request. For a transaction, it returns one table per write. For BatchGetItem, the
+// operation alone identifies the table, because only events in Work are read with BatchGetItem. Mentioning
+// BatchGetItem's type here would link it into every function.
 func tablesOf(request any) []string {
 	switch in := request.(type) {
 	case *dynamodb.GetItemInput:

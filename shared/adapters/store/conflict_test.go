@@ -14,7 +14,7 @@ import (
 )
 
 // busy is a table whose first writes conflict with another transaction. The embedded AWS never causes such conflicts,
-// because it runs one write at a time.
+// because it runs the writes sequentially.
 type busy struct {
 	*dynamodb.Client
 
@@ -77,7 +77,7 @@ func TestWriteIsRetriedAfterTransactionConflict(t *testing.T) {
 		failures []error
 		writes   int
 		want     error         // nil for success
-		wait     time.Duration // maximum wait; the minimum wait is half of it
+		wait     time.Duration // maximum wait; the minimum wait is half the maximum
 	}{
 		{"a transaction that meets one", repeated(conflict, 1), 2, nil, 10 * time.Millisecond},
 		{"a transaction that meets five", repeated(conflict, 5), 6, nil, 310 * time.Millisecond},

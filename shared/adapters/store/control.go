@@ -91,7 +91,7 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
 		TermsURI: row.text("terms_uri"), Accent: row.text("accent"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
-		// Rows written before live access had to be granted lack this attribute; the organisations in such rows retain
+		// Rows written before live access had to be granted lack this attribute. The organisations in those rows retain
 		// live access.
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
 		FoundedBy:  row.text("founded_by"),
@@ -100,7 +100,7 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 	if err := row.json("emails", &o.Emails); err != nil {
 		return org.Organisation{}, err
 	}
-	// Addresses stored before verification was introduced have always received notices.
+	// Addresses that were stored before verification was introduced have always received notices.
 	if row.text("verified_emails") == "" {
 		o.VerifiedEmails = o.Emails
 	}
@@ -223,7 +223,7 @@ func credentialItem(c org.Credential) (item, error) {
 	return row, row.setJSON("allowed_origins", c.AllowedOrigins)
 }
 
-// list returns a partition's rows whose sort keys begin with prefix, read with strong consistency.
+// list returns a partition's rows whose sort keys begin with prefix. list reads the rows with strong consistency.
 func list(ctx context.Context, db DB, table, partition, prefix string) ([]item, error) {
 	in := &dynamodb.QueryInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),

@@ -90,7 +90,7 @@ func TestCreateOrganisationStoresBothModesAndDirectoryEntry(t *testing.T) {
 func TestTenantsReadsAllDirectoryPages(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	// A page is 1 MB; long IDs limit the number of rows that fill a page.
+	// A page is 1 MB. Long IDs reduce the number of rows that fill a page.
 	padding := fmt.Sprintf("%0900d", 0)
 	const rows = 1300
 	for i := range rows {
@@ -127,7 +127,7 @@ func TestCredentialIsFoundByPublicID(t *testing.T) {
 		t.Errorf("credential (-want +got):\n%s", diff)
 	}
 	expect.Conflict(t, "creating it again", s.callers.CreateCredential(t.Context(), want))
-	// Another tenant can't take over the public ID, and the failed attempt creates no rows.
+	// Another tenant can't take over the public ID. The failed attempt doesn't create any rows.
 	foreign := credentialOf(org.Tenant{Mode: org.Test, OrgID: orgB})
 	expect.Conflict(t, "taking the public id", s.callers.CreateCredential(t.Context(), foreign))
 	_, err = s.callers.Credential(t.Context(), foreign.Tenant, foreign.ID)

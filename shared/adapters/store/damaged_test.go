@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestDamagedRowErrorOmitsContent checks that the error for a damaged row contains only the attribute's name, because
-// the row may contain a secret or a patient's data.
+// TestDamagedRowErrorOmitsContent checks that the error for a damaged row contains only the attribute's name. The row
+// may contain a secret or a patient's data.
 func TestDamagedRowErrorOmitsContent(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Places implements deletion.Store. A row of Control is identified by its sort key, and a row of an index by its
-// creation time and ID.
+// Places implements deletion.Store. The cursor of a Control row is the row's sort key. The cursor of an index row
+// consists of the row's creation time and ID.
 func (s Deletions) Places(ctx context.Context, of deletion.Stage, tenant org.Tenant, behind string,
 	limit int,
 ) ([]string, error) {
@@ -76,7 +76,7 @@ func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind 
 	return places, nil
 }
 
-// webhookPlaces returns the sort keys of webhooks. webhookPlaces skips the health row next to each webhook.
+// webhookPlaces returns the sort keys of webhooks. It skips the health row next to each webhook.
 func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind string, limit int) ([]string, error) {
 	rows, err := list(ctx, s.control.DB, s.control.Table, subscriptionsPartition(tenant), subscriptionPrefix)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind 
 	return places, nil
 }
 
-// Remove implements deletion.Store. It removes each lookup row after the rows that can be found only through that
-// lookup row, so that a crash leaves no unreachable row.
+// Remove implements deletion.Store. It removes each lookup row only after the rows that can't be found without that
+// lookup row. A crash therefore doesn't leave unreachable rows.
 func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Tenant, place string,
 	now time.Time,
 ) error {
@@ -127,7 +127,8 @@ func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Ten
 	return fmt.Errorf("no rows of stage %s", of)
 }
 
-// dropDelivery removes a delivery and its event, because no list contains an event created for a single delivery.
+// dropDelivery removes a delivery and its event. It removes the event because an event created for a single delivery is
+// not in any list.
 func (s Deletions) dropDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	row, err := get(ctx, s.work.DB, s.work.Table, deliveryKey(tenant, id))
 	if errors.Is(err, fault.NotFound) {

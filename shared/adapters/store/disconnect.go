@@ -43,13 +43,13 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 		row := newItem(upstreamKey(c.Tenant, c.ID))
 		row.setBytes("sealed", e.Upstream)
 		// The connection's revision guards this write. An existing row belongs to an earlier authorization that the
-		// current authorization replaced.
+		// current authorization has replaced.
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
 	}
 	return transact(ctx, s.Tasks.DB, writes...)
 }
 
-// Requests stores the immediate part of a disconnection; a worker completes the rest (disconnect.RequestStore).
+// Requests stores the immediate part of a disconnection. A worker completes the rest (disconnect.RequestStore).
 type Requests struct {
 	Connections
 	Tasks
@@ -68,9 +68,9 @@ func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audi
 		s.Chains.extending(head, row)...)...)
 }
 
-// ending changes a connection and fails its pending task. ending requires that the newest task is the task that the
-// caller read. OpenTask checks the connection and this transaction checks the tasks, so if both run concurrently, the
-// later one fails.
+// ending changes a connection and fails its pending task. It requires that the newest task is still the task that the
+// caller read. OpenTask checks the connection, and this transaction checks the tasks. If both run concurrently, the
+// later transaction fails.
 func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
 	c := e.Connection
 	newest := &types.ConditionCheck{
@@ -90,8 +90,8 @@ func ending(connections, work string, e disconnect.Ending) []types.TransactWrite
 	return writes
 }
 
-// failing ends a pending task, even if a worker is processing it, because every write by a worker requires a pending
-// task.
+// failing ends a pending task. It works even if a worker is processing the task, because every write by a worker
+// requires a pending task.
 func failing(table string, task export.Task, event webhook.Event) []types.TransactWriteItem {
 	end := change{
 		table: table, key: taskKey(task.Tenant, task.ID),

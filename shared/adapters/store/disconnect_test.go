@@ -91,8 +91,8 @@ func TestEndConnectionRemovesQueuedExport(t *testing.T) {
 	}
 }
 
-// TestEndConnectionFailsAfterConcurrentChange checks that nothing is stored if any row on which an ending is based has
-// changed since the ending read it.
+// TestEndConnectionFailsAfterConcurrentChange changes one of an ending's rows after the ending has read the row. It
+// checks that nothing is stored.
 func TestEndConnectionFailsAfterConcurrentChange(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*disconnect.Ending){
@@ -180,5 +180,5 @@ func TestEndConnectionIsTenantIsolated(t *testing.T) {
 	if after := s.writes.Load(); after != before {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
-	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // only the tenant was wrong
+	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // only the tenant is wrong
 }

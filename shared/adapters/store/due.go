@@ -15,15 +15,15 @@ import (
 // duePage is the maximum number of rows returned per shard. The remaining rows follow in the next minute.
 const duePage = 200
 
-// Timers reads the rows of one table that are due for processing. These rows are tasks, events, deliveries and notices
-// in Work, and connections in Connection.
+// Timers reads a table's rows that are due for processing. These rows are tasks, events, deliveries and notices in
+// Work, and connections in Connection.
 type Timers struct {
 	DB    DB
 	Table string
 }
 
-// Due lists a shard's rows that are due before the given time, oldest first. The index is eventually consistent, so a
-// row may appear late or may already have been processed.
+// Due lists a shard's rows that are due before the given time, oldest first. The index is eventually consistent. A row
+// may therefore appear late, or may already have been processed.
 func (s Timers) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byDue"), Limit: aws.Int32(duePage),
@@ -44,8 +44,8 @@ func (s Timers) Due(ctx context.Context, shard int, before time.Time) ([]due.Ite
 	return items, nil
 }
 
-// Postpone claims a due row for the caller by postponing the row until a later time. It returns fault.Conflict if the
-// row has been processed since it was listed.
+// Postpone claims a due row for the caller by postponing the row's due time. It returns fault.Conflict if the row has
+// been processed since it was listed.
 func (s Timers) Postpone(ctx context.Context, i due.Item, until time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: rowKey(i.Tenant, i.Kind, i.ID), set: "SET due_at = :until", when: "due_at = :seen",
@@ -54,8 +54,8 @@ func (s Timers) Postpone(ctx context.Context, i due.Item, until time.Time) error
 	return err
 }
 
-// ForgetFile makes a task's row no longer due after the task's file has been deleted from the bucket. The task is
-// finished or failed.
+// ForgetFile removes a task's due time after the task's file has been deleted from the bucket. The task is finished or
+// failed.
 func (s Tasks) ForgetFile(ctx context.Context, task export.Task) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: "REMOVE due_shard, due_at",

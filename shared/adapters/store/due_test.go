@@ -45,8 +45,8 @@ func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 	return all
 }
 
-// TestDueReturnsRowAtItsDueTime checks the index after every change of a row. The index must contain the time at
-// which the row is next due, or no entry if the row is finished.
+// TestDueReturnsRowAtItsDueTime checks the index after every change to a row. The index must contain the row's next due
+// time. It must not contain an entry for a finished row.
 func TestDueReturnsRowAtItsDueTime(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -13,17 +13,16 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointState stores the shared state of a token endpoint, which all functions use. Each endpoint has one row with
-// its slots and circuit breaker, and one row of counters per minute. A slot is free once it has expired, even if it is
-// still stored.
+// EndpointState stores the shared state of token endpoints, which all functions use. Each endpoint has one row with its
+// slots and circuit breaker, and one row of counters per minute. An expired slot is free, even if it is still stored.
 type EndpointState struct {
 	DB    DB
 	Table string // name of the Flow table
 }
 
 const (
-	// endpointIdle is the time that an endpoint's row remains after the endpoint's last slot was taken. endpointIdle
-	// exceeds the time for which a breaker stays open.
+	// endpointIdle is the time for which an endpoint's row remains after the endpoint's last slot was taken. It is
+	// longer than the time for which a breaker stays open.
 	endpointIdle = 48 * time.Hour
 	// keepCounts is the lifetime of a minute's counters.
 	keepCounts = time.Hour
@@ -95,7 +94,7 @@ func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, n
 	return err
 }
 
-// Count implements refresh.EndpointState. The update has no condition, so a retry after a lost response may count an
+// Count implements refresh.EndpointState. The update is unconditional, so a retry after a lost response may count an
 // event twice.
 func (s EndpointState) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
 	more := int64(0)

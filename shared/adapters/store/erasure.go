@@ -22,7 +22,7 @@ import (
 // keepErasures is the lifetime of an erasure's row (docs/operate/retention.md).
 const keepErasures = 90 * 24 * time.Hour
 
-// ErasureRequests stores requests to erase connections, and the number of rows that each request removed.
+// ErasureRequests stores requests to erase connections. It also stores the number of rows that each request removed.
 type ErasureRequests Work
 
 // CreateErasure implements erase.Rows.
@@ -93,7 +93,7 @@ func (s ErasureRequests) Erasure(ctx context.Context, tenant org.Tenant, id stri
 	return e, row.json("counts", &e.Counts)
 }
 
-// Erasures reads and removes the rows that an erasure covers (erase.Store).
+// Erasures reads and removes the rows to be erased for a request (erase.Store).
 type Erasures struct {
 	Connections
 	ErasureRequests
@@ -171,9 +171,9 @@ func (s Erasures) TokenRows(ctx context.Context, tenant org.Tenant, connectionID
 	return count, nil
 }
 
-// RemoveConnection implements erase.Store. RemoveConnection uses one transaction, so that a returning patient never has
-// tokens without a connection, or a connection without tokens. It also removes the rows that look up a TEFCA connection
-// by person. A new row with an expiry prevents pending attempts whose patients signed in earlier from recreating the
+// RemoveConnection implements erase.Store. It uses one transaction, so that a returning patient never has tokens
+// without a connection, or a connection without tokens. It also removes the rows that look up a TEFCA connection by
+// person. A new row with an expiry prevents pending attempts whose patients signed in earlier from recreating the
 // connection.
 func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	k := connectionKey(tenant, connectionID)

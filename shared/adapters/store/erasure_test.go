@@ -81,8 +81,8 @@ func TestErasureRoundTripsAndBecomesDue(t *testing.T) {
 	expect.NotFound(t, "the other mode's", err)
 }
 
-// TestErasedConnectionIsNotRecreated checks that a worker that was processing a connection during its erasure finds no
-// rows and stores nothing.
+// TestErasedConnectionIsNotRecreated covers a worker that was processing a connection during the connection's erasure.
+// The worker must not find any rows or store anything.
 func TestErasedConnectionIsNotRecreated(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -38,11 +38,11 @@ const (
 )
 
 // EventsAfter lists the events after last, oldest first by (created, id), and reports whether more events follow. It
-// uses only the tenant, time and ID of last; no event with these values has to exist. It lists only events created
-// before the given time. The index receives entries with a delay and in any order, so a list is complete only for
-// events that are old enough. EventsAfter returns up to limit events, at most 100. If more events follow but some were
-// deleted in the meantime, it returns fewer, but at least one event. It returns fault.Unavailable if DynamoDB is too
-// busy.
+// uses only the tenant, time and ID of last. An event with these values doesn't have to exist. EventsAfter lists only
+// events created before the given time. The index receives entries with a delay and in any order, so a list is complete
+// only for sufficiently old events. EventsAfter returns up to limit events, at most 100. If more events follow but some
+// events were deleted in the meantime, it returns fewer events, but at least one event. It returns fault.Unavailable if
+// DynamoDB is too busy.
 func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time,
 	limit int,
 ) ([]webhook.Event, bool, error) {
@@ -72,7 +72,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 		Limit:                  aws.Int32(int32(limit) + 1),
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
-			// No text sorts between a and a\x00, and no entry ends in #.
+			// No text sorts between a and a\x00, and no entry ends with #.
 			":list": text(list), ":from": text(after + "\x00"), ":to": text(before),
 		},
 	})
@@ -86,7 +86,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 	return entries, len(entries) > 0 && (len(out.Items) > limit || len(out.LastEvaluatedKey) > 0), nil
 }
 
-// read returns the events of entries in the same order, omitting deleted events.
+// read returns the events of entries in the same order. It omits deleted events.
 func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, error) {
 	rows, err := s.rows(ctx, entries)
 	if err != nil {
@@ -108,8 +108,8 @@ func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, er
 	return events, nil
 }
 
-// rows reads the rows of entries, by partition key. It uses strong consistency: if a replica lagged behind the index,
-// an event would appear deleted, and readers would skip that event permanently.
+// rows reads the rows of entries by partition key, with strong consistency. If a replica lagged behind the index, an
+// event would appear deleted, and readers would permanently skip that event.
 func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, error) {
 	rows := make(map[string]item, len(entries))
 	keys := make([]map[string]types.AttributeValue, len(entries))

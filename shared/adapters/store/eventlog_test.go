@@ -27,7 +27,7 @@ func (s stores) eventLog() store.EventLog {
 	return store.EventLog{DB: s.db, Table: s.names["WorkTable"]}
 }
 
-// numbered returns event number n, whose body is unique.
+// numbered returns event number n. Each event has a unique body.
 func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	return webhook.Event{
 		ID: fmt.Sprintf("e0000000-0000-4000-8000-%012d", n), Tenant: of, Type: webhook.ExportProgressed,
@@ -35,8 +35,8 @@ func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	}
 }
 
-// addEvents stores n events of a tenant, four per timestamp, in an order different from the list's order. It returns
-// the events in list order.
+// addEvents stores n events of a tenant, four per timestamp. The order of storage differs from the order of the list.
+// addEvents returns the events in list order.
 func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []webhook.Event {
 	t.Helper()
 	events := make([]webhook.Event, n)
@@ -52,7 +52,7 @@ func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []
 // beginning returns a cursor before a tenant's first event.
 func beginning(of org.Tenant) webhook.Event { return webhook.Event{Tenant: of} }
 
-// follow reads all events after last, page by page, and calls between after every page.
+// follow reads all events after last, page by page. It calls between after every page.
 func follow(t *testing.T, log store.EventLog, last webhook.Event, before time.Time, limit int,
 	between func(),
 ) []webhook.Event {
@@ -117,8 +117,8 @@ func TestEventsAfterReturnsEachEventOnceInOrder(t *testing.T) {
 	}
 }
 
-// TestEventsAfterReturnsEventsStoredDuringRead stores events while reading. The reader must receive the events after
-// its cursor and miss the events before its cursor.
+// TestEventsAfterReturnsEventsStoredDuringRead stores events while a reader is reading. The reader must receive the
+// stored events after its cursor, and must not receive the stored events before its cursor.
 func TestEventsAfterReturnsEventsStoredDuringRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -143,7 +143,8 @@ func TestEventsAfterExcludesOtherTenants(t *testing.T) {
 	_, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 10, nothing)
-	// In addition to tasks and deliveries, the tenant has its connection's event and the event that fanOut stored.
+	// In addition to the events of tasks and deliveries, the tenant has its connection's event and the event that
+	// fanOut stored.
 	if len(got) != 2 || !slices.ContainsFunc(got, func(e webhook.Event) bool { return e.ID == eventID && e.FannedOut }) {
 		t.Errorf("the list holds %v", got)
 	}
@@ -155,7 +156,7 @@ func TestEventsAfterExcludesOtherTenants(t *testing.T) {
 }
 
 // TestEventsAfterRespectsTimeBounds checks that the list begins at the given time. Expired rows must not be listed,
-// although they remain until DynamoDB deletes them.
+// even if DynamoDB has not deleted them yet.
 func TestEventsAfterRespectsTimeBounds(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -181,7 +182,7 @@ func TestEventsAfterRespectsTimeBounds(t *testing.T) {
 	}
 }
 
-// late creates stores whose indexes lag by the given duration.
+// late creates stores with indexes that lag by the given duration.
 func late(t *testing.T, lag func() time.Duration) stores {
 	t.Helper()
 	made := tables.New(t)
@@ -191,7 +192,7 @@ func late(t *testing.T, lag func() time.Duration) stores {
 	return s
 }
 
-// TestEventsAfterSkipsDeletedEvents checks that the reader skips index entries of deleted events, even if such entries
+// TestEventsAfterSkipsDeletedEvents checks that the reader skips index entries of deleted events, even if those entries
 // fill a page.
 func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 	t.Parallel()
@@ -238,7 +239,7 @@ func TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters(t *testing.T) 
 			pace := rand.New(rand.NewPCG(5, uint64(w)))
 			writers.Go(func() {
 				for i := range 50 {
-					// Timestamps are whole seconds, so that two writers often use the same timestamp.
+					// Timestamps are whole seconds, so two writers often use the same timestamp.
 					e := numbered(tenant, i*4+(i+w)%4, time.Now().Truncate(time.Second))
 					<-time.After(time.Duration(pace.IntN(500)) * time.Millisecond)
 					if err := s.events.CreateEvent(t.Context(), e); err != nil {
@@ -271,7 +272,7 @@ func TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters(t *testing.T) 
 	})
 }
 
-// meddled is a database client whose batch results the test controls.
+// meddled is a database client. The test controls the client's batch results.
 type meddled struct {
 	*dynamodb.Client
 
@@ -297,7 +298,7 @@ func (m meddled) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 
 type batchCall = func() (*dynamodb.BatchGetItemOutput, error)
 
-// TestEventLogRetriesUnprocessedKeys covers batches of which DynamoDB processes only a part because it is busy or the
+// TestEventLogRetriesUnprocessedKeys covers batches that DynamoDB processes only in part, because it is busy or the
 // rows are large.
 func TestEventLogRetriesUnprocessedKeys(t *testing.T) {
 	t.Parallel()
@@ -330,7 +331,7 @@ func TestEventLogRetriesUnprocessedKeys(t *testing.T) {
 
 func TestEventsAfterReturnsReadError(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // uses a fake clock for the waits between tries
+	synctest.Test(t, func(t *testing.T) { // a fake clock measures the waits between tries
 		s := late(t, func() time.Duration { return 0 })
 		s.addEvents(t, tenant, 2, now)
 		checkUnreadable(t, s)

@@ -181,8 +181,8 @@ func TestConcludeAttemptSucceedsOnce(t *testing.T) {
 	expect.NotFound(t, "the tokens of the second conclusion", err)
 }
 
-// TestConcludeAttemptIsAtomic checks that if any row blocks the transaction, no other row is written and the
-// attempt stays open.
+// TestConcludeAttemptIsAtomic checks that a single blocking row prevents the whole transaction. No other row may be
+// written, and the attempt must stay open.
 func TestConcludeAttemptIsAtomic(t *testing.T) {
 	t.Parallel()
 	taken := flow.Conclusion{

@@ -17,14 +17,14 @@ const (
 	// inquiryList is the list of a tenant's inquiries in the byOrg index.
 	inquiryList   = "INQUIRY"
 	keepInquiries = 90 * 24 * time.Hour // docs/operate/retention.md
-	keepAnswered  = 48 * time.Hour      // retention of a day's counter of answers
+	keepAnswered  = 48 * time.Hour      // retention of a daily counter of answers
 )
 
-// Inquiries stores patients' inquiries and counts each day's answers.
+// Inquiries stores patients' inquiries and counts the answers of each day.
 type Inquiries Work
 
-// CreateInquiry implements inquiry.Store. The inquiry is stored longer than its event, because the people who read
-// inquiries check only occasionally.
+// CreateInquiry implements inquiry.Store. The inquiry is stored for longer than its event, because its readers check
+// the inbox only occasionally.
 func (s Inquiries) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event,
 	notices ...notice.Notice,
 ) error {
@@ -73,7 +73,7 @@ func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (i
 	return i, row.json("answers", &i.Answers)
 }
 
-// SaveInquiry implements inquiry.InboxRows. A row that has never been changed has no revision.
+// SaveInquiry implements inquiry.InboxRows. A row without changes has no revision.
 func (s Inquiries) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 	answers := item{}
 	if err := answers.setJSON(":answers", i.Answers); err != nil {

@@ -18,8 +18,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The methods below show rows to operators (package operator). Operators can also read damaged rows and see which
-// attributes are damaged.
+// The following methods return rows for operators (package operator). Operators can also read damaged rows and see
+// which attributes are damaged.
 
 // ConnectionsBefore implements operator.ConnectionRows.
 func (s Connections) ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string,
@@ -72,8 +72,8 @@ func (s Tasks) InspectTask(ctx context.Context, tenant org.Tenant,
 	return task, row.time("due_at"), damaged, nil
 }
 
-// unreadable lists the attributes that have the wrong type. It also lists attributes that are named like a time but
-// contain no valid time.
+// unreadable lists the attributes that have the wrong type. It also lists attributes that have a time's name but don't
+// contain a valid time.
 func (r item) unreadable(names ...string) []fault.Spot {
 	var damaged []fault.Spot
 	for _, name := range names {
@@ -97,7 +97,7 @@ func placesBefore(ctx context.Context, db DB, table, list, before string,
 	return placesIn(ctx, db, index{table, "byOrg", "org_list"}, list, before, limit)
 }
 
-// index is a table's index, whose lists are ordered by org_order.
+// index is an index of a table. Its lists are ordered by org_order.
 type index struct{ table, name, list string }
 
 // placesIn returns the cursors of the rows in an index's list, newest first. A cursor consists of the row's creation

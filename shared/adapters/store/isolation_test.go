@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreignTenants returns tenants that must not access a row of tenant: the other mode, another organisation, and
+// foreignTenants returns tenants that must not access the rows of tenant: the other mode, another organisation, and
 // fictitious tenants whose keys look like the start of a row's key.
 func foreignTenants() map[string]org.Tenant {
 	return map[string]org.Tenant{
@@ -31,7 +31,7 @@ func foreignTenants() map[string]org.Tenant {
 }
 
 // TestStoreMethodsAreTenantIsolated calls every method that accesses a tenant's row with the right IDs and a wrong
-// tenant, on a store where all rows exist. Reads must fail as for an unknown ID, and writes as for a missing row.
+// tenant. The store contains all rows. Reads must fail as for an unknown ID, and writes must fail as for a missing row.
 func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 	t.Parallel()
 	methods := []struct {
@@ -144,7 +144,7 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 			return s.tasks.ForgetFile(ctx, pendingTask(of))
 		}},
 		{"Postpone", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			at := now.Add(time.Minute) // when the claimed task and the delivery in flight are due
+			at := now.Add(time.Minute) // due time of the claimed task and the delivery in flight
 			return s.timers.Postpone(ctx, due.Item{Tenant: of, Kind: due.Task, ID: taskID, At: at}, at.Add(time.Hour))
 		}},
 		{"Event", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
@@ -219,8 +219,8 @@ func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
 	for _, m := range methods {
-		// The tenant's own calls show that the other calls failed only because of their tenant. The following two calls
-		// can't succeed, because fillAll has already stored their result.
+		// The tenant's own calls prove that the other calls failed only because of the wrong tenant. The following two
+		// calls can't succeed, because fillAll has already stored their result.
 		if m.name == "OpenTask without a previous one" || m.name == "ConcludeAttempt" {
 			continue
 		}

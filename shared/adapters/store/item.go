@@ -14,7 +14,7 @@ import (
 // item is a row, or the values of an expression.
 type item map[string]types.AttributeValue
 
-// stamp is the layout of times, chosen so that times sort as text.
+// stamp is the layout of times. Times in this layout sort correctly as text.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
@@ -56,7 +56,7 @@ func (r item) setFlag(name string, value bool) {
 	}
 }
 
-// setJSON stores a list or structure as JSON text, which expressions can't inspect.
+// setJSON stores a list or structure as JSON text. Expressions can't inspect this text.
 func (r item) setJSON(name string, value any) error {
 	body, err := json.Marshal(value)
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 const (
 	// mostJoined is the maximum number of writes per transaction (DynamoDB's limit is 100).
 	mostJoined = 100
-	// longestJoin is the maximum time that a transaction waits for the transaction in progress, so that a call without
-	// a response delays only its own writes.
+	// longestJoin is the maximum time for which a transaction waits for the transaction in progress. A call without a
+	// response therefore delays only its own writes.
 	longestJoin = time.Second
 )
 
 // joined batches small transactions. Transactions that arrive while a transaction is in progress are combined into the
-// next transaction, which saves calls. A transaction that arrives alone is written immediately. In a combined
-// transaction, each part succeeds or fails by its own conditions. joined is safe for concurrent use.
+// next transaction, which saves calls. A transaction that arrives when no transaction is in progress is written
+// immediately. In a combined transaction, each part succeeds or fails by its own conditions. joined is safe for
+// concurrent use.
 type joined struct {
 	db DB
 
@@ -34,7 +35,7 @@ type joining struct {
 	done   chan error
 }
 
-// transact writes all of the writes or none. It returns fault.Conflict if a condition fails.
+// transact writes either all or none of the writes. It returns fault.Conflict if a condition fails.
 func (j *joined) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
 	mine := j.wait(ctx, writes)
 	if mine == nil {
@@ -68,7 +69,7 @@ func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *jo
 	return mine
 }
 
-// leave removes a transaction from the queue and reports whether the transaction was still waiting.
+// leave removes a transaction from the queue. It reports whether the transaction was still waiting.
 func (j *joined) leave(mine *joining) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -101,8 +102,8 @@ func (j *joined) next() {
 	}()
 }
 
-// together writes a group in one transaction. If that transaction fails, together writes each part separately, so that
-// only parts whose own conditions fail are rejected.
+// together writes a group in one transaction. If that transaction fails, it writes each part separately. Only parts
+// whose own conditions fail are then rejected.
 func (j *joined) together(group []*joining, writes []types.TransactWriteItem) {
 	if len(group) > 1 && transact(group[0].ctx, j.db, writes...) == nil {
 		for _, one := range group {

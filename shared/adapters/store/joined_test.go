@@ -39,7 +39,7 @@ func (b *barrier) TransactWriteItems(
 	return b.DB.TransactWriteItems(ctx, in, o...)
 }
 
-// inFlight stores deliveries whose attempts are in progress.
+// inFlight stores deliveries with attempts in progress.
 func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	t.Helper()
 	all := make([]webhook.Delivery, n)
@@ -59,8 +59,8 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	return all
 }
 
-// recordAll records the deliveries' attempts. The first call blocks until the barrier is released; the other calls
-// follow the first.
+// recordAll records the deliveries' attempts. The first call blocks until the barrier is released. The other calls
+// follow the first call.
 func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b *barrier)) (*barrier, []error) {
 	t.Helper()
 	b := &barrier{DB: s.work.DB, open: make(chan struct{})}

@@ -42,8 +42,8 @@ func subscriptionKey(t org.Tenant, id string) key {
 }
 func subscriptionsPartition(t org.Tenant) string { return t.Key() + "#HOOKS" }
 
-// healthKey returns the key of a subscription's health. The key sorts after the subscription, so that one query reads
-// both rows.
+// healthKey returns the key of a subscription's health. The key sorts after the subscription's key, so that one query
+// reads both rows.
 func healthKey(t org.Tenant, id string) key {
 	return key{subscriptionsPartition(t), subscriptionPrefix + id + healthSuffix}
 }
@@ -51,12 +51,13 @@ func publicIDKey(id string) key { return key{"PUB#" + id, meta} }
 func endpointKey(id string) key { return key{"ENDP#" + id, meta} }
 
 // wayKey returns the key of a brand's way to an endpoint. Each way has its own partition, because thousands of brands
-// share one server.
+// share a single server.
 func wayKey(endpoint, brand string) key  { return key{"ENDP#" + endpoint + "#" + brand, meta} }
 func clientAuthKey(id, owner string) key { return key{"CLIENT#" + id, owner} }
 func directoryKey(t org.Tenant) key      { return key{directoryPartition, t.Key()} }
 
-// registrationKey returns the key of a registration with an endpoint or a platform, for one tenant or shared.
+// registrationKey returns the key of a registration with an endpoint or a platform. The registration belongs to one
+// tenant or is shared.
 func registrationKey(place catalog.Place, owner string) key {
 	if place.EndpointID != "" {
 		return key{"REG#" + place.EndpointID, owner}
@@ -64,17 +65,17 @@ func registrationKey(place catalog.Place, owner string) key {
 	return key{"REG#" + place.Mode + "#" + strings.ToLower(place.PlatformType), owner}
 }
 
-// Keys of accounts. An account belongs to no tenant, because its owner may be a member of several organisations. A
-// membership is stored twice: with its account, whose partition every dashboard request reads, and with its
-// organisation, to list the members.
+// Keys of accounts. An account does not belong to a tenant, because its owner may be a member of several organisations.
+// A membership is stored twice. Every dashboard request reads the copy in the account's partition. The copy in the
+// organisation's partition is for listing members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
-// recoveryCodesKey returns the key of an account's recovery codes. The codes have their own row, so that older
-// releases, which overwrite the entire account row, preserve the codes.
+// recoveryCodesKey returns the key of an account's recovery codes. The codes have their own row. Older releases
+// overwrite the entire account row, and would otherwise delete the codes.
 func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
 
-// recoveryKey returns the key of an account's recovery. The recovery has its own partition, so that a function that may
-// cancel a recovery can't change the account.
+// recoveryKey returns the key of an account's recovery. The recovery has its own partition, so that a function with
+// permission to cancel a recovery can't change the account.
 func recoveryKey(account string) key { return key{accountPartition(account) + "#RECOVERY", meta} }
 
 func membershipKey(account, o string) key {
@@ -121,7 +122,7 @@ func registrationListedKey(owner org.Tenant, place catalog.Place) key {
 	return key{placesPartition, registrationKey(place, "").pk + "#" + ownerKey(owner)}
 }
 
-// parseTenant parses a tenant's key, as returned by Tenant.Key.
+// parseTenant parses a tenant's key. Tenant.Key returns such keys.
 func parseTenant(text string) (org.Tenant, bool) {
 	name, id, _ := strings.Cut(text, "#")
 	mode, ok := org.ParseMode(name)
@@ -132,8 +133,8 @@ func parseTenant(text string) (org.Tenant, bool) {
 func connectionKey(t org.Tenant, id string) key { return rowKey(t, due.Connection, id) }
 func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
 
-// upstreamKey returns the key of a disconnected connection's tokens, which are stored until the health system has
-// revoked them. The tokens have their own partition, so that permissions can distinguish them from tokens in use.
+// upstreamKey returns the key of a disconnected connection's tokens. These tokens are stored until the health system
+// has revoked them. The tokens have their own partition, so that permissions can distinguish them from tokens in use.
 func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
 // vaultKey returns the key of a person's connection to a facility under one external ID. personKey returns the key of a
@@ -149,7 +150,7 @@ func stateKey(hash string) key  { return key{"STATE#" + hash, meta} }
 func ticketKey(hash string) key { return key{"START#" + hash, meta} }
 
 // identityStateKey and identityTicketKey return keys for sign-ins at identity providers. These keys differ from the
-// keys for portals, so that a state for one kind of sign-in is never valid for the other.
+// keys for portals, so that a state for one kind of sign-in is never valid for the other kind.
 func identityStateKey(hash string) key  { return key{"IDSTATE#" + hash, meta} }
 func identityTicketKey(hash string) key { return key{"IDSTART#" + hash, meta} }
 
@@ -182,7 +183,7 @@ func inquiryKey(t org.Tenant, id string) key {
 	return key{t.Key() + "#" + inquiryList + "#" + id, meta}
 }
 
-// answersKey returns the key of the number of inquiries that a tenant answered on a day.
+// answersKey returns the key of a tenant's number of answered inquiries on a day.
 func answersKey(t org.Tenant, day time.Time) key {
 	return key{t.Key() + "#ANSWERS", day.UTC().Format(time.DateOnly)}
 }
@@ -190,20 +191,20 @@ func answersKey(t org.Tenant, day time.Time) key {
 // shareKey returns the key of the row that limits a tenant's use of the export workers.
 func shareKey(t org.Tenant) key { return rowKey(t, due.Share, t.OrgID) }
 
-// lineShard is the shard of the byDue index that lists the tasks waiting for a slot of a tenant's share. The sweeper
-// ignores this shard.
+// lineShard is the byDue index shard that lists the tasks waiting for a slot of a tenant's share. The sweeper ignores
+// this shard.
 func lineShard(t org.Tenant) string { return t.Key() + "#LINE" }
 
-// erasureKey returns the key of a request to erase a connection. The request's ID does not reveal the connection.
+// erasureKey returns the key of a request to erase a connection. The request's ID does not reveal the connection's ID.
 func erasureKey(t org.Tenant, id string) key { return key{t.Key() + "#ERASURE#" + id, meta} }
 
 // erasedKey returns the key of the row stating that the connection with this vaultKey was erased. The row is stored for
-// as long as an attempt.
+// the lifetime of an attempt.
 func erasedKey(t org.Tenant, hash, facility string) key {
 	return key{t.Key() + "#ERASED#" + hash, facility}
 }
 
-// erasuresShard is the shard of the byDue index that lists erasures in progress. The sweeper ignores this shard.
+// erasuresShard is the byDue index shard that lists erasures in progress. The sweeper ignores this shard.
 const erasuresShard = "ERASURES"
 
 // deletionKey returns the key of a request to delete an organisation.
@@ -213,7 +214,7 @@ func deletionKey(orgID string) key {
 
 const (
 	deletionSuffix = "#DELETION"
-	// deletionsShard is the shard of the byDue index that lists deletions in progress. The sweeper ignores this shard.
+	// deletionsShard is the byDue index shard that lists deletions in progress. The sweeper ignores this shard.
 	deletionsShard = "DELETIONS"
 )
 
@@ -221,7 +222,8 @@ const (
 func usageKey(t org.Tenant, day string) key { return key{usagePartition(t), day} }
 func usagePartition(t org.Tenant) string    { return t.Key() + "#USAGE" }
 
-// mostUsedKey returns the key of the brands with which a tenant's patients connect most often. It sorts after all days.
+// mostUsedKey returns the key of the brands with which a tenant's patients connect most often. The key sorts after all
+// days.
 func mostUsedKey(t org.Tenant) key { return key{usagePartition(t), "TOP"} }
 
 // noticeKey returns the key of a pending email.
@@ -246,11 +248,11 @@ func publicationKey(mode string) key        { return key{"PUBLICATION#" + mode, 
 func overridesPartition(mode string) string { return "OVERRIDE#" + mode }
 func sourceKey(id string) key               { return key{sourcesPartition, id} }
 
-// sourcesPartition contains the sources of both modes, a few hundred in total.
+// sourcesPartition contains the sources of both modes. There are a few hundred sources in total.
 const sourcesPartition = "SOURCE"
 
-// overrideKey returns the key of an override. A record has at most one override of each kind, except aliases and
-// portals.
+// overrideKey returns the key of an override. A record has at most one override of each kind. Aliases and portals are
+// exceptions.
 func overrideKey(mode string, o ledger.Override) key {
 	sort := string(o.Kind) + "#" + o.ID
 	if o.Kind == ledger.Alias || o.Kind == ledger.Portal {
@@ -356,7 +358,7 @@ const DueShards = 16
 
 func shardName(shard int) string { return fmt.Sprintf("DUE#%02d", shard) }
 
-// setDue makes the row due at the given time, when the sweeper processes it.
+// setDue makes the row due at the given time. The sweeper then processes the row.
 func (r item) setDue(id string, at time.Time) {
 	r["due_shard"], r["due_at"] = text(shardOf(id)), moment(at)
 }
@@ -372,7 +374,7 @@ func (r item) listed(t org.Tenant, kind, id string, created time.Time) {
 	r["org_list"], r["org_order"] = text(listKey(t, kind)), text(created.UTC().Format(stamp)+"#"+id)
 }
 
-// listKey returns the byOrg index key of a tenant's list of one kind of row.
+// listKey returns the byOrg index key for a tenant's rows of one kind.
 func listKey(t org.Tenant, kind string) string { return t.Key() + "#" + kind }
 
 // externalList returns the byExternal index key of a tenant's connections with an external ID. It returns "" for a

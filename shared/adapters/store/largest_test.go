@@ -18,7 +18,7 @@ import (
 // long returns a text of n bytes whose JSON encoding is six times as long.
 func long(n int) string { return strings.Repeat("<", n) }
 
-// sealing simulates encryption: it returns the data unencrypted, padded by the overhead of encryption.
+// sealing simulates encryption. It returns the unencrypted data, padded by the overhead of encryption.
 type sealing struct{}
 
 func (sealing) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
@@ -29,7 +29,7 @@ func (sealing) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([
 	return sealed[512:], nil
 }
 
-// TestLargestRowsFitDynamoDBItemLimit checks rows that reach all bounds of docs/develop/architecture.md at once. The
+// TestLargestRowsFitDynamoDBItemLimit checks rows that reach all bounds in docs/develop/architecture.md at once. The
 // rows must stay below DynamoDB's item limit, which the embedded DynamoDB enforces.
 func TestLargestRowsFitDynamoDBItemLimit(t *testing.T) {
 	t.Parallel()

@@ -7,11 +7,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// lease names the attributes with which one holder at a time leases a row or a part of a row. All leases follow the
-// same rules. A lease is valid up to and including its expiry. Other holders can take the lease after the expiry or
-// once it is released. Only the lease's holder can renew it, release it and write under it. After the expiry, the
-// holder remains the holder until someone else takes the lease. A generated name or a fence identifies the holder. A
-// fence is a number that grows with each claim, and with each write that no earlier write of the holder may follow.
+// lease names the attributes that lease a row, or a part of a row, to one holder at a time. All leases follow the same
+// rules. A lease is valid up to and including its expiry. Other holders can take the lease after the expiry or after
+// its release. Only the lease's holder can renew the lease, release the lease and write under the lease. After the
+// expiry, the holder remains the holder until someone else takes the lease. A generated name or a fence identifies the
+// holder. A fence is a number that increases with each claim. It also increases with each write after which the
+// holder's earlier writes must fail.
 type lease struct{ until, holder string }
 
 // leaseOf returns the lease of an entire row.
@@ -19,8 +20,8 @@ func leaseOf(holder string) lease { return lease{until: "lease_until", holder: h
 
 const isFree = "(attribute_not_exists(#until) OR #until < :now)"
 
-// claim takes the lease until the given time, incrementing the fence. As in all lease methods below, the set expression
-// of c follows the lease's own set expression.
+// claim takes the lease until the given time and increments the fence. As in all lease methods below, the set
+// expression of c follows the lease's own set expression.
 func (l lease) claim(c change, now, until time.Time) change {
 	c = l.extend(l.named(c, "#holder", l.holder), until)
 	c.set += ", #holder = if_not_exists(#holder, :none) + :one"
@@ -30,7 +31,7 @@ func (l lease) claim(c change, now, until time.Time) change {
 }
 
 // take acquires the lease for an owner until the given time. The condition fresh applies only to other owners. An owner
-// that already holds the lease succeeds even if fresh fails, so that the owner can repeat a write whose response was
+// that already holds the lease succeeds even if fresh fails. This lets the owner repeat a write whose response was
 // lost.
 func (l lease) take(c change, owner, fresh string, now, until time.Time) change {
 	c = l.extend(l.named(c, "#holder", l.holder), until)
@@ -56,7 +57,7 @@ func (l lease) extend(c change, until time.Time) change {
 	return c
 }
 
-// release releases the lease. release succeeds only once.
+// release releases the lease. It succeeds only once.
 func (l lease) release(c change) change {
 	c = l.named(c, "#until", l.until)
 	c.set += " REMOVE #until"
@@ -64,7 +65,7 @@ func (l lease) release(c change) change {
 	return c
 }
 
-// named returns a copy of c with one more expression attribute name. named copies c because stores modify its maps.
+// named returns a copy of c with an additional expression attribute name. It copies c because stores modify its maps.
 func (lease) named(c change, placeholder, name string) change {
 	names, values := map[string]string{placeholder: name}, item{}
 	maps.Copy(names, c.names)

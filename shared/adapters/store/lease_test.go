@@ -18,7 +18,7 @@ import (
 
 // holding is a lease that two workers, 0 and 1, compete for.
 type holding struct {
-	quiet bool // whether releasing the lease reports no result
+	quiet bool // whether releasing the lease does not report a result
 	take  func(who int, at, until time.Time) error
 	keep  func(who int, until time.Time) error // nil if the lease can't be renewed
 	leave func(who int, at time.Time) error
@@ -123,9 +123,9 @@ type rule struct {
 // worker returns 0 for A, a and x, and 1 for B, b and y.
 func worker(event rune) int { return strings.IndexRune("ABabxy", event) % 2 }
 
-// after returns the model after an event, and whether the event succeeds. A and B take the lease for a minute, a and b
-// renew it, x and y release it. At "|" a minute passes, and at ">" slightly more than a minute. A failing event changes
-// nothing.
+// after returns the model after an event, and whether the event succeeds. The events A and B take the lease for a
+// minute, a and b renew it, and x and y release it. At "|", a minute passes. At ">", slightly more than a minute
+// passes. A failing event does not change the model.
 func (r rule) after(event rune) (next rule, works bool) {
 	who, next := worker(event), r
 	switch event {
@@ -169,7 +169,7 @@ func (r rule) orders(events string, n int) []string {
 	return all
 }
 
-// play applies a sequence of events to a lease and compares each result with the model's result.
+// play applies a sequence of events to a lease. It compares each result with the model's result.
 func (r rule) play(t *testing.T, h holding, events string) {
 	t.Helper()
 	for i, event := range events {

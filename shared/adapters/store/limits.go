@@ -20,7 +20,7 @@ import (
 func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 	now time.Time,
 ) (ratelimit.Decision, error) {
-	var stored int64 // bucket's time as of the last try; 0 before the first try or without a row
+	var stored int64 // bucket's time as of the last try; 0 before the first try or if the row is missing
 	for {
 		next, decision := ratelimit.GCRA(time.UnixMicro(stored), now, limit)
 		if !decision.Allowed {
@@ -40,7 +40,7 @@ func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 }
 
 // taking returns the update that sets a bucket's time to next. The update's condition covers the values on which the
-// decision is based, so that two requests never take the same slot.
+// decision is based. Two requests therefore never take the same slot.
 func (s Flow) taking(bucket string, stored int64, next, now time.Time) *dynamodb.UpdateItemInput {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.Table, Key: limitKey(bucket).attributes(), UpdateExpression: aws.String("SET tat = :next, #ttl = :ttl"),

@@ -32,7 +32,7 @@ var (
 	now = time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
 )
 
-// stores contains all stores, using the tables that template.yaml declares, in the test's own embedded AWS.
+// stores contains all stores. The stores use the tables that template.yaml declares, in the test's own embedded AWS.
 type stores struct {
 	db            *dynamodb.Client
 	writes        *writes
@@ -97,7 +97,7 @@ func over(db store.DB, names map[string]string) stores {
 	return s
 }
 
-// connect stores an authorized connection with tokens, as the callback does.
+// connect stores an authorized connection with tokens, in the same way as the callback.
 func (s stores) connect(t *testing.T, of org.Tenant) {
 	t.Helper()
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(of), stateOf(of)))
@@ -159,7 +159,7 @@ func deliveryOf(of org.Tenant) webhook.Delivery {
 	}
 }
 
-// fanOut stores an event and its only delivery, which is in flight for one minute.
+// fanOut stores an event and its only delivery. The delivery is in flight for one minute.
 func (s stores) fanOut(t *testing.T, of org.Tenant) webhook.Delivery {
 	t.Helper()
 	event, delivery := eventOf(of, eventID), deliveryOf(of)

@@ -15,8 +15,8 @@ import (
 // Notices stores notices until they are sent.
 type Notices Work
 
-// Mailings stores notices, and the rows that their emails require: the recipients' organisations and the subscriptions
-// to disable.
+// Mailings stores notices and the rows that the notices' emails require. These rows are the recipients' organisations
+// and the subscriptions to disable.
 type Mailings struct {
 	Notices
 	OrganisationHooks
@@ -27,7 +27,7 @@ func NewMailings(work Work, control Control) Mailings {
 	return Mailings{Notices: Notices(work), OrganisationHooks: NewOrganisationHooks(control)}
 }
 
-// Notify implements notice.Rows. It stores the notice as a pending row; a worker sends it later.
+// Notify implements notice.Rows. It stores the notice as a pending row. A worker sends the notice later.
 func (s Notices) Notify(ctx context.Context, n notice.Notice) error {
 	if err := create(ctx, s.DB, s.Table, noticeItem(n)); !errors.Is(err, fault.Conflict) {
 		return err
@@ -57,7 +57,7 @@ func noticeItem(n notice.Notice) item {
 }
 
 // ClaimNotice claims a pending notice for the caller until leaseUntil. It returns fault.Conflict if the notice does not
-// exist, is held by another caller, or is not yet due.
+// exist, is claimed by another caller, or is not due yet.
 func (s Notices) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (notice.Notice, error) {
@@ -98,15 +98,15 @@ func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time
 	return err
 }
 
-// unclaimNotice extends c to end a notice's claim.
+// unclaimNotice extends c so that c also ends a notice's claim.
 func (s Notices) unclaimNotice(n notice.Notice, c change) change {
 	c.table, c.key, c.when = s.Table, noticeKey(n.Tenant, n.ID), "attribute_exists(due_at)"
 	return leaseOf("fence").release(leaseOf("fence").held(c, number(n.Fence)))
 }
 
-// DisableForNotice disables the subscription that a notice reports as disabled, in case the function that wrote the
-// notice crashed before it disabled the subscription. It returns fault.Conflict if the subscription has changed in the
-// meantime.
+// DisableForNotice disables the subscription that a notice reports as disabled. The function that wrote the notice may
+// have crashed before it disabled the subscription. DisableForNotice returns fault.Conflict if the subscription has
+// changed in the meantime.
 func (s Hooks) DisableForNotice(ctx context.Context, n notice.Notice) error {
 	c := s.disable(n.Tenant, n.SubscriptionID, n.Reason, n.At)
 	c.when += " AND rev = :rev"

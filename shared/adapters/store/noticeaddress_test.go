@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestOrganisationFromPreviousReleaseKeepsNoticeAddresses checks that addresses in rows without a verification, as
-// written by earlier releases, continue to receive notices.
+// TestOrganisationFromPreviousReleaseKeepsNoticeAddresses covers rows written by earlier releases, in which addresses
+// have no verification. Those addresses must continue to receive notices.
 func TestOrganisationFromPreviousReleaseKeepsNoticeAddresses(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestOperatorListsContainAllEntries checks that lists contain the entries of every owner until an entry is removed at
-// the revision that was read.
+// TestOperatorListsContainAllEntries checks that lists contain every owner's entries. An entry must remain listed until
+// it is removed at the revision that was read.
 func TestOperatorListsContainAllEntries(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -83,8 +83,7 @@ func TestCredentialsAreListedAndRemovedByTenant(t *testing.T) {
 	expect.NotFound(t, "the public id of a removed credential", err)
 }
 
-// TestMoveAndRemoveSubscriptionResetHealth checks that a webhook with a new URL starts without the failures of the old
-// URL.
+// TestMoveAndRemoveSubscriptionResetHealth checks that a webhook with a new URL does not keep the old URL's failures.
 func TestMoveAndRemoveSubscriptionResetHealth(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Refresh stores the changes caused by the maintenance of tokens: updated connections, ended tokens, and the
-// corresponding events.
+// Refresh stores the changes that token maintenance causes: updated connections, ended tokens, and the corresponding
+// events.
 type Refresh struct {
 	connections Connections
 	tokens      Tokens
@@ -55,7 +55,8 @@ func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]
 	return row.bytes("sealed"), nil
 }
 
-// ForgetUpstream implements refresh.Store. A row that has changed belongs to a later authorisation and is not deleted.
+// ForgetUpstream implements refresh.Store. It does not delete a changed row, because a changed row belongs to a later
+// authorisation.
 func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
 	values := item{}
 	values.setBytes(":sealed", sealed)

@@ -66,8 +66,8 @@ func (s stores) rawTokens(t *testing.T) map[string]any {
 	return s.raw(t, "TokensTable", tenant.Key()+"#CONN#"+connID, "TOKENS")
 }
 
-// TestSaveConnectionKeepsUnrelatedAttributes checks that no attribute is lost when a write replaces the entire
-// connection, including any attribute that was not read.
+// TestSaveConnectionKeepsUnrelatedAttributes checks that a write that replaces the entire connection keeps every
+// attribute. This includes attributes that were not read.
 func TestSaveConnectionKeepsUnrelatedAttributes(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -104,7 +104,7 @@ func TestRevokeConnectionRemovesTokensAndDueTime(t *testing.T) {
 	}
 }
 
-// upstream stores the tokens that remain to be revoked after a disconnection.
+// upstream stores the tokens that have yet to be revoked after a disconnection.
 func (s stores) upstream(tb testing.TB, of org.Tenant, sealed string) {
 	tb.Helper()
 	_, err := s.db.PutItem(tb.Context(), &dynamodb.PutItemInput{
@@ -146,8 +146,8 @@ func TestRefreshIsTenantIsolated(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-// leased returns the first version of a token set with a lease that begins now. started is the start time of the lease
-// as read from the store.
+// leased returns the first version of a token set with a lease that begins now. started is the lease's start time as
+// read from the store.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf(tenant)
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now.Add(time.Minute), started

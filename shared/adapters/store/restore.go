@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restore recovers lost token sets from a table restored to an earlier time (operator.TokenRows).
+// Restore recovers lost token sets from a table that was restored to an earlier time (operator.TokenRows).
 type Restore struct {
 	Connections
 

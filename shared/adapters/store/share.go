@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// keepShares is the time for which a tenant's share is stored after one of its slots was last taken. keepShares
-	// equals the lifetime of tasks.
+	// keepShares is the time for which a tenant's share is stored after its last slot was taken. It equals the lifetime
+	// of tasks.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"
 )
 
-// Places stores tenants' shares: the holder of each slot, and whether tasks are waiting for a slot.
+// Places stores tenants' shares. A share records the holder of each slot, and whether tasks are waiting for a slot.
 type Places Work
 
 // Shares stores shares and the tasks that hold or wait for the shares' slots.
@@ -115,15 +115,14 @@ func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, e
 }
 
 // placeLease returns a slot's lease. The lease is renewed and released like any other lease. A task can take the lease
-// only if the slot and the line are unchanged since they were read, because a slot's availability also depends on the
-// line. The lease's fence is the task's fence.
+// only if neither the slot nor the line has changed since it was read. The line also determines whether a slot is
+// available. The lease's fence is the task's fence.
 func placeLease(number int) lease {
 	names := placeNames(number)
 	return lease{until: names["#until"], holder: names["#claim"]}
 }
 
-// AnnounceLine implements share.Rows. AnnounceLine has no condition, because a task is waiting regardless of the row's
-// contents.
+// AnnounceLine implements share.Rows. It is unconditional, because a task is waiting regardless of the row's contents.
 func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant),
@@ -134,7 +133,7 @@ func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, d
 		},
 	})
 	if errors.Is(err, fault.Conflict) {
-		return nil // the line has been announced again
+		return nil // another task has announced the line again
 	}
 	return err
 }
@@ -180,7 +179,7 @@ func (s Places) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share
 	return line, nil
 }
 
-// placed returns an update of a slot, under the claim of the task that holds the slot.
+// placed returns an update of a slot. The update requires the claim of the task that holds the slot.
 func (s Places) placed(place share.Place) change {
 	return placeLease(place.Number).held(change{
 		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",

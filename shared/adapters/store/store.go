@@ -1,6 +1,6 @@
 // Package store stores the rows of every domain in DynamoDB, with one file per domain and all keys in keys.go. Every
-// write is conditional, and every read on which a decision is based is strongly consistent. The package never uses
-// Scan, and accesses a tenant's rows only through the tenant. It contains no business rules, which belong to the
+// write is conditional, and every read that a decision depends on is strongly consistent. The package never uses Scan,
+// and it accesses a tenant's rows only through the tenant. It doesn't contain business rules, which belong to the
 // domain. It returns fault.NotFound and fault.Conflict.
 package store
 
@@ -32,8 +32,8 @@ type DB interface {
 		o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Work is the table of the same name. Each kind of row has its own type, converted from Work, so that the wiring shows
-// which rows a function may access.
+// Work is the table of the same name. Each kind of row has its own type, which is converted from Work. The wiring
+// therefore shows which rows a function may access.
 type Work struct {
 	DB    DB
 	Table string
@@ -46,7 +46,7 @@ type Control struct {
 }
 
 // firstPause is the wait before the first retry of a write that conflicted with a transaction on the same row. The wait
-// exceeds a transaction's duration, and doubles with each retry.
+// is longer than a transaction's duration, and it doubles with each retry.
 const firstPause = 10 * time.Millisecond
 
 // get reads one row with strong consistency. It returns fault.NotFound if the row does not exist.
@@ -121,7 +121,7 @@ func remove(ctx context.Context, db DB, u change) (item, error) {
 	return row, failure
 }
 
-// change is a conditional update, or removal, of one row.
+// change is a conditional update or removal of a single row.
 type change struct {
 	table  string
 	key    key
@@ -162,13 +162,13 @@ func removal(table string, k key, rev int64) types.TransactWriteItem {
 	}}
 }
 
-// unlist deletes a row that depends on another row being removed. The row to delete may not exist: a webhook, for
-// example, has no health row before its first delivery.
+// unlist deletes a row that depends on another row being removed. The row to delete may not exist. For example, a
+// webhook has no health row before its first delivery.
 func unlist(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
 }
 
-// transact writes all of the writes or none. It returns fault.Conflict if a condition fails.
+// transact writes either all or none of the writes. It returns fault.Conflict if a condition fails.
 func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) error {
 	return persist(ctx, func() error {
 		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
@@ -177,8 +177,8 @@ func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) err
 }
 
 // persist performs a write and translates its error. If the write collides with a transaction in progress, DynamoDB
-// does not evaluate the write's condition. In that case, persist retries the write, after pauses that differ between
-// the colliding writers.
+// does not evaluate the write's condition. In that case, persist retries the write. The pauses before the retries
+// differ between the colliding writers.
 func persist(ctx context.Context, write func() error) error {
 	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
 	return translate(again.Do(ctx, write))
@@ -206,8 +206,7 @@ func collided(err error) bool {
 	return met
 }
 
-// translate converts a failed condition to fault.Conflict. translate is the only function that performs this
-// conversion.
+// translate converts a failed condition to fault.Conflict. No other function performs this conversion.
 func translate(err error) error {
 	if err == nil {
 		return nil

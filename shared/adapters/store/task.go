@@ -17,8 +17,8 @@ const (
 	keepEvents = 15 * 24 * time.Hour
 )
 
-// Tasks stores export tasks and the ID of each connection's latest task. An event that reports a task's progress or
-// end, or that is resent, is stored in the same transaction.
+// Tasks stores export tasks and the ID of each connection's latest task. If an event reports a task's progress or end,
+// or is resent, the event is stored in the same transaction.
 type Tasks Work
 
 // LatestTask implements export.TaskStore.
@@ -47,7 +47,7 @@ func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 	return task, nil
 }
 
-// readTask reads a task's valid attributes and returns an error for each damaged attribute.
+// readTask reads a task's valid attributes. It returns an error for each damaged attribute.
 func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged []error) {
 	task = export.Task{
 		ID: id, Tenant: tenant, ConnectionID: row.text("connection_id"), Previous: row.text("previous"),
@@ -78,8 +78,8 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 }
 
 // isPutOff reports whether lease_until is the time until which the task is postponed. The attribute put_off contains
-// the generation that YieldTask created, so that any later claim invalidates the attribute, even a claim by a release
-// without this attribute.
+// the generation that YieldTask created. Any later claim therefore invalidates the attribute, even a claim by a release
+// that does not know the attribute.
 func isPutOff(row item) bool {
 	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 &&
 		row.int("put_off") == row.int("generation")
@@ -95,8 +95,8 @@ func (s Tasks) ResendEvent(ctx context.Context, task export.Task, event webhook.
 	return transact(ctx, s.DB, count.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ClaimTask implements worker.Store. Only lease_until determines when a task can be claimed, whether the task is leased
-// or postponed. A message that arrives earlier has no effect.
+// ClaimTask implements worker.Store. For both leased and postponed tasks, only lease_until determines when the task can
+// be claimed. A message that arrives earlier has no effect.
 func (s Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (export.Task, error) {
@@ -150,8 +150,8 @@ func (s Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil ti
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements worker.Store. YieldTask increments the generation, so that a late write by the same run, such as
-// its heartbeat, can't shorten the wait.
+// YieldTask implements worker.Store. It increments the generation. A late write by the same run, such as its heartbeat,
+// therefore can't shorten the wait.
 func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, " +
 		"due_at = :due"
@@ -214,7 +214,7 @@ func (s Tasks) ExpireFiles(ctx context.Context, task export.Task, now, lookAt ti
 	return err
 }
 
-// fenced returns an update of a pending task, under the generation that the worker holds.
+// fenced returns an update of a pending task. The update requires the generation that the worker holds.
 func (s Tasks) fenced(task export.Task, set string) change {
 	return leaseOf("generation").held(change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: set,

@@ -106,7 +106,7 @@ func TestTEFCAAttemptRoundTrips(t *testing.T) {
 	}
 }
 
-// TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts also checks that a TEFCA state is not valid for a portal and
+// TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts also checks that a TEFCA state is not valid for a portal, and
 // that a portal's state is not valid for TEFCA.
 func TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts(t *testing.T) {
 	t.Parallel()
@@ -135,8 +135,8 @@ func TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts(t *testing.T) {
 	}
 }
 
-// TestTEFCAConcludeCreatesOneConnectionPerFacility also checks that either all of a connection's rows are created or
-// none.
+// TestTEFCAConcludeCreatesOneConnectionPerFacility also checks that either all or none of a connection's rows are
+// created.
 func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -226,7 +226,7 @@ func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	}
 }
 
-// concluding stores an attempt's facility and returns a function that creates the conclusion of the facility's first
+// concluding stores an attempt's facility. It returns a function that creates the conclusion of the facility's first
 // connection.
 func (s stores) concluding(t *testing.T) func(id string) attempt.Conclusion {
 	t.Helper()

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TEFCAConnections stores the results of TEFCA attempts: connections with their tokens, events and lookup rows. It uses
-// Conclusions to build these rows, so that all connections are stored in the same way.
+// TEFCAConnections stores the results of TEFCA attempts: connections with their tokens, events and lookup rows. It
+// builds these rows with Conclusions, so that all connections are stored in the same way.
 type TEFCAConnections struct {
 	TEFCA
 
@@ -49,8 +49,8 @@ func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault,
 	return "", row.time("erased_at"), err
 }
 
-// Conclude implements attempt.WorkStore. Conclude writes the connection's lookup row in the same transaction. If two
-// attempts connect the same person to the same facility concurrently, one attempt fails. Conclude also fails if the
+// Conclude implements attempt.WorkStore. It writes the connection's lookup row in the same transaction. If two attempts
+// connect the same person to the same facility concurrently, one of the attempts fails. Conclude also fails if the
 // connection was erased after the attempt looked it up.
 func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) error {
 	conn := c.Connection
@@ -59,7 +59,7 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 		s.Ends.connecting(conn), s.Ends.keeping(c.Tokens),
 	}
 	if conn.Rev > 0 {
-		// Revoking the old grant upstream could also end the new grant, so the pending revocation is removed.
+		// Revoking the old grant upstream could also end the new grant, so remove the pending revocation.
 		writes = append(writes, unlist(s.Ends.tokens.Table, upstreamKey(conn.Tenant, conn.ID)))
 	}
 	if c.Known != conn.ID {
@@ -82,7 +82,7 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 	return transact(ctx, s.Work.DB, writes...)
 }
 
-// PersonsConnections lists all of a person's connections, whether current or not.
+// PersonsConnections lists all of a person's connections, including connections that are no longer current.
 func (s Connections) PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error) {
 	var found []string
 	var after map[string]types.AttributeValue

@@ -10,7 +10,7 @@ import (
 )
 
 // Tokens stores encrypted token sets. A row without a token set is the tombstone of a token set that has ended. The
-// tombstone retains the version, so that no earlier set is ever stored again.
+// tombstone retains the version, so that an earlier set is never stored again.
 type Tokens struct {
 	DB    DB
 	Table string
@@ -76,7 +76,7 @@ func (s Tokens) RotateTokens(ctx context.Context, r tokens.Row) error {
 }
 
 // endTokens replaces a token set with a tombstone. It increments the version, so that a concurrent refresh can't
-// replace the tombstone and the set of a later reconnect has a newer version.
+// replace the tombstone. The set of a later reconnect then has a newer version.
 func endTokens(table string, tenant org.Tenant, connectionID string, version int64) change {
 	return change{
 		table: table, key: tokensKey(tenant, connectionID),

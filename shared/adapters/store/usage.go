@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepUsage is the retention of daily counts: 25 months, so that a month can be compared with the same month one and
-// two years earlier.
+// keepUsage is the retention of daily counts. With 25 months, a month can be compared with the same month one and two
+// years earlier.
 const keepUsage = 25 * 31 * 24 * time.Hour
 
 // UsageDays stores daily counts.
@@ -40,7 +40,7 @@ func (s UsageDays) SaveUsage(ctx context.Context, tenant org.Tenant, day string,
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// Usage implements usage.Days. The rows of two months easily fit into one query.
+// Usage implements usage.Days. Two months' rows easily fit into one query.
 func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]usage.Counts, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true),
@@ -62,7 +62,7 @@ func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string
 	return days, nil
 }
 
-// ConnectionsByBrand implements usage.Days. Rows are small enough for 90 days to fit into one query.
+// ConnectionsByBrand implements usage.Days. Rows are so small that 90 days fit into one query.
 func (s UsageDays) ConnectionsByBrand(ctx context.Context, tenant org.Tenant,
 	from string,
 ) (map[string]int64, error) {
@@ -90,7 +90,7 @@ func (s UsageDays) ConnectionsByBrand(ctx context.Context, tenant org.Tenant,
 // lastDay sorts after all days and before the key of the most used brands.
 const lastDay = "9999-12-31"
 
-// keepMostUsed is the retention of the most used brands, if they are no longer counted.
+// keepMostUsed is the retention of the most used brands after they are no longer counted.
 const keepMostUsed = 90 * 24 * time.Hour
 
 // SaveMostUsed implements usage.Days. The write is unconditional, because runs of usagecounter never overlap.

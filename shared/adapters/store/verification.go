@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// sendingsKept is the period for which an email sent to a mailbox is counted.
+// sendingsKept is the period during which an email sent to a mailbox is counted.
 const sendingsKept = 24 * time.Hour
 
 // Sendings implements verification.SendStore.
@@ -69,8 +69,7 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 	return transact(ctx, s.DB, putNew(s.Table, row), written)
 }
 
-// TryCode implements verification.CheckStore. TryCode uses one conditional update, so that all concurrent tries are
-// counted.
+// TryCode implements verification.CheckStore. It uses one conditional update, so that all concurrent tries are counted.
 func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time,
 	most int,
 ) (verification.Code, error) {

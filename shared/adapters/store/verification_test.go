@@ -98,8 +98,8 @@ func TestTryCodeSucceedsUntilExpiry(t *testing.T) {
 	expect.Conflict(t, "the moment it expires", err)
 }
 
-// TestCreateCodeCountsConcurrentEmails checks that the count includes every concurrent sending, and that no code is
-// sent without being counted.
+// TestCreateCodeCountsConcurrentEmails checks that the count includes every concurrent sending. A code must not be sent
+// without being counted.
 func TestCreateCodeCountsConcurrentEmails(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

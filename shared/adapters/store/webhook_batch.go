@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// EventBatches reads and fans out events of several tenants together.
+// EventBatches reads and fans out events of several tenants in batches.
 type EventBatches struct {
 	Rows Events
 	Log  EventLog
@@ -44,7 +44,8 @@ func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error
 	return transact(ctx, s.Rows.DB, writes...)
 }
 
-// BatchedWebhooks is a Webhooks that records attempts in one transaction if the attempts end at the same time.
+// BatchedWebhooks is a Webhooks that combines attempts that end at the same time. It records those attempts in one
+// transaction.
 type BatchedWebhooks struct {
 	Webhooks
 

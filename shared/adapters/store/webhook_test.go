@@ -13,7 +13,7 @@ import (
 )
 
 // TestRecordAttemptRejectsAttemptOfExpiredClaim checks that an attempt is logged only if it was recorded under the
-// current claim. Package storetest tests which claims may record attempts.
+// current claim. The tests in package storetest cover which claims may record attempts.
 func TestRecordAttemptRejectsAttemptOfExpiredClaim(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -3,9 +3,9 @@ package suffix
 
 import "golang.org/x/net/publicsuffix"
 
-// Domain returns the registrable domain of a host name: "hospital.example" for "fhir.hospital.example". If the host has
-// no registrable domain, for example because the host is an IP address or a public suffix, Domain returns the host
-// itself.
+// Domain returns the registrable domain of a host name, such as "hospital.example" for "fhir.hospital.example". If the
+// host has no registrable domain, Domain returns the host itself. An IP address and a public suffix, for example, have
+// no registrable domain.
 func Domain(host string) string {
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
 		return domain

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Prepared is the form that one of the service's pages posts to start an attempt, and the headers with which the
-// browser reports the form's origin.
+// Prepared is the form that one of the service's pages posts to start an attempt. It includes the headers with which
+// the browser reports the form's origin.
 type Prepared struct {
 	Start  string `form:"start_value" required:"true"`
 	Site   string `header:"Sec-Fetch-Site"`
@@ -38,8 +38,9 @@ type Leaver interface {
 // a form from any other site, because such a form could bind one person's sign-in to another person's attempt
 // (docs/develop/threat-model.md).
 //
-// The response is a page that sends the browser to the portal, rather than a redirect. Chromium applies the posting
-// page's form-action policy to every redirect that follows the form, including the portal's redirects.
+// The response is a page that sends the browser to the portal. The response is not a redirect, because Chromium applies
+// the posting page's form-action policy to every redirect that follows the form. That policy would also apply to the
+// portal's redirects.
 func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string,
 	flows Leaver,
 ) (httpapi.Answer, error) {
@@ -69,8 +70,8 @@ const direct = "This page can't be opened directly. Return to the application, r
 
 func astray() error { return fault.BadRequest(direct) }
 
-// Opened returns the error for opening a start URL that has no GET endpoint: fault.MethodNotAllowed, with the same text
-// as the error of RefuseDirectVisit.
+// Opened returns the error for opening a start URL that has no GET endpoint. The error is fault.MethodNotAllowed and
+// has the same text as the error of RefuseDirectVisit.
 func Opened() error {
 	return fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed, direct)
 }
@@ -80,8 +81,8 @@ func Depart(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookie
 	return httpapi.Redirect(started.URL, bind(visit, started, cookies)...)
 }
 
-// bind returns the cookie that binds the attempt to the browser, preceded by expired cookies that make the browser
-// delete its surplus cookies.
+// bind returns the cookie that binds the attempt to the browser. The cookie is preceded by expired cookies that make
+// the browser delete its surplus cookies.
 func bind(visit httpapi.Visit, started binding.Started, cookies httpapi.Cookies) []*http.Cookie {
 	var all []*http.Cookie
 	for _, name := range binding.SurplusCookies(cookies.All(visit)) {
@@ -99,8 +100,8 @@ func EndBinding(state string, cookies httpapi.Cookies) *http.Cookie {
 //go:embed sheets
 var sheets embed.FS
 
-// LookOf returns the look of the windows for a widget's attempt: the language that the widget chose, or "", and the
-// caller's appearance. Like other pages, windows show no images from this service's own hosts
+// LookOf returns the look of the windows for a widget's attempt. The look consists of the language that the widget
+// chose, or "", and the caller's appearance. Like other pages, windows don't show images from this service's own hosts
 // (docs/develop/threat-model.md, "Start values"). LookOf returns fault.Invalid if the language is not available.
 func LookOf(caller org.Caller, own weburl.Own, language string) (binding.Look, error) {
 	look := binding.Look{Language: language, Organisation: caller.Brand.Name, Accent: caller.Brand.Accent}
@@ -114,13 +115,13 @@ func brandOf(look binding.Look) httpapi.Brand {
 	return httpapi.Brand{Name: look.Organisation, Logo: look.Logo, Accent: look.Accent}
 }
 
-// Failed returns an error whose page has the attempt's look.
+// Failed returns an error whose page uses the attempt's look.
 func Failed(err error, look binding.Look) error {
 	return httpapi.Branded(err, look.Language, brandOf(look))
 }
 
-// Sheet returns a page with a look, with scripts that run in the given order. If the look has no language, the page is
-// in the browser's language.
+// Sheet returns a page with the given look. The scripts run in the given order. If the look doesn't specify a language,
+// the page is in the browser's language.
 func Sheet(visit httpapi.Visit, look binding.Look, name string, mood httpapi.SheetIcon,
 	scripts ...string,
 ) (httpapi.Sheet, error) {
@@ -137,7 +138,7 @@ func Sheet(visit httpapi.Visit, look binding.Look, name string, mood httpapi.She
 	return made, err //nolint:wrapcheck // what is embedded is there
 }
 
-// cancelled returns the page for a window that continues an attempt after the patient cancelled the attempt.
+// cancelled returns the page for a window that continues an attempt that the patient has cancelled.
 func cancelled(ctx context.Context, visit httpapi.Visit, look binding.Look, failure error,
 	expired ...*http.Cookie,
 ) (httpapi.Answer, error) {
@@ -149,14 +150,14 @@ func cancelled(ctx context.Context, visit httpapi.Visit, look binding.Look, fail
 // Ended describes the end of a sign-in.
 type Ended struct {
 	Sheet   string // sheet that shows success
-	State   string // state value with which the browser returned
+	State   string // state value that the browser sent on its return
 	Look    binding.Look
 	Failure error // nil if the sign-in succeeded
 }
 
 // End returns the window's last page. The page shows success, the failure, or the patient's cancellation of the
-// attempt. The window notifies the opener, which then reads the result from the attempt. The page contains no text from
-// other servers. A window that shows a failure stays open, so that the user can read the failure's reference.
+// attempt. The window notifies the opener, which then reads the result from the attempt. The page doesn't contain any
+// text from other servers. A window that shows a failure stays open, so that the user can read the failure's reference.
 func End(ctx context.Context, visit httpapi.Visit, end Ended, cookies httpapi.Cookies) (httpapi.Answer, error) {
 	expired := EndBinding(end.State, cookies)
 	if end.Failure == nil {

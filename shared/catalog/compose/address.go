@@ -10,22 +10,22 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// server is a FHIR server. It is identified by its URL.
+// server is a FHIR server, identified by its URL.
 type server struct {
 	base    string // without a trailing slash; the endpoint's ID is derived from base
 	id      string // endpoint's ID, unless a list chooses an ID
 	host    string
 	origin  string // host as shown to operators (catalog.Host)
 	tenant  string // host and path without the FHIR release; same for a server's DSTU2 and R4 URLs
-	code    string // last path part that isn't common, often the vendor's customer number
+	code    string // last uncommon path part, often the vendor's customer number
 	isGiven bool   // whether the code looks like a vendor-assigned number rather than a word
 	release string // FHIR release, if the path contains it
 	known   string // platform whose profile contains the host; may be empty
 	isOpen  bool   // whether the server is publicly reachable and secure enough for the mode
 }
 
-// readServer parses the URL of a FHIR server (docs/reference/deviations.md, "Connecting"). ok is false if the URL is
-// not that of a FHIR server.
+// readServer parses a FHIR server's URL (docs/reference/deviations.md, "Connecting"). ok is false if the URL can't
+// belong to a FHIR server.
 func readServer(mode, address string) (s server, ok bool) {
 	address = strings.TrimSpace(address)
 	if scheme, rest, found := strings.Cut(address, "://"); found {
@@ -84,7 +84,7 @@ func (s *server) hasNumber() bool { return s.isGiven && len(s.code) >= minNumber
 // minNumber is the minimum length of a unique code.
 const minNumber = 12
 
-// isCommonPart reports whether part of a path is too common to distinguish servers.
+// isCommonPart reports whether a path segment is too common to distinguish servers.
 func isCommonPart(part string) bool {
 	switch part {
 	case "", "api", "fhir", "fhirroute", "open", "v1", "v2", "v3", "v4", "argonaut", "uscore", "rest", "baser4",
@@ -110,7 +110,7 @@ func isPublic(host string) bool {
 	return true
 }
 
-// isOld reports whether a FHIR release is older than R4 and therefore not supported.
+// isOld reports whether a FHIR release is unsupported because it is older than R4.
 func isOld(release string) bool {
 	release = strings.ToLower(strings.TrimSpace(release))
 	switch {

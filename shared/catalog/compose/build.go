@@ -17,7 +17,7 @@ const maxAliases = 50
 // draft is a catalogue under construction.
 type draft struct{ record.Catalog }
 
-// facts holds the facts about a server, as stated by the best source that lists the server.
+// facts holds the facts about a server, taken from the best source that lists the server.
 type facts struct {
 	server         *server
 	id             string
@@ -36,7 +36,7 @@ type facts struct {
 // isUsable reports whether patients can be sent to the server.
 func (f *facts) isUsable() bool { return f.server.isOpen && !isOld(f.release) && !f.isOff }
 
-// since tracks how long a record has been unconfirmed. One readable source is enough to confirm the record.
+// since tracks how long a record has been unconfirmed. A single readable source is enough to confirm the record.
 type since struct {
 	isConfirmed bool
 	latest      time.Time
@@ -59,7 +59,7 @@ func (s *since) state() record.State {
 	return record.State{UnconfirmedSince: &at}
 }
 
-// builder creates the records of brands whose IDs are known.
+// builder creates the records for brands whose IDs are already known.
 type builder struct {
 	*round
 
@@ -127,7 +127,7 @@ func (c *surveyor) factsOfServers() map[string]*facts {
 	return all
 }
 
-// learn adds the facts that a row states about a server. Callers must add rows from better sources first.
+// learn adds a row's facts about a server. Callers must add rows from better sources first.
 func (c *surveyor) learn(f *facts, e endpoint, r *row, chosen map[string]string) {
 	f.unconfirmed.add(r.list.UnconfirmedSince)
 	if said := e.said.FHIRVersion; said != "" {
@@ -175,7 +175,7 @@ func (f *facts) record() record.Endpoint {
 	return e
 }
 
-// brand creates a brand's record without its portals. Names and places come from all sources, and all other fields come
+// brand creates a brand's record without its portals. It takes names and places from all sources, and all other fields
 // from the best source.
 func (g *group) brand() record.Brand {
 	b := record.Brand{ID: g.id, Hidden: g.rows[0].listing.Hidden, Name: g.name()}
@@ -201,8 +201,8 @@ func (g *group) brand() record.Brand {
 	return b
 }
 
-// name returns the brand's name in the best source. If that source has several names for the brand, name returns the
-// most frequent one.
+// name returns the brand's name in the best source. If that source uses several names for the brand, name returns the
+// most frequent name.
 func (g *group) name() string {
 	said := map[string]int{}
 	for _, r := range g.rows {
@@ -215,7 +215,8 @@ func (g *group) name() string {
 
 func sortName(name string) string { return names.SortName(name) }
 
-// aliasesOf returns the unique names whose words differ from the brand's own name.
+// aliasesOf returns the brand's alternative names without duplicates. It omits names that have the same words as the
+// brand's own name.
 func aliasesOf(name string, all []string) []string {
 	seen := map[string]bool{sortName(name): true, "": true}
 	kept := []string{}
@@ -229,8 +230,8 @@ func aliasesOf(name string, all []string) []string {
 	return kept
 }
 
-// placesOf returns the brand's unique places. It omits a place known only by state if another place in that state has a
-// town or a ZIP code.
+// placesOf returns the brand's places without duplicates. It omits a place known only by state if another place in that
+// state has a town or a ZIP code.
 func placesOf(all []record.Location) []record.Location {
 	slices.SortFunc(all, func(a, b record.Location) int {
 		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State),

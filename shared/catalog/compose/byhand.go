@@ -9,7 +9,7 @@ import (
 type merger struct{ *round }
 
 // mergeByHand merges brands that an operator or a manually maintained list declares to be the same brand. The first
-// declaration for each brand applies; operators' declarations precede those of lists.
+// declaration for each brand applies, and operators' declarations come before declarations in lists.
 func (c *merger) mergeByHand(groups []*group) []*group {
 	byID := make(map[string]*group, len(groups))
 	for _, g := range groups {
@@ -41,7 +41,7 @@ func (c *merger) wasKnown(id string) bool {
 	return isBrand || isMerged || c.brands[id] != ""
 }
 
-// merges returns the requested merges in an order that does not depend on the input's order.
+// merges returns the requested merges. The order of the result does not depend on the order of the input.
 func (c *merger) merges(groups []*group) []Override {
 	var all []Override
 	for _, o := range c.in.Overrides {
@@ -70,9 +70,9 @@ func (c *merger) merges(groups []*group) []Override {
 	return all
 }
 
-// mayMerge reports whether a list's row may merge a brand. A row may merge a brand that occurs only in the same list or
-// in lists of lower priority. If no list contains the brand any longer, all of the brand's servers must have been at
-// the row's own hosts.
+// mayMerge reports whether a list's row may merge a brand. A row may merge a brand only if every listing of the brand
+// is in the same list or in a list with a lower priority. If no list contains the brand any longer, all of the brand's
+// servers must have been at the row's own hosts.
 func (c *round) mayMerge(r *row, id string, from *group) bool {
 	if from != nil {
 		return r.list.Trusted || !slices.ContainsFunc(from.rows, func(other *row) bool {
@@ -87,7 +87,8 @@ func (c *round) mayMerge(r *row, id string, from *group) bool {
 	return true
 }
 
-// current returns a brand's ID in this catalogue: either its own ID or the ID of the brand it was merged into.
+// current returns a brand's ID in this catalogue. The result is the brand's own ID or the ID of the brand it was merged
+// into.
 func (c *merger) current(id string, byID map[string]*group) string {
 	for byID[id] == nil {
 		next, merged := c.brands[id]
@@ -102,7 +103,7 @@ func (c *merger) current(id string, byID map[string]*group) string {
 	return id
 }
 
-// override applies the operators' decisions, except merges.
+// override applies all of the operators' decisions except merges.
 func (c *builder) override(made *draft) {
 	overrides := slices.Clone(c.in.Overrides)
 	slices.SortFunc(overrides, func(a, b Override) int {

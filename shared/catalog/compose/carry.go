@@ -14,9 +14,9 @@ import (
 type carrier struct{ *round }
 
 // carryOver retains published records that the lists no longer produce. IDs of merged brands continue to point to their
-// successors, and the other records become tombstones. If a list is missing or empty and none of its versions was ever
-// accepted, carryOver can't determine which records are gone. In that case it retains the records and marks them as
-// unconfirmed.
+// successors, and the other records become tombstones. If a list is missing or empty and no version of the list was
+// ever accepted, carryOver can't determine which records are gone. In that case, carryOver retains the records and
+// marks them as unconfirmed.
 //
 // A published record remains unchanged while its listings await an operator's approval.
 func (c *carrier) carryOver(made *draft) {
@@ -60,7 +60,7 @@ func (c *carrier) carryParts(made *draft, stays map[string]bool, blind time.Time
 	}
 }
 
-// keep marks the portals and endpoints of a published brand to be kept unchanged.
+// keep marks a published brand's portals and endpoints to be kept unchanged.
 func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	for _, portal := range b.PortalIDs {
 		stays[portal] = !c.in.Before.Portals[portal].Gone()
@@ -71,7 +71,8 @@ func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	}
 }
 
-// blindSince returns the time since which a list has been completely missing, or the zero time if no list is.
+// blindSince returns the time since which a list has been completely missing. It returns the zero time if no list is
+// missing.
 func (c *carrier) blindSince() time.Time {
 	var latest time.Time
 	for _, l := range c.in.Lists {
@@ -82,7 +83,7 @@ func (c *carrier) blindSince() time.Time {
 	return latest
 }
 
-// gone returns the state of a record that no list contains any longer.
+// gone returns the state of a record that is no longer in any list.
 func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	switch {
 	case before.RemovedAt != nil:
@@ -97,8 +98,8 @@ func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	return record.State{RemovedAt: &c.now}
 }
 
-// succeed adds to each brand the IDs of all brands merged into it, so that each of these IDs points directly to the
-// brand.
+// succeed adds to each brand the IDs of all brands that were merged into it. Each of these IDs then points directly to
+// the brand.
 func (c *carrier) succeed(made *draft) {
 	next := map[string]string{}
 	maps.Copy(next, c.in.Before.Successors)
@@ -128,7 +129,7 @@ func (m *draft) has(id string) bool {
 	return isBrand || isPortal || isEndpoint
 }
 
-// last follows a chain of merges and returns its last ID, or "" if no record has the last ID.
+// last follows a chain of merges and returns the last ID. It returns "" if no record has that ID.
 func (m *draft) last(next map[string]string, id string) string {
 	for range next {
 		into, merged := next[id]
@@ -143,7 +144,8 @@ func (m *draft) last(next map[string]string, id string) string {
 	return ""
 }
 
-// date sets each record's last-changed time to now or, for an unchanged record, to its previous time.
+// date sets each record's last-changed time. An unchanged record keeps its previous time, and any other record gets the
+// current time.
 func (c *carrier) date(made *draft) {
 	for id, b := range made.Brands {
 		before, known := c.in.Before.Brands[id]
@@ -205,7 +207,7 @@ func redate(made, before record.Catalog) {
 	}
 }
 
-// undated encodes a catalogue without the times at which its records were changed or removed.
+// undated encodes a catalogue without its records' change and removal times.
 func undated(of record.Catalog) string {
 	plain := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{},
@@ -238,7 +240,7 @@ func undatedState(s record.State) record.State {
 	return s
 }
 
-// goneSince returns s with the removal time from before if the record was already removed then.
+// goneSince returns s with the removal time from before if before was already removed.
 func goneSince(s, before record.State) record.State {
 	if s.RemovedAt != nil && before.RemovedAt != nil {
 		s.RemovedAt = before.RemovedAt

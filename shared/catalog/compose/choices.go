@@ -9,10 +9,10 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// choiceSize is the length of a choice. A choice only has to be unique among the portals of one brand.
+// choiceSize is the length of a choice. A choice must be unique only among a single brand's portals.
 const choiceSize = 8
 
-// markChoices marks those of a brand's portals that patients can't tell apart. Such portals keep their IDs, because
+// markChoices marks the portals of a brand that patients can't tell apart. Such portals keep their IDs, because
 // connections refer to the IDs.
 func (m *draft) markChoices(in Input) {
 	of := in.domainOf

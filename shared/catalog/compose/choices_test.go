@@ -56,7 +56,7 @@ func TestComposeMarksPortalsThatLookAlike(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal adds a portal and removes it again.
+// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal adds a portal and then removes it.
 func TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal(t *testing.T) {
 	t.Parallel()
 	const first, second = "https://api.odo.example/r4", "https://old.odo.example/fhir"

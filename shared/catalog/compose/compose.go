@@ -1,6 +1,6 @@
 // Package compose builds a catalogue from lists (docs/adr/0023-the-catalogue.md,
 // docs/adr/0027-names-and-duplicates.md). It decides which listings describe the same institution and which of the
-// institution's sources takes precedence. It also decides which IDs records have, and how to treat records that no list
+// institution's sources takes precedence. It also assigns IDs to records and decides how to treat records that no list
 // contains any longer. The package is pure: the same input produces the same catalogue, byte for byte, regardless of
 // the order of lists and listings.
 package compose
@@ -19,19 +19,20 @@ import (
 type List struct {
 	Source   string // ID of the source
 	Priority int    // if two sources conflict, the source with the higher priority takes precedence
-	Platform string // platform of servers for which the list states no platform; may be empty
-	// UnconfirmedSince is the time since which the source has been unreadable, or zero if the last read succeeded. If
-	// the source is unreadable, Listings holds the last accepted listings.
+	Platform string // platform of servers for which the list doesn't state a platform; may be empty
+	// UnconfirmedSince is the time at which the source became unreadable, or zero if the last read succeeded. If the
+	// source is unreadable, Listings holds the last accepted listings.
 	UnconfirmedSince time.Time
 	Listings         []listing.Listing
-	// Trusted marks a list of institutions that operators have created. A trusted list has an operator's authority.
+	// Trusted reports whether operators created the institutions in the list. A trusted list has an operator's
+	// authority.
 	Trusted bool
 }
 
 // Override is an operator's decision about a brand or a host. An override takes precedence over every list.
 type Override struct {
 	Kind OverrideKind
-	ID   string // ID of the brand, or of one merged into it; for Serves and Refuse, the host (catalog.Host)
+	ID   string // ID of the brand, or of a brand merged into it; for Serves and Refuse, the host (catalog.Host)
 	// meaning by kind. Merge: the successor's ID; Alias and Name: the text; Portal: the host; Serves: the platform
 	Value string
 }
@@ -46,7 +47,8 @@ const (
 	Merge OverrideKind = "merge"
 	Alias OverrideKind = "alias"
 	Named OverrideKind = "name"
-	// Portal allows a brand to have servers at a host. If the ID is EveryBrand, Portal allows this for all brands.
+	// Portal allows a brand to have servers at a host. If the ID is EveryBrand, every brand may have servers at the
+	// host.
 	Portal OverrideKind = "portal"
 	// Serves sets the platform of the servers at a host.
 	Serves OverrideKind = "platform"
@@ -54,17 +56,17 @@ const (
 	Refuse OverrideKind = "refuse"
 )
 
-// EveryBrand is the ID of a Portal override for a host that many institutions share, such as a vendor's host.
+// EveryBrand is the ID in a Portal override for a host that many institutions share, such as a vendor's host.
 const EveryBrand = "*"
 
-// Input holds everything that determines the composed catalogue.
+// Input holds the data from which Compose builds a catalogue.
 type Input struct {
 	Mode      string         // "test" or "live"; applies to all lists
-	Before    record.Catalog // as last published; zero if never published
+	Before    record.Catalog // last published catalogue; zero if never published
 	Lists     []List
 	Overrides []Override
-	// Platform returns the platform whose profile contains the host of a FHIR base, or "" if no profile does. Platform
-	// may be nil.
+	// Platform returns the platform whose profile contains the host of a FHIR base, or "" if no profile contains it.
+	// Platform may be nil.
 	Platform func(base string) string
 	// Domain returns the registrable domain of a host name (suffix.Domain). If Domain is nil, every host is its own
 	// domain.
@@ -72,10 +74,10 @@ type Input struct {
 	Now    time.Time
 }
 
-// Generic is the platform type of servers whose platform is unknown (platform.Generic).
+// Generic is the platform type for servers whose platform is unknown (platform.Generic).
 const Generic = "smart"
 
-// Compose builds the catalogue. It retains records of Before that no list contains any longer and sets their RemovedAt.
+// Compose builds the catalogue. It retains records from Before that are no longer in any list and sets their RemovedAt.
 // It also retains records from lists that could not be read and sets their UnconfirmedSince. Composing the result again
 // from the same lists yields the same bytes, regardless of the time.
 func Compose(in Input) (record.Catalog, Report) {
@@ -86,15 +88,15 @@ func Compose(in Input) (record.Catalog, Report) {
 	return in.settled(made, report)
 }
 
-// state is an intermediate result of settled.
+// state is an intermediate result in settled.
 type state struct {
 	made   record.Catalog
 	report Report
-	key    string // encoded catalogue without the times of its records
+	key    string // encoded catalogue without its records' times
 }
 
-// settled repeatedly composes the catalogue from its own result until a result repeats. The final result is either
-// stable or part of a cycle, from which settled always chooses the same member.
+// settled repeatedly composes the catalogue from the previous result until a result repeats. The final result is either
+// stable or part of a cycle. settled always chooses the same member of a cycle.
 func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Report) {
 	first := in.Before
 	seen := []state{{made: made, report: report, key: undated(made)}}
@@ -114,8 +116,8 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 }
 
 // settling is the maximum number of rounds until the result no longer changes. One round may not be enough for two
-// reasons: IDs chosen or merged by hand can contradict the published IDs, and the published catalogue affects which
-// servers must wait.
+// reasons. IDs that were chosen or merged manually can contradict the published IDs, and the published catalogue
+// affects which servers must wait.
 const settling = 32
 
 // isByHand reports whether an operator or a manually maintained list chose or merged any IDs.
@@ -126,8 +128,8 @@ func (in Input) isByHand() bool {
 		})
 }
 
-// round is one attempt to compose a catalogue from rows. Each step of a round has its own type for the state that only
-// this step needs.
+// round is a single attempt to compose a catalogue from rows. Each step in a round has its own type for the state that
+// only that step needs.
 type round struct {
 	in        Input
 	now       time.Time

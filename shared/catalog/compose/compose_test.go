@@ -34,10 +34,10 @@ func list(source string, listings ...listing.Listing) compose.List {
 	return compose.List{Source: source, Listings: listings}
 }
 
-// crowd returns institutions with different names at the shared server. Without these institutions, the shared server
-// would be treated as a single institution's own server.
+// crowd returns institutions with different names at the shared server. Without these institutions, compose would treat
+// the shared server as a single institution's own server.
 func crowd() compose.List {
-	const names = 9 // more than an institution's own server may have
+	const names = 9 // exceeds the limit for an institution's own server
 	others := make([]listing.Listing, 0, names)
 	for i := range names {
 		others = append(others, at(fmt.Sprintf("Marrow%c Clinic", 'a'+i), shared))
@@ -49,7 +49,7 @@ func input(lists ...compose.List) compose.Input {
 	return compose.Input{Mode: "live", Lists: lists, Now: noon}
 }
 
-// letting allows every brand to have servers at all of the lists' hosts, as an operator can.
+// letting allows every brand to have servers at all hosts in the lists, as an operator can.
 func letting(in compose.Input) compose.Input {
 	for _, l := range in.Lists {
 		for _, of := range l.Listings {
@@ -66,7 +66,7 @@ func letting(in compose.Input) compose.Input {
 	return in
 }
 
-// made composes a catalogue and checks the invariants that all catalogues satisfy.
+// made composes a catalogue and checks the invariants that every catalogue must satisfy.
 func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	t.Helper()
 	c, report := compose.Compose(in)
@@ -74,7 +74,7 @@ func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	return c, report
 }
 
-// failing is either a test or a single check of a property.
+// failing is either a test or a single property check.
 type failing interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -244,7 +244,7 @@ func TestComposeSeparatesSameNameInDifferentPlaces(t *testing.T) {
 }
 
 // TestComposeKeepsListingWithVagueLocationSeparate checks that a listing with a vague location is not joined with a
-// brand with a common name, or with either of two candidates.
+// brand that has a common name. It also checks that the listing is not joined with either of two candidates.
 func TestComposeKeepsListingWithVagueLocationSeparate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

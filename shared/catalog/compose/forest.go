@@ -1,6 +1,6 @@
 package compose
 
-// forest is a partition of numbers into sets. The root of a set is its smallest number.
+// forest is a partition of integers into sets. The root of each set is its smallest integer.
 type forest struct{ parents []int }
 
 func newForest(size int) forest {

@@ -25,7 +25,7 @@ type identifier struct {
 	heirs map[string]*group // for published brands set apart: the only group that may still be that brand
 }
 
-// groups returns the brands, ordered by their first row.
+// groups returns the brands in the order of their first rows.
 func (c *joiner) groups() []*group {
 	byRoot := map[int]*group{}
 	var groups []*group
@@ -42,9 +42,9 @@ func (c *joiner) groups() []*group {
 	return groups
 }
 
-// identify assigns an ID to each brand. The first choice is an ID that a manually maintained list has chosen. The
-// second is the published ID, looked up by the brand's current attributes. The third is the ID of a removed brand if
-// only this brand can be its successor. Otherwise, identify derives a new ID from the brand's attributes.
+// identify assigns an ID to each brand. It prefers an ID that a manually maintained list has chosen. Next, it looks up
+// the published ID by the brand's current attributes. Next, it uses a removed brand's ID if only this brand can be the
+// removed brand's successor. Otherwise, identify derives a new ID from the brand's attributes.
 func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.name(groups, servers)
 	taken := map[string]*group{}
@@ -71,7 +71,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	}
 }
 
-// name determines the possible IDs of each brand. If an ID is possible for two brands, neither brand gets that ID.
+// name determines each brand's possible IDs. If an ID is possible for two brands, neither brand gets that ID.
 func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	mixed := mixedNPIs(c.rows)
 	owners := map[string]*group{}
@@ -103,8 +103,8 @@ func (c *round) derive(parts ...string) string {
 	return ids.Derive(append([]string{"brand", c.in.Mode}, parts...)...)
 }
 
-// candidates returns the possible IDs of a brand. The IDs are derived from a business identifier, or from the name
-// together with a ZIP code, a server, or the brand's key in a list.
+// candidates returns a brand's possible IDs. Each ID is derived from a business identifier, or from the name and one
+// other attribute. The other attribute is a ZIP code, a server, or the brand's key in a list.
 func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	var classes [5][]string
 	for _, r := range g.rows {
@@ -167,15 +167,15 @@ func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 type claim struct {
 	group *group
 	order int  // position of the group
-	is    bool // whether the brand's own ID matches, rather than a merged brand's ID
+	is    bool // whether the brand's own ID matches, not a merged brand's ID
 	class int  // index of the matching candidate
 }
 
 // published restores the IDs with which brands were published. If two published brands have become one brand, published
 // keeps the ID of the brand that the best sources list at one of that brand's previous hosts. If several brands
-// qualify, published keeps the ID of the brand that has been unchanged for longest. The remaining IDs then point to the
-// kept ID. If one brand has become two, the brand with the attributes from which the ID was derived keeps the ID. The
-// other brand regains the ID that was merged.
+// qualify, published keeps the ID of the brand that has been unchanged for the longest time. The remaining IDs then
+// point to the kept ID. If one brand has become two, the brand with the attributes from which the ID was derived keeps
+// the ID. The other brand regains the ID that was merged.
 func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
@@ -218,7 +218,7 @@ func (c *identifier) claims(groups []*group) map[string]claim {
 }
 
 // chosenByLesser returns the published brands whose IDs were chosen by lower-priority rows in a group that belongs to a
-// better list. These brands are merged into that group.
+// better list. The caller merges these brands into that group.
 func (c *identifier) chosenByLesser(g *group) []string {
 	best, _ := (&unit{rows: g.rows}).best()
 	var all []string
@@ -279,7 +279,7 @@ func compareFirst(a, b bool) int {
 	return 1
 }
 
-// compareAge orders brands by how long they have existed unchanged, longest first.
+// compareAge orders brands by how long they have been unchanged, longest first.
 func compareAge(a, b record.Brand) int {
 	return cmp.Or(compareFirst(!a.Gone(), !b.Gone()), a.LastUpdated.Compare(b.LastUpdated), cmp.Compare(a.ID, b.ID))
 }

@@ -1,7 +1,7 @@
 package compose
 
-// inherit gives each brand without portals the portals of its parent brand (an affiliated brand in SMART App Launch
-// 2.2, section 8). It also lists each row's servers.
+// inherit gives each brand without portals its parent brand's portals (an affiliated brand in SMART App Launch 2.2,
+// section 8). It also lists each row's servers.
 func (c *reading) inherit(rows []*row) {
 	above := make(map[inList]*row, len(rows))
 	for _, r := range rows {
@@ -28,8 +28,8 @@ func (c *reading) inherit(rows []*row) {
 // inList identifies a listing by its source and its key.
 type inList struct{ source, key string }
 
-// portalOwner returns the row whose portals r uses: r itself, or the nearest ancestor of r that has portals. It returns
-// nil if neither r nor any ancestor has portals.
+// portalOwner returns the row whose portals r uses. The result is r itself or the nearest ancestor of r that has
+// portals. portalOwner returns nil if neither r nor any ancestor has portals.
 func (c *reading) portalOwner(r *row, own [][]*portal, above map[inList]*row) *row {
 	seen := map[*row]bool{}
 	of := r

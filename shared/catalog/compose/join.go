@@ -20,19 +20,19 @@ const (
 	// same name, plus the same vendor's customer number or the same institution's own server, without different places
 	RuleNameTenant Rule = "name_tenant"
 	RuleNameServer Rule = "name_server" // same name at a server that many institutions share, without different places
-	// same state and a name unique to the institution, if at least one side has no more precise place
+	// same state and a name unique to the institution, if at least one side has only the state
 	RuleNameState Rule = "name_state"
 )
 
 const (
-	// fewNames is the maximum number of names at an institution's own server. It exceeds one because hospitals list
-	// their departments and former names.
+	// fewNames is the maximum number of names at an institution's own server. It is greater than one because hospitals
+	// list their departments and former names.
 	fewNames = 8
 	// minCode is the minimum length of a vendor's customer number. codeNames is the maximum number of names that may
 	// share one customer number.
 	minCode   = 6
 	codeNames = 2
-	// rareWord is the maximum number of names that may contain a distinctive word.
+	// rareWord is the maximum number of names that may contain a word that counts as rare.
 	rareWord   = 10
 	minRare    = 4 // minimum number of letters in a rare word
 	wholeNames = 2 // minimum number of words in a distinctive name
@@ -180,7 +180,7 @@ func ownServers(rows []*row) owned {
 	return owned{hosts.upTo(fewNames), tenants.upTo(fewNames), codes.upTo(codeNames)}
 }
 
-// counts holds the set of names for each key.
+// counts holds a set of names for each key.
 type counts map[string]map[string]bool
 
 func (c counts) add(of, name string) {
@@ -200,15 +200,15 @@ func (c counts) upTo(most int) map[string]bool {
 	return few
 }
 
-// set is one of the sets of joined rows.
+// set is a set of joined rows.
 type set struct {
 	row    int // any row of the set
 	zips   []string
 	states []string
 }
 
-// roots returns, in order, the sets that contain the given rows of one name. For each set, it also returns all places
-// that the set has under that name.
+// roots returns, in order, the sets that contain the given rows. All of the given rows have the same name. For each
+// set, roots also returns all places that the set has under that name.
 func (c *joiner) roots(rows []int) []set {
 	byRoot := map[int]*set{}
 	for _, i := range rows {
@@ -229,9 +229,9 @@ func (c *joiner) roots(rows []int) []set {
 	return sets
 }
 
-// joinPlaced joins sets with the same name unless the sets are in different places. It joins sets known only by state
-// with each other and with the state's only known place. It joins sets without a place with each other. If isTold is
-// true, it also joins sets without a place with the only set that has a place.
+// joinPlaced joins sets that have the same name, unless the sets are in different places. Sets known only by state are
+// joined with each other and with the only known place in that state. Sets without a place are joined with each other.
+// If isTold is true, sets without a place are also joined with the only set that has a place.
 func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	c.joinInStates(sets, rule)
 	var nowhere, somewhere []int
@@ -251,8 +251,8 @@ func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	}
 }
 
-// joinNear joins rows with the same name and customer number whose places are near each other, since lists may contain
-// different sites or offices of the same institution.
+// joinNear joins rows that have the same name, the same customer number and nearby places. Lists may contain different
+// sites or offices of the same institution.
 func (c *joiner) joinNear(rows []int) {
 	for k, i := range rows {
 		for _, j := range rows[:k] {
@@ -263,7 +263,7 @@ func (c *joiner) joinNear(rows []int) {
 	}
 }
 
-// near is the maximum distance between two sites of one institution, in kilometres as computed by package geo.
+// near is the maximum distance in kilometres between two sites of the same institution, as computed by package geo.
 const near = 100
 
 func isNear(zip string, others []string) bool {
@@ -273,7 +273,7 @@ func isNear(zip string, others []string) bool {
 	})
 }
 
-// joinInStates joins sets known only by state with each other and with the state's only known place.
+// joinInStates joins sets known only by state with each other and with the only known place in that state.
 func (c *joiner) joinInStates(sets []set, rule Rule) {
 	vague, exact := map[string][]int{}, map[string]map[int]bool{}
 	for _, s := range sets {
@@ -311,13 +311,13 @@ func (c *joiner) joinRare() {
 	}
 }
 
-// words counts, for each word, the names that contain it.
+// words maps each word to the number of names that contain it.
 type words struct {
 	seen   map[string]int
 	common *names.Reader
 }
 
-// count adds the words of names. It counts each name only once per word.
+// count adds the words in names. It counts each word at most once per name.
 func (w words) count(byName map[string][]int) {
 	for name := range byName {
 		for _, word := range sorted(strings.Fields(name)) {

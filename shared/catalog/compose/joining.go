@@ -35,11 +35,11 @@ type doubt struct {
 	isNew bool // whether patients can't reach the server yet
 }
 
-// assessor determines which servers need an operator's decision.
+// assessor determines which servers require an operator's decision.
 type assessor struct{ *round }
 
-// doubts returns the claims that need an operator's decision, for both brands and portals. Rows of several brands may
-// refer to the same portal.
+// doubts returns the claims that require an operator's decision, for both brands and portals. Rows from several brands
+// may refer to the same portal.
 func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	var all []doubt
 	reached := c.reachedBefore()
@@ -58,8 +58,8 @@ func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	return all
 }
 
-// unitOf returns a brand's unit with the claims of the brand's rows. It also adds these claims to the portals that the
-// rows refer to.
+// unitOf returns a brand's unit with the claims from the brand's rows. It also adds these claims to the portals that
+// the rows refer to.
 func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
 	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
@@ -91,7 +91,7 @@ func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[strin
 	return brand
 }
 
-// claimsOf returns the claims of a row's portal. There is one claim per server that becomes an endpoint.
+// claimsOf returns the claims for a row's portal. Each server that becomes an endpoint has one claim.
 func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable bool) []serverClaim {
 	var claims []serverClaim
 	for _, e := range p.endpoints {
@@ -102,10 +102,11 @@ func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable b
 	return claims
 }
 
-// judge returns a unit's claims that need an operator's decision. A host needs no new decision in any of these cases:
+// judge returns the claims in a unit that require an operator's decision. A host doesn't need a new decision in any of
+// these cases:
 //
 // - an operator has already decided that the host belongs to the unit;
-// - a platform's profile contains the host, and a row of the best sources lists the host;
+// - a platform's profile contains the host, and a row from the best sources lists the host;
 // - the unit was published with the host, and the best sources still list the unit at a previously published host;
 // - the unit has not been published yet, and all of the best sources list the host.
 func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
@@ -138,7 +139,8 @@ func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	return all
 }
 
-// doubtful reports whether an operator must decide if a host belongs to a unit. It also returns the reason.
+// doubtful reports whether an operator must decide if a host belongs to a unit. It also returns the reason for the
+// decision.
 func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
 	reached map[string]bool,
 ) (Why, bool) {
@@ -167,7 +169,7 @@ func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading 
 	return NewHost, true
 }
 
-// best returns the highest priority of a unit's sources. ok is false if only operators created the unit.
+// best returns the highest priority among a unit's sources. ok is false if only operators created the unit.
 func (u *unit) best() (priority int, ok bool) {
 	for _, r := range u.rows {
 		if !r.list.Trusted {
@@ -177,7 +179,7 @@ func (u *unit) best() (priority int, ok bool) {
 	return priority, ok
 }
 
-// wait sets a claim aside. Published brands of the claim's rows remain unchanged, and brands that already have the
+// wait sets a claim aside. The published brands in the claim's rows remain unchanged, and brands that already have the
 // server retain their IDs.
 func (c *assessor) wait(d doubt) {
 	read := d.row
@@ -224,10 +226,10 @@ func (c *round) mayAdd(g *group, r *row, portal string) bool {
 		slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
 }
 
-// hostsBefore returns the hosts with which a brand was published, and the hosts of brands that an operator has merged
-// into that brand. If several published brands become one, a host that only some of these brands had counts only if the
-// best sources list the host (ADR 41). Otherwise, a list could publish a brand at both the hospital's host and the
-// list's own host, and then join that brand with the hospital.
+// hostsBefore returns the hosts with which a brand was published. It includes the hosts of brands that an operator has
+// merged into that brand. If several published brands become a single brand, a host that only some of these brands had
+// counts only if the best sources list it (ADR 41). Otherwise, a list could publish a brand at both the hospital's host
+// and the list's own host, and then join that brand with the hospital.
 func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
@@ -261,7 +263,7 @@ func (g *group) isAt(host string, priority int) bool {
 }
 
 // hostsOf returns the hosts of a published brand's servers. If the brand is gone, hostsOf includes former hosts,
-// because the brand's ID may be used again only with these hosts.
+// because the brand's ID may be reused only with these hosts.
 func (c *round) hostsOf(b record.Brand) map[string]bool {
 	hosts := map[string]bool{}
 	for _, portal := range b.PortalIDs {
@@ -293,8 +295,8 @@ func (c *assessor) reachedBefore() map[string]bool {
 	return bases
 }
 
-// showHosts adds hosts to the portals of brands with several portals and of brands with the same name. Patients can
-// then distinguish portals by the server's host, which a list can't forge.
+// showHosts adds hosts to portals if their brand has several portals or shares its name with another brand. Patients
+// can then distinguish the portals by the server's host, which a list can't forge.
 func (m *draft) showHosts() {
 	shown, named := map[string]bool{}, map[string]int{}
 	for _, b := range m.Brands {

@@ -50,7 +50,7 @@ func reached(c record.Catalog, brand string) []string {
 	return slices.Compact(bases)
 }
 
-// joinings returns the ways in which a list's row can try to join the hospital.
+// joinings returns all the ways in which a list's row can try to join the hospital.
 func joinings(hospital record.Brand, endpoint record.Endpoint) map[string]func(*listing.Listing) {
 	return map[string]func(*listing.Listing){
 		"by its NPI":          func(l *listing.Listing) { l.NPIs = []string{hospitalNPI} },
@@ -94,7 +94,7 @@ func TestComposeRejectsUnknownHostForHospital(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPublishedHospitalWhenRowChanges edits the published rows of both the hospital and the attacker.
+// TestComposeKeepsPublishedHospitalWhenRowChanges edits the hospital's and the attacker's published rows.
 func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	t.Parallel()
 	edited, added := hospitalList(), hospitalList()
@@ -138,7 +138,7 @@ func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	}
 }
 
-// TestComposeIgnoresIDChosenByLowerPriorityList covers a row of a lower-priority list that joins the hospital and
+// TestComposeIgnoresIDChosenByLowerPriorityList covers a row in a lower-priority list that joins the hospital and
 // chooses an ID for the hospital.
 func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 	t.Parallel()
@@ -159,7 +159,7 @@ func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 }
 
 // TestComposeRejectsOlderBrandsHostWhenItJoinsHospital covers a row that was published at both the hospital's host and
-// the row's own host, and then adopts the hospital's NPI.
+// the row's own host. The row then adopts the hospital's NPI.
 func TestComposeRejectsOlderBrandsHostWhenItJoinsHospital(t *testing.T) {
 	t.Parallel()
 	both := func(l *listing.Listing) { withServer(l, hospitalURL) }
@@ -205,7 +205,7 @@ func TestComposeTrustsPlatformOnlyForKnownHost(t *testing.T) {
 	}
 }
 
-// knownHosts returns the platform whose profile contains the host in these tests.
+// knownHosts returns the platform whose profile contains a host in these tests.
 func knownHosts(base string) string {
 	for host, platform := range map[string]string{
 		"https://fhir.epic.example/":   "epic",

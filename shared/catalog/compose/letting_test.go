@@ -177,8 +177,8 @@ func TestComposeShowsHostsIfBrandHasSeveralPortals(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsServersPublishedBefore covers an upgrade: servers that the previous release published without an
-// operator's decision stay published and do not wait for approval.
+// TestComposeKeepsServersPublishedBefore covers an upgrade. Servers that the previous release published without an
+// operator's decision stay published and don't wait for approval.
 func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -213,8 +213,8 @@ func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	})
 }
 
-// TestComposeRejectsUnknownHostsFromLowerPriorityLists checks that lower-priority lists never give a better list's
-// brand, or a platform, a server at an unapproved host, regardless of the sequence of steps.
+// TestComposeRejectsUnknownHostsFromLowerPriorityLists checks that a lower-priority list never adds a server at an
+// unapproved host to a better list's brand or to a platform. The test tries arbitrary sequences of steps.
 func TestComposeRejectsUnknownHostsFromLowerPriorityLists(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -262,7 +262,8 @@ func isEvil(base string) bool {
 	return host == "zz.evil.example" || host == "aa.evil.example"
 }
 
-// anyHostile generates a listing at the attacker's servers that copies any attributes of published brands.
+// anyHostile generates a listing at the attacker's servers. The listing copies arbitrary attributes from published
+// brands.
 func anyHostile(t *rapid.T, ours record.Catalog) listing.Listing {
 	l := anyListing(t)
 	ids := []string{"", nobody}

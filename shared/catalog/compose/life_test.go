@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// next composes the lists one hour after the catalogue before.
+// next composes the lists with a time one hour after the previous catalogue.
 func next(t *testing.T, before record.Catalog, lists ...compose.List) (record.Catalog, compose.Report) {
 	t.Helper()
 	in := input(lists...)
@@ -141,8 +141,8 @@ func TestComposeDropsAmbiguousID(t *testing.T) {
 	}
 }
 
-// TestComposeSeparatesListingsWithOnlyName covers listings that differ only in details, so that their IDs have to be
-// derived from the listings' entire content.
+// TestComposeSeparatesListingsWithOnlyName covers listings that differ only in details. Their IDs must be derived from
+// the listings' entire content.
 func TestComposeSeparatesListingsWithOnlyName(t *testing.T) {
 	t.Parallel()
 	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"},

@@ -52,7 +52,7 @@ func (g *group) isUsable(servers map[string]*facts) bool {
 	})
 }
 
-// kept returns a portal's servers that become endpoints.
+// kept returns the portal's servers that become endpoints.
 func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*facts) []string {
 	var bases []string
 	for _, e := range p.endpoints {
@@ -70,7 +70,7 @@ func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*fac
 func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() || f.isOff }
 
 // portalID returns the ID that a list has chosen for the portal, or an ID derived from the portal's key, endpoints or
-// URL. It returns "" if the portal has none of these properties.
+// URL. It returns "" if the portal doesn't have any of these properties.
 func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) string {
 	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
 	if id, ok := ids.ParseUUID(p.said.ID); ok {
@@ -113,7 +113,7 @@ func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *ro
 }
 
 // record returns the portal's record. Each field comes from the best source. A portal without a name gets the name of
-// its only brand or a generic name, since URLs are not published.
+// its only brand or a generic name, because URLs are not published.
 func (m *madePortal) record(id string, servers map[string]*facts) record.Portal {
 	p := record.Portal{ID: id}
 	slices.SortFunc(m.said, func(a, b saidPortal) int { return cmp.Compare(a.order, b.order) })

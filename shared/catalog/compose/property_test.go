@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// anyListing generates listings from few names, places and servers, so that many listings are equal or nearly equal.
+// anyListing generates listings from a small set of names, places and servers, so that many listings are equal or
+// nearly equal.
 func anyListing(t *rapid.T) listing.Listing {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
 	name := pick("prefix", "", "", "TX - ", "MA - ") +
@@ -110,8 +111,7 @@ func TestComposeIsOrderIndependentAndIdempotent(t *testing.T) {
 	})
 }
 
-// TestComposeResolvesEveryPublishedID checks that every published ID still resolves, regardless of how the lists
-// change.
+// TestComposeResolvesEveryPublishedID checks that every published ID still resolves, no matter how the lists change.
 func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -139,7 +139,7 @@ func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	})
 }
 
-// TestComposeNeverJoinsTwoPlacesByName checks that all rows joined only by name, state, ZIP code and shared servers are
+// TestComposeNeverJoinsTwoPlacesByName checks that rows joined only by name, state, ZIP code and shared servers are all
 // in the same place.
 func TestComposeNeverJoinsTwoPlacesByName(t *testing.T) {
 	t.Parallel()

@@ -14,13 +14,13 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// everyNth is the sampling interval for rows of public data. Soak tests and benchmarks compose all rows.
+// everyNth is the sampling interval for rows in public data. Soak tests and benchmarks compose all rows.
 const everyNth = 5
 
-// isSoak reports whether all rows should be tested (make soak).
+// isSoak reports whether to test all rows (make soak).
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// sampled returns the input of all public data in a soak test, and of a sample of its rows otherwise.
+// sampled returns all public data in a soak test, and a sample of the rows otherwise.
 func sampled(t *testing.T) (in compose.Input, nth int) {
 	t.Helper()
 	in, nth = published(t), 1
@@ -37,7 +37,7 @@ func sampled(t *testing.T) (in compose.Input, nth int) {
 	return in, everyNth
 }
 
-// published returns the input of the public data, which is stored beside the repository, never inside it.
+// published returns the public data as compose input. The data is stored beside the repository, never inside it.
 func published(tb testing.TB) compose.Input {
 	tb.Helper()
 	file, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "catalog", "us-endpoints.ndjson.gz"))

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// TestComposeAcceptsMostHostsOfPublicData counts the waiting servers of the public data, and the hosts of these
-// servers. It covers a first publication and the combination of a collector's list with vendors' lists.
+// TestComposeAcceptsMostHostsOfPublicData counts the waiting servers in the public data and their hosts. It covers a
+// first publication and the combination of a collector's list with vendors' lists.
 func TestComposeAcceptsMostHostsOfPublicData(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -40,7 +40,8 @@ func TestComposeAcceptsMostHostsOfPublicData(t *testing.T) {
 	}
 }
 
-// ofVendors splits the data into one list per platform. Each list contains the rows at hosts in the platform's profile.
+// ofVendors splits the data into one list per platform. Each list contains the rows whose hosts are in the platform's
+// profile.
 func ofVendors(t *testing.T, all []listing.Listing) []compose.List {
 	t.Helper()
 	platforms, err := platform.NewRegistry()

@@ -6,10 +6,10 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// renamed looks for published brands whose attributes have changed. It matches the only brand at a server if that
-// server also had only one brand before, under a different name. It also matches the only brand with a rare name if
-// that brand is now at a different server. Each matched brand retains its ID. The ID derived from the new attributes
-// becomes an alias of the retained ID, so that the next composition can look up the brand directly.
+// renamed looks for published brands whose attributes have changed. It matches the only brand at a server if the server
+// previously had only one brand, under a different name. It also matches the only brand with a rare name if that brand
+// is now at a different server. Each matched brand retains its ID. The ID derived from the new attributes becomes an
+// alias of the retained ID, so that the next composition can look up the brand directly.
 func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	gone := map[string]record.Brand{}
 	for id, b := range c.in.Before.Brands {
@@ -60,7 +60,7 @@ func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[s
 	}
 }
 
-// canBe reports whether a group may be a published brand, based on the places of both.
+// canBe reports whether a group may be a published brand, based on their places.
 func (g *group) canBe(b record.Brand) bool {
 	if len(b.Locations) == 0 {
 		return true

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Report summarises the composition of a catalogue for an operator.
+// Report summarises a catalogue's composition for an operator.
 type Report struct {
 	Listings  int   `json:"listings"` // number of listings read
 	Brands    Count `json:"brands"`
@@ -16,8 +16,8 @@ type Report struct {
 	Endpoints Count `json:"endpoints"`
 	Suspended int   `json:"suspended"` // number of endpoints to which patients can't be sent
 
-	// Duplicates is the number of brands with more than one listing. Extra is the number of these brands' additional
-	// listings, and Joined counts the additional listings by rule.
+	// Duplicates is the number of brands with more than one listing. Extra is the number of additional listings for
+	// these brands. Joined counts the additional listings by rule.
 	Duplicates int          `json:"duplicates"`
 	Extra      int          `json:"extra"`
 	Joined     map[Rule]int `json:"joined"`
@@ -44,7 +44,7 @@ type Cluster struct {
 	Sources  []string `json:"sources"`
 }
 
-// Seen counts occurrences and holds the first few of these occurrences.
+// Seen counts occurrences and holds the first few.
 type Seen struct {
 	Count int      `json:"count"`
 	First []string `json:"first"`
@@ -53,7 +53,7 @@ type Seen struct {
 // Conflict is a kind of contradiction between lists or overrides.
 type Conflict string
 
-// Drop is the reason why the catalogue does not contain an entry of a list.
+// Drop is the reason why the catalogue omits a list entry.
 type Drop string
 
 const (
@@ -72,13 +72,13 @@ const (
 	droppedRefused Drop = "refused" // a server is at a host that an operator has refused
 )
 
-// firstFew and biggest are the numbers of entries that the report lists.
+// firstFew and biggest are the maximum numbers of entries that the report lists.
 const (
 	firstFew = 20
 	biggest  = 20
 )
 
-// reporter counts conflicts and omissions while a catalogue is being composed.
+// reporter counts conflicts and omissions during the composition of a catalogue.
 type reporter struct{ Report }
 
 func newReporter() *reporter {
@@ -123,7 +123,7 @@ func (r *reporter) count(g *group, b record.Brand) {
 	r.Biggest = append(r.Biggest, Cluster{b.ID, b.Name, len(g.rows), sorted(sources)})
 }
 
-// summed returns the report on a composed catalogue.
+// summed returns the report for a composed catalogue.
 func (c *round) summed(made record.Catalog, doubted []Wait) Report {
 	r := c.report.Report
 	r.Listings, r.Waiting = c.withheld.listings, c.withheld.waiting(doubted)

@@ -53,7 +53,7 @@ type endpoint struct {
 	server *server
 }
 
-// readRows reads all lists. The order of the resulting rows does not depend on the order of the lists.
+// readRows reads all lists. The order of the returned rows does not depend on the order of the lists.
 func (c *reading) readRows(lists []List) []*row {
 	lists = slices.Clone(lists)
 	var rows []*row
@@ -155,7 +155,7 @@ func readLocation(said record.Location) record.Location {
 	return l
 }
 
-// locate collects the row's places, including any place in the row's name.
+// locate collects the row's places, including any place that the row's name mentions.
 func (r *row) locate() {
 	if r.name.State != "" && !slices.ContainsFunc(r.locations,
 		func(l record.Location) bool { return l.State == r.name.State }) {
@@ -204,7 +204,7 @@ func (c *reading) server(address string) *server {
 	return s
 }
 
-// sorted returns the unique texts in order. The result is never nil.
+// sorted returns the texts in order, without duplicates. The result is never nil.
 func sorted(texts []string) []string {
 	texts = slices.Clone(texts)
 	slices.Sort(texts)

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Wait is a listed server that awaits an operator's approval (docs/adr/0041-joining-a-hospital.md). Until then, the
-// server is not in the catalogue, or its platform is not trusted.
+// Wait is a listed server that awaits an operator's approval (docs/adr/0041-joining-a-hospital.md). Until the operator
+// approves the server, either the catalogue omits the server or the server's platform is not trusted.
 type Wait struct {
 	Host     string
 	Why      Why
@@ -61,7 +61,7 @@ func (a *withheld) remaining(rows []*row) []*row {
 	return left
 }
 
-// withoutWithheld returns a row without the servers that were set aside, or nil if no servers remain.
+// withoutWithheld returns a row without the servers that were set aside. It returns nil if no servers remain.
 func (a *withheld) withoutWithheld(r *row) *row {
 	out := a.rows[r]
 	if len(out) == 0 {
@@ -114,7 +114,7 @@ func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	maps.DeleteFunc(c.heirs, func(id string, _ *group) bool { return several[id] })
 }
 
-// portalsOf returns the IDs of the portals with which a group would be published.
+// portalsOf returns the portal IDs with which a group would be published.
 func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]bool {
 	all, isUsable := map[string]bool{}, g.isUsable(servers)
 	for _, r := range g.rows {
@@ -132,8 +132,8 @@ func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]b
 	return all
 }
 
-// couldBe returns the published brands that a group may be, based on the group's attributes or the IDs that the group's
-// rows choose.
+// couldBe returns the published brands that a group may be, based on the group's attributes or on the IDs that its rows
+// choose.
 func (c *identifier) couldBe(g *group) []string {
 	all := make([]string, 0, len(g.candidates)+len(g.rows))
 	for _, id := range g.candidates {
@@ -147,10 +147,10 @@ func (c *identifier) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside removes the servers that need an operator's decision from the rows. It reports whether it removed any
-// servers, in which case the caller composes again without them. setAside first removes servers that were never
-// published. Only if there are no such servers, it removes published servers whose brand would become part of another
-// brand, starting with the lowest priority. A new row therefore never affects a published brand.
+// setAside removes the servers that require an operator's decision from the rows. It reports whether it removed any
+// servers. If it did, the caller composes again without those servers. setAside first removes servers that were never
+// published. If there are none, setAside removes published servers whose brand would become part of another brand,
+// lowest priority first. As a result, a new row never affects a published brand.
 func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {

@@ -1,6 +1,6 @@
-// Package geo provides offline facts about places in the United States: the state of a ZIP code, the names of states,
-// and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). It contains no data on
-// towns, since lists provide the towns.
+// Package geo provides offline geographic data about the United States. The data includes each ZIP code's state, the
+// names of states, and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). It
+// doesn't include towns, because lists provide them.
 package geo
 
 import (
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// prefixes has one line per three-digit ZIP code prefix: the digits, the state, and the latitude and longitude of the
-// area's approximate centre in degrees. All lines have the same width, so that a line can be located without reading
-// the lines before it. The table was created for this project, based on the postal service's areas. Unused and military
-// prefixes have no state.
+// prefixes has one line per three-digit ZIP code prefix. Each line contains the digits, the state, and the latitude and
+// longitude of the area's approximate centre in degrees. All lines have the same width, so that a lookup can jump
+// directly to a line. The table was created for this project, based on the postal service's areas. Unused and military
+// prefixes don't have a state.
 //
 //go:embed prefixes.txt
 var prefixes string
@@ -23,7 +23,8 @@ const (
 	noState   = "--"
 
 	earthRadius = 6371 // in kilometres
-	// Assumed distances, in kilometres, between ZIP codes that differ only in the last digit or only in the last two.
+	// Assumed distances, in kilometres, between ZIP codes that differ only in the last digit or only in the last two
+	// digits.
 	sameFour   = 6.0
 	samePrefix = 20.0
 )
@@ -66,8 +67,8 @@ func Distance(a, b string) (km float64, ok bool) {
 	return max(samePrefix, from.to(to)), true // areas of the same city have almost the same centre
 }
 
-// Nearest returns the approximate distance in kilometres between a ZIP code and the nearest of the other ZIP codes. ok
-// is false if the ZIP code is unknown, or if all of the other ZIP codes are.
+// Nearest returns the approximate distance in kilometres between a ZIP code and the nearest ZIP code in a list. ok is
+// false if the ZIP code is unknown, or if every ZIP code in the list is unknown.
 func Nearest(others []string, zip string) (km float64, ok bool) {
 	for _, other := range others {
 		if away, isKnown := Distance(other, zip); isKnown && (!ok || away < km) {
@@ -77,7 +78,7 @@ func Nearest(others []string, zip string) (km float64, ok bool) {
 	return km, ok
 }
 
-// area is the area of all ZIP codes that share a three-digit prefix.
+// area covers all ZIP codes that share a three-digit prefix.
 type area struct {
 	state               string
 	latitude, longitude float64 // in degrees

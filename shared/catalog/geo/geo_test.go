@@ -35,7 +35,7 @@ func TestStateReturnsStateOfZIP(t *testing.T) {
 	}
 }
 
-// TestPrefixesHaveValidStates checks that every line has the correct width and a valid state. A line of a different
+// TestPrefixesHaveValidStates checks that every line has the correct width and a valid state. A line with a different
 // width would shift all later lines.
 func TestPrefixesHaveValidStates(t *testing.T) {
 	t.Parallel()
@@ -52,7 +52,7 @@ func TestPrefixesHaveValidStates(t *testing.T) {
 		states[state] = true
 	}
 	for code := range geo.States() {
-		if !states[code] && code != "AS" && code != "MP" { // these two share prefixes with Hawaii and Guam
+		if !states[code] && code != "AS" && code != "MP" { // these two areas share prefixes with Hawaii and Guam
 			t.Errorf("no ZIP code is in %s", code)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package health defines the health of catalogue endpoints (docs/adr/0030-health-of-endpoints.md). It defines each
-// endpoint's state, with the state's start and cause, and a summary per mode for searches. The state is derived from
-// two sources: a daily probe of the endpoint's discovery, and the token requests of real connections. The package does
-// not depend on a store, HTTP or a clock. It stores no content from an endpoint: a cause is an error class.
+// endpoint's state, the state's start and cause, and a per-mode summary for searches. The state is derived from two
+// sources: a daily probe of the endpoint's discovery, and the token requests of real connections. The package does not
+// depend on a store, HTTP or a clock. It doesn't store any content from an endpoint; a cause is only an error class.
 package health
 
 import (
@@ -56,41 +56,41 @@ type Finding struct {
 	Cause string
 	// Silent reports that no server responded. Possible causes are DNS, the server's network and our own network.
 	Silent bool
-	// Busy reports that the server limited the rate of requests. A rate limit indicates nothing about the server's
+	// Busy reports that the server limited the request rate. A rate limit doesn't indicate anything about the server's
 	// health.
 	Busy bool
 	// Wait is the delay that the server requested.
 	Wait time.Duration
-	// Token is the name of the token endpoint for Observer. It is empty if the discovery did not return a token
-	// endpoint.
+	// Token is the token endpoint's name for Observer. It is empty if the discovery did not return a token endpoint.
 	Token string
 	// DiscoveredURLs contains the URLs in the discovery. It is zero if there was no discovery, or if a
 	// CapabilityStatement was used instead.
 	DiscoveredURLs DiscoveredURLs
 }
 
-// DiscoveredURLs holds the URLs of an endpoint's discovery. They are used when the endpoint's row is published, and are
-// shown to an operator.
+// DiscoveredURLs holds the URLs found during an endpoint's discovery. The URLs are used to publish the endpoint's row
+// and are shown to an operator.
 type DiscoveredURLs struct {
 	EndpointID string
 	Mode       string
 	SeenAt     time.Time
 	Pins       catalog.Pins
-	// Untrusted lists the URLs whose origins are neither that of the FHIR base nor one that the platform uses for all
-	// customers. Only an operator can confirm that these URLs belong to the institution. If Untrusted is not empty, the
-	// endpoint must not be pinned to the discovered URLs.
+	// Untrusted lists the URLs with an unexpected origin. The expected origins are the FHIR base's origin and the
+	// origins that the platform uses for all customers. Only an operator can confirm that the listed URLs belong to the
+	// institution. If Untrusted is not empty, the endpoint must not be pinned to the discovered URLs.
 	Untrusted []catalog.Departure `json:"Abroad"` // Sum's hash includes this name
-	// Bundle is the URL of a list of the server's institutions, from which an operator can create a source.
+	// Bundle is the URL of a list of the server's institutions. An operator can create a source from the list.
 	Bundle string `json:",omitempty"`
 }
 
-// Observed summarises the results of real connections' requests to an endpoint's token endpoint.
+// Observed summarises the responses of an endpoint's token endpoint to real connections.
 type Observed struct {
 	Answered int  // token requests that returned a token or definitely rejected a grant
 	Failing  bool // whether the most recent requests all failed because of the server
 }
 
-// Sum identifies the discovered URLs regardless of the time of discovery. It is empty for the zero value.
+// Sum returns a hash that identifies the discovered URLs. The hash does not depend on the discovery time, and it is
+// empty for the zero value.
 func (s DiscoveredURLs) Sum() string {
 	if s.EndpointID == "" {
 		return ""

@@ -23,7 +23,7 @@ type step struct {
 
 const quarter = 15 * time.Minute
 
-// TestAfterCombinesProbesAndConnections tests all of After's rules.
+// TestAfterCombinesProbesAndConnections tests every rule in After.
 func TestAfterCombinesProbesAndConnections(t *testing.T) {
 	t.Parallel()
 	works, fails := health.Observed{Answered: 3}, health.Observed{Failing: true}
@@ -102,7 +102,7 @@ func TestAfterCombinesProbesAndConnections(t *testing.T) {
 }
 
 // TestAfterPreservesStateWhenServerIsBusy checks that probing a busy server does not affect the server's state. It also
-// checks that the server is not probed again before the delay that the server requests.
+// checks that the next probe waits for the delay that the server requests.
 func TestAfterPreservesStateWhenServerIsBusy(t *testing.T) {
 	t.Parallel()
 	well := health.Record{EndpointID: endpointID}.After(health.Finding{Token: "t"}, health.Observed{}, noon)
@@ -118,8 +118,8 @@ func TestAfterPreservesStateWhenServerIsBusy(t *testing.T) {
 	}
 }
 
-// TestAfterBacksOffWhileEndpointIsFailing checks that a failing endpoint is probed again after 15 minutes, and that the
-// wait then doubles each time, up to three days.
+// TestAfterBacksOffWhileEndpointIsFailing checks that a failing endpoint is probed again after 15 minutes. It also
+// checks that the delay then doubles after each failure, up to three days.
 func TestAfterBacksOffWhileEndpointIsFailing(t *testing.T) {
 	t.Parallel()
 	r, at, probes := health.Record{EndpointID: endpointID}, noon, 0

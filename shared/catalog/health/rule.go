@@ -3,22 +3,23 @@ package health
 import "time"
 
 const (
-	// degradedAfter is the number of consecutive failed probes of any kind after which an endpoint is degraded.
+	// degradedAfter is the number of consecutive failed probes after which an endpoint is degraded, regardless of the
+	// cause.
 	degradedAfter = 2
-	// downAfter is the number of consecutive failed probes after which an endpoint is down, provided that the first
-	// failed probe was at least downWithin ago.
+	// downAfter is the number of consecutive failed probes after which an endpoint is down. The endpoint is down only
+	// if the first failed probe was at least downWithin ago.
 	downAfter  = 3
 	downWithin = 30 * time.Minute
 	// longestWait is the longest delay that a server may request.
 	longestWait = 24 * time.Hour
-	// tokenCause is the Cause of an endpoint whose discovery works but whose token endpoint fails.
+	// tokenCause is the Cause for an endpoint whose discovery works but whose token endpoint fails.
 	tokenCause = "token_endpoint"
-	// busyCause is the Cause of a server that limits the rate of our requests.
+	// busyCause is the Cause for a server that limits our request rate.
 	busyCause = "limited"
 )
 
-// After returns the record after a probe at time now. o contains the results of connections since the first consecutive
-// failure, at most an hour ago. A single failed probe never makes an endpoint Down: that state requires several
+// After returns the record after a probe at time now. o contains the connections' results since the first consecutive
+// failure, for at most the last hour. A single failed probe never makes an endpoint Down; that state requires several
 // failures over a period. Successful real connections outweigh a failed probe. A single success restores the endpoint
 // immediately.
 func (r Record) After(f Finding, o Observed, now time.Time) Record {

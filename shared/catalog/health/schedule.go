@@ -7,21 +7,21 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// wander is the range of the daily shift of an endpoint's probe time. The shift ensures that the probe does not
-	// coincide with nightly maintenance every night.
+	// wander is the range of the daily shift in an endpoint's probe time. The shift prevents the probe from coinciding
+	// with nightly maintenance every night.
 	wander = 2 * time.Hour
-	// firstProbes is the time per endpoint over which the first probes of a new catalogue are spread. The total spread
-	// is at most one day.
+	// firstProbes is the time per endpoint over which a new catalogue's first probes are spread. The total spread is at
+	// most one day.
 	firstProbes = 3 * time.Second
-	// retryFirst is the wait before a failed endpoint is probed again. The wait doubles with each failure, up to
+	// retryFirst is the delay before a failed endpoint is probed again. The delay doubles after each failure, up to
 	// retryLongest.
 	retryFirst   = 15 * time.Minute
 	retryLongest = 3 * day
 )
 
-// DueAt returns the time of an endpoint's next probe. If the endpoint has a record, DueAt returns the time in the
-// record. Otherwise it returns a time after publication that depends on the endpoint's ID and the number of endpoints
-// in the catalogue.
+// DueAt returns an endpoint's next probe time. If the endpoint has a record, DueAt returns the time in the record.
+// Otherwise, it returns a time after publication that depends on the endpoint's ID and the number of endpoints in the
+// catalogue.
 func DueAt(r Record, published time.Time, endpoints int) time.Time {
 	if !r.NextAt.IsZero() {
 		return r.NextAt
@@ -42,7 +42,7 @@ func nextDaily(id string, now time.Time) time.Time {
 	}
 }
 
-// retryAfter returns the wait after the given number of consecutive failures, with ten per cent jitter.
+// retryAfter returns the delay after the given number of consecutive failures, with ten per cent jitter.
 func retryAfter(id string, failures int) time.Duration {
 	wait := min(retryFirst<<min(failures-1, 16), retryLongest)
 	return wait - wait/10 + share(wait/5, "retry", id)

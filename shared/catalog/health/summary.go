@@ -15,7 +15,7 @@ import (
 
 // Format of a summary: the magic, followed by one entry per endpoint that was ever probed, ordered by ID. An entry
 // consists of the ID (16 bytes), the state (one byte) and the minute of the last check (four bytes, since 1970,
-// big-endian). A summary is read in place, so that a search does not have to wait for decoding.
+// big-endian). A summary is read in place, so that a search doesn't have to wait for decoding.
 const (
 	magic    = "rbhealth1\n"
 	idBytes  = 16
@@ -23,10 +23,10 @@ const (
 	sumBytes = 8
 )
 
-// states returns the states in the order of their codes in a summary.
+// states returns the states in the order of their summary codes.
 func states() []State { return []State{OK, Degraded, Down, Unknown} }
 
-// Summary holds the health of all of a mode's endpoints. The zero value has no entries.
+// Summary holds the health of a mode's endpoints. The zero value is an empty summary.
 type Summary struct{ entries []byte }
 
 // Status is an endpoint's health, as shown in responses.
@@ -35,7 +35,7 @@ type Status struct {
 	CheckedAt time.Time `json:"checked_at,omitzero"`
 }
 
-// Summarize creates a summary of records. It omits endpoints that were never probed.
+// Summarize creates a summary from records. It omits endpoints that were never probed.
 func Summarize(records []Record) Summary {
 	records = slices.Clone(records)
 	slices.SortFunc(records, func(x, y Record) int { return cmp.Compare(x.EndpointID, y.EndpointID) })
@@ -74,7 +74,8 @@ func ReadSummary(document []byte) (Summary, error) {
 // Bytes encodes the summary for storage as an object.
 func (s Summary) Bytes() []byte { return append([]byte(magic), s.entries...) }
 
-// States identifies the states in the summary. Two summaries that differ only in probe times have the same value.
+// States returns a value that identifies the states in the summary. Two summaries that differ only in probe times have
+// the same value.
 func (s Summary) States() string {
 	sum := sha256.New()
 	for at := 0; at < len(s.entries); at += entry {
@@ -99,9 +100,8 @@ func (s Summary) Of(endpointID string) Status {
 	return Status{State: states()[found[0]], CheckedAt: time.Unix(minute*secondsOfAMinute, 0).UTC()}
 }
 
-// Best returns the best state among several endpoints, such as those of one brand, since one working endpoint is enough
-// to connect. Unknown is better than Degraded, which is better than Down. If there are no endpoints, Best returns
-// Unknown.
+// Best returns the best state among several endpoints, such as a brand's endpoints. A single working endpoint is enough
+// to connect. Unknown is better than Degraded, which is better than Down. If the list is empty, Best returns Unknown.
 func (s Summary) Best(endpointIDs []string) State {
 	best := Down
 	order := []State{OK, Unknown, Degraded, Down}
@@ -119,7 +119,7 @@ func (s Summary) Best(endpointIDs []string) State {
 // Len returns the number of endpoints in the summary.
 func (s Summary) Len() int { return len(s.entries) / entry }
 
-// key parses a lowercase UUID with dashes, which is the form in which IDs are stored.
+// key parses a lowercase UUID with dashes. IDs are stored in this form.
 func key(id string) (parsed [idBytes]byte, ok bool) {
 	digits := make([]byte, 0, 2*idBytes)
 	for i, part := range strings.SplitN(id, "-", 5) {
@@ -142,10 +142,10 @@ func (s Summary) Version(at time.Time) string {
 	return at.UTC().Format(versionTime) + "-" + hex.EncodeToString(sum[:sumBytes])
 }
 
-// versionTime is the format of the time in a version, the same as for snapshots.
+// versionTime is the time format in a version, the same as for snapshots.
 const versionTime = "20060102T150405Z"
 
-// ParseVersion reports whether a text, such as part of a cursor, is a well-formed version. This check is necessary
+// ParseVersion reports whether a string, such as part of a cursor, is a well-formed version. This check is necessary
 // because a version becomes part of an object's name.
 func ParseVersion(text string) (version string, ok bool) {
 	if len(text) != len(versionTime)+1+2*sumBytes || text[len(versionTime)] != '-' {

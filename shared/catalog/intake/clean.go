@@ -12,8 +12,8 @@ func (s *State) replace(old, next *Version) {
 	}
 }
 
-// clean deletes replaced objects at the first reading after their replacement, when readers of the previous row are
-// unlikely to need these objects. The row omits the deleted objects when it is next saved. If saving fails, the
+// clean deletes replaced objects during the first read after their replacement. By then, readers of the previous row
+// are unlikely to need these objects. The row omits the deleted objects when it is next saved. If saving fails, the
 // deletion is repeated.
 func (i Intake) clean(ctx context.Context, s *State) error {
 	for _, key := range s.Replaced {
@@ -25,7 +25,7 @@ func (i Intake) clean(ctx context.Context, s *State) error {
 	return nil
 }
 
-// Forget deletes all of a removed source's objects.
+// Forget deletes all objects that belong to a removed source.
 func (i Intake) Forget(ctx context.Context, row Row) error {
 	for _, version := range []*Version{row.State.Accepted, row.State.Pending} {
 		if version != nil {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/intake"
 )
 
-// kept returns the keys in a state for which an object exists, and checks that there are no other objects.
+// kept returns the keys in a state that have an object, and checks that no other objects exist.
 func (w *world) kept(t *testing.T, s intake.State) {
 	t.Helper()
 	named := slices.Clone(s.Replaced)
@@ -28,7 +28,7 @@ func (w *world) kept(t *testing.T, s intake.State) {
 }
 
 // TestRefreshDeletesReplacedObjectOnNextRun also checks that the object is not deleted earlier, because a publication
-// in progress may still read the object.
+// in progress may still read it.
 func TestRefreshDeletesReplacedObjectOnNextRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())

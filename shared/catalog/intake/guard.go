@@ -18,7 +18,7 @@ const (
 	Lapsed     Guard = "lapsed"     // contains no listings
 )
 
-// guards returns the guards that a list triggers. accepted is nil if no version has been accepted.
+// guards returns the guards that a list triggers. accepted is nil if the source doesn't have an accepted version.
 func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	var speak []Guard
 	if kept == 0 {
@@ -45,7 +45,7 @@ type Reason string
 
 // Reasons that package intake defines.
 const (
-	BadStatus Reason = "bad_status" // the server responded, but not with the list
+	BadStatus Reason = "bad_status" // the server responded, but without the list
 	BadMove   Reason = "bad_move"   // too many redirects, or a redirect to a URL that is not https
 	Older     Reason = "older"      // older than the accepted version, according to the list's timestamp
 	OutOfTime Reason = "timeout"

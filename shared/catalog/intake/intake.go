@@ -1,6 +1,6 @@
 // Package intake imports published lists (docs/adr/0023-the-catalogue.md). It defines the sources, schedules their
 // fetches, and decides whether a new version replaces the accepted version. A list that looks wrong waits for an
-// operator's approval, and an unreadable list changes nothing.
+// operator's approval. An unreadable list doesn't change anything.
 package intake
 
 import (
@@ -11,35 +11,35 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Row is a source and its state.
+// Row holds a source and its state.
 type Row struct {
 	Source Source
 	State  State
 	Rev    int64 // incremented with every change
 }
 
-// State is a source's state. It contains no secrets.
+// State is a source's state. It doesn't contain any secrets.
 type State struct {
 	Accepted *Version `json:"accepted,omitempty"` // version used in the catalogue; nil if no version was accepted
 	Pending  *Version `json:"pending,omitempty"`  // version awaiting an operator's approval
 	Guards   []Guard  `json:"guards,omitempty"`   // reasons why Pending waits
-	// Replaced lists the keys of unused objects. The next reading deletes these objects.
+	// Replaced lists the keys of unused objects. The next read deletes these objects.
 	Replaced []string `json:"replaced,omitempty"`
 
 	Due       time.Time `json:"due,omitzero"`        // time of the next fetch
 	CheckedAt time.Time `json:"checked_at,omitzero"` // time of the last fetch, regardless of its result
-	Failures  int       `json:"failures,omitempty"`  // number of failures since the last successful reading
+	Failures  int       `json:"failures,omitempty"`  // number of failures since the last successful read
 	Reason    Reason    `json:"reason,omitempty"`    // reason for the last failure; empty if there was no failure
-	// UnconfirmedSince is the time since which Accepted has not been confirmed, or zero if the last reading confirmed
+	// UnconfirmedSince is the time since which Accepted has been unconfirmed, or zero if the last read confirmed
 	// Accepted.
 	UnconfirmedSince time.Time `json:"unconfirmed_since,omitzero"`
-	// Unpublished reports whether the accepted version has changed since it was last included in a publication.
+	// Unpublished reports whether the accepted version has changed since it was last published.
 	Unpublished bool `json:"unpublished,omitempty"`
 }
 
-// Version is a list as read at one time.
+// Version is a list as read at a particular time.
 type Version struct {
-	// key of the object that stores the listings (listing.Stored); unique per reading
+	// key of the object that stores the listings (listing.Stored); unique per read
 	Key       string         `json:"key"`
 	Body      string         `json:"body"`               // SHA-256 of the received bytes, in hex
 	ETag      string         `json:"etag,omitempty"`     // header value, as sent by the server
@@ -56,8 +56,8 @@ type Rows interface {
 	Sources(ctx context.Context) ([]Row, error)
 	// Source returns one source. It returns fault.NotFound if the source does not exist.
 	Source(ctx context.Context, id string) (Row, error)
-	// SaveSource replaces revision row.Rev, or creates the row if Rev is 0. It returns the row with its new Rev, or
-	// fault.Conflict if the stored revision differs.
+	// SaveSource replaces the stored row at revision row.Rev, or creates the row if Rev is 0. It returns the row with
+	// its new Rev, or fault.Conflict if the stored revision differs.
 	SaveSource(ctx context.Context, row Row) (Row, error)
 }
 
@@ -80,8 +80,8 @@ type Answer struct {
 	Known       Known         // identifies the version in Body
 }
 
-// Lists fetches lists (fetch.Client). Its errors have a method Failure() (class string, status int), as errors from
-// package safehttp do.
+// Lists fetches lists (fetch.Client). Its errors have a method Failure() (class string, status int), like the errors in
+// package safehttp.
 type Lists interface {
 	Fetch(ctx context.Context, address string, known Known) (Answer, error)
 }

@@ -331,7 +331,7 @@ func TestDueSortsSourcesByOverdueTime(t *testing.T) {
 	}
 }
 
-// hostile returns a list that maximises the size of everything that a row stores about the list.
+// hostile returns a list that maximises the size of all data that a row stores about the list.
 func hostile() string {
 	long := strings.Repeat("\\u0026", 290)
 	entries := make([]string, 0, 200)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// world simulates the servers of the lists, the rows and the bucket.
+// world simulates the lists' servers, the rows and the bucket.
 type world struct {
 	now time.Time
 

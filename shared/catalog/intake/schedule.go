@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Retry intervals. A source that can't be read is retried soon, and then at increasing intervals.
+// Retry intervals. A source that can't be read is retried soon at first, and then at increasing intervals.
 const (
 	firstRetry = 15 * time.Minute
 	lastRetry  = 24 * time.Hour
-	jitter     = 0.1 // relative jitter of every wait, so that sources created together are fetched at different times
+	jitter     = 0.1 // relative jitter for every delay, so that sources created together are fetched at different times
 )
 
-// done completes a reading that has confirmed the accepted version.
+// done completes a read that has confirmed the accepted version.
 func (i Intake) done(ctx context.Context, row Row, outcome Outcome) (Row, Outcome, error) {
 	row.State.Due = i.after(row.Source.Every)
 	return i.end(ctx, row, outcome)
 }
 
-// wait completes a reading whose list must wait for approval. Such a reading does not confirm the accepted version.
+// wait completes a read whose list must wait for approval. Such a read does not confirm the accepted version.
 func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	row.State.Failures, row.State.Reason = 0, ""
 	row.State.doubt(i.Now())
@@ -27,7 +27,7 @@ func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	return i.end(ctx, row, Waiting)
 }
 
-// failed completes a reading that did not produce a usable list.
+// failed completes a read that did not produce a usable list.
 func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcome, error) {
 	row.State.Failures++
 	row.State.Reason = reason
@@ -40,8 +40,8 @@ func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcom
 	return i.end(ctx, row, Failed)
 }
 
-// doubt records the time since which the accepted version has been unconfirmed. Since patients see this time, it must
-// be published.
+// doubt records the time since which the accepted version has been unconfirmed. The change must be published because
+// patients see this time.
 func (s *State) doubt(now time.Time) {
 	if s.Accepted != nil && s.UnconfirmedSince.IsZero() {
 		s.UnconfirmedSince, s.Unpublished = now.UTC(), true

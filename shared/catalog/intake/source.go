@@ -20,7 +20,7 @@ type Source struct {
 	Format listing.Format `json:"format" yaml:"format"`
 	// fetch interval; if 0 or without a URL, the list is fetched only at an operator's request
 	Every time.Duration `json:"every,omitempty" yaml:"every"`
-	// platform of endpoints for which the list states no platform
+	// platform of endpoints for which the list doesn't state a platform
 	Platform string `json:"platform,omitempty" yaml:"platform"`
 	// if two sources contradict each other, the source with the higher priority takes precedence
 	Priority int `json:"priority,omitempty" yaml:"priority"`
@@ -29,14 +29,14 @@ type Source struct {
 	Note    string `json:"note,omitempty" yaml:"note"` // note for operators
 
 	// Brand is set for a list that an institution publishes about itself (SMART App Launch 2.2, section 8: brandBundle,
-	// user_access_brand_identifier). From such a list, only that brand and its parts are imported.
+	// user_access_brand_identifier). Only that brand and its parts are imported from the list.
 	Brand *listing.Identifier `json:"brand,omitempty" yaml:"brand"`
 }
 
 // ownFirst is higher than any priority that an operator can set.
 const ownFirst = 1000
 
-// Rank returns the Priority or, for a list that an institution publishes about itself, a value higher than any
+// Rank returns the Priority. For a list that an institution publishes about itself, it returns a value higher than any
 // Priority. Apps must prefer such a list to a vendor's list (SMART App Launch 2.2, section 8).
 func (s Source) Rank() int {
 	if s.Brand != nil {
@@ -45,7 +45,7 @@ func (s Source) Rank() int {
 	return s.Priority
 }
 
-// Limits on the fetch interval. They protect the list's server.
+// Limits for the fetch interval. The limits protect the list's server.
 const (
 	oftenest  = time.Hour
 	seldomest = 90 * 24 * time.Hour
@@ -84,7 +84,7 @@ func (s Source) Check() error {
 // isFetched reports whether a source is fetched automatically.
 func (s Source) isFetched() bool { return s.URL != "" && s.Every > 0 }
 
-// Due returns the sources that are due to be fetched, longest overdue first.
+// Due returns the sources that are due for fetching, longest overdue first.
 func Due(rows []Row, now time.Time) []Row {
 	due := slices.DeleteFunc(slices.Clone(rows),
 		func(r Row) bool { return !r.Source.isFetched() || r.State.Due.After(now) })

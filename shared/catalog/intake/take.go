@@ -27,7 +27,7 @@ const (
 )
 
 // Refresh fetches a source and processes its list. If the list or its server fails, Refresh reports the failure as an
-// Outcome. An error is either an internal failure or fault.Conflict, which means that the row has changed in the
+// Outcome. An error is either an internal failure or a fault.Conflict, which means that the row has changed in the
 // meantime.
 func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 	if err := i.clean(ctx, &row.State); err != nil {
@@ -60,7 +60,7 @@ func (i Intake) Take(ctx context.Context, row Row, list io.Reader) (Row, Outcome
 	return i.take(ctx, row, list, Known{})
 }
 
-// Approve accepts the pending version. It returns fault.NotFound if there is no pending version.
+// Approve accepts the pending version. It returns fault.NotFound if the source doesn't have a pending version.
 func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	if row.State.Pending == nil {
 		return row, fault.Missing("No snapshot of this source is waiting for approval.")
@@ -70,7 +70,7 @@ func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	return i.save(ctx, row)
 }
 
-// latest returns the version that was read most recently.
+// latest returns the most recently read version.
 func (s *State) latest() *Version {
 	if s.Pending != nil {
 		return s.Pending
@@ -86,8 +86,8 @@ func (s *State) accept(version *Version) {
 	s.confirm()
 }
 
-// confirm records that the list equals the accepted version. Since patients see whether a record is unconfirmed, the
-// change must be published.
+// confirm records that the list equals the accepted version. The change must be published because patients see whether
+// a record is unconfirmed.
 func (s *State) confirm() {
 	s.Failures, s.Reason = 0, ""
 	s.Unpublished = s.Unpublished || !s.UnconfirmedSince.IsZero()
@@ -130,7 +130,7 @@ func (i Intake) take(ctx context.Context, row Row, list io.Reader, known Known) 
 	return i.done(ctx, row, Accepted)
 }
 
-// read returns a source's listings: those of the entire list, or those of one brand.
+// read returns the listings from a source's entire list, or only the listings for one brand.
 func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing, listing.Report, error) {
 	var listings []listing.Listing
 	report, err := listing.Read(ctx, source.Format, list, func(l listing.Listing) error {
@@ -146,7 +146,7 @@ func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing
 	return listings, report, nil
 }
 
-// ofBrand returns the listings of a brand and of all the brand's parts.
+// ofBrand returns a brand's listings and the listings for all parts of the brand.
 func ofBrand(listings []listing.Listing, brand listing.Identifier) []listing.Listing {
 	above := make(map[string]string, len(listings))
 	isOwn := make(map[string]bool)
@@ -184,7 +184,7 @@ func (i Intake) keep(ctx context.Context, source Source, version *Version, listi
 	return nil
 }
 
-// same records that a list has not changed since it was last read. It changes only the row's times.
+// same records that a list has not changed since it was last read. It changes only the times in the row.
 func (i Intake) same(ctx context.Context, row Row, seen *Version, known Known) (Row, Outcome, error) {
 	isPending := seen == row.State.Pending
 	if known != (Known{}) {

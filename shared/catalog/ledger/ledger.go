@@ -1,6 +1,6 @@
-// Package ledger defines the catalogue's records outside its snapshots (docs/adr/0023-the-catalogue.md): a mode's live
-// version, the status of a publication, and the operator's overrides of the lists. The package does not depend on a
-// store. The publishing and serving packages share these records.
+// Package ledger defines the catalogue's records outside its snapshots (docs/adr/0023-the-catalogue.md): each mode's
+// live version, a publication's status, and the operator's overrides. The package does not depend on a store. The
+// publishing and serving packages share these records.
 package ledger
 
 import (
@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Version is the name of a snapshot. It consists of the creation time (UTC) and a hash of the content, so that names
-// sort by time and snapshots with equal content can be recognised. An empty Version means that there is no snapshot.
+// Version is a snapshot's name. It consists of the creation time (UTC) and a hash of the content. As a result, names
+// sort by time, and snapshots with equal content can be recognised. An empty Version means that no snapshot exists.
 type Version string
 
-// versionTime is the format of the time in a version.
+// versionTime is the time format in a version.
 const versionTime = "20060102T150405Z"
 
-// NewVersion returns the name of a snapshot with the given creation time and hash (in hex).
+// NewVersion returns the name for a snapshot with the given creation time and hash (in hex).
 func NewVersion(at time.Time, hash string) Version {
 	return Version(at.UTC().Format(versionTime) + "-" + hash)
 }
@@ -45,7 +45,7 @@ func ParseVersion(text string) (Version, bool) {
 	return v, err == nil && len(sum) == hashBytes && !v.MadeAt().IsZero() && NewVersion(v.MadeAt(), v.Hash()) == v
 }
 
-// hashBytes is the number of bytes that a version contains of a SHA-256 hash.
+// hashBytes is the number of bytes from a SHA-256 hash that a version contains.
 const hashBytes = 8
 
 // Shorten returns the part of a SHA-256 hash that a version contains, in hex.
@@ -61,10 +61,10 @@ type Pointer struct {
 	Rev  int64
 }
 
-// Phase is the progress of a publication.
+// Phase is a publication's progress.
 type Phase string
 
-// Phases, in order. An endpoint's row is written before patients can find the endpoint, and the row is suspended after
+// Phases, in order. An endpoint's row is written before patients can find the endpoint. The row is suspended after
 // patients can no longer find the endpoint.
 const (
 	Writing    Phase = "writing"    // writing the snapshot's objects
@@ -83,9 +83,9 @@ type Publication struct {
 	Waits    Waits  // servers that wait independently of the question; an operator allows these servers by host
 	Approved string // ID of the Question that an operator has approved
 	// Paused prevents publications after a rollback until an operator resumes publishing. Without the pause, the next
-	// publication would repeat the changes that were rolled back, since the lists still contain these changes.
+	// publication would repeat the changes that were rolled back, because the lists still contain these changes.
 	Paused bool
-	// PinnedThrough is the time of the latest discovery that was used to pin endpoints (health.DiscoveredURLs).
+	// PinnedThrough is the time of the most recent discovery that was used to pin endpoints (health.DiscoveredURLs).
 	PinnedThrough time.Time
 	Rev           int64
 }
@@ -109,7 +109,7 @@ type Waits struct {
 	Servers int       `json:"servers,omitempty"`
 }
 
-// Held is an endpoint with connected patients that the publication would change.
+// Held is an endpoint that has connected patients and that the publication would change.
 type Held struct {
 	EndpointID string `json:"endpoint_id"`
 	Name       string `json:"name"`
@@ -118,14 +118,14 @@ type Held struct {
 	To         string `json:"to"`
 }
 
-// Diff describes the changes in a version, by kind of record.
+// Diff describes the changes in a version, by record type.
 type Diff struct {
 	Brands    Changes `json:"brands"`
 	Portals   Changes `json:"portals"`
 	Endpoints Changes `json:"endpoints"`
 }
 
-// Changes counts the changes to one kind of record and contains the names of the first few changed records.
+// Changes counts the changes to records of one type and contains the names of the first few changed records.
 type Changes struct {
 	Before  int      `json:"before"` // number of records, excluding tombstones
 	After   int      `json:"after"`
@@ -135,7 +135,7 @@ type Changes struct {
 	Names   []string `json:"names,omitempty"`
 }
 
-// Override is an operator's decision about the contents of lists. An override applies to every later import.
+// Override is an operator's decision about list contents. An override applies to every later import.
 type Override struct {
 	Kind Kind
 	ID   string // ID of the brand, portal or endpoint; for Platform and Refuse, the host
@@ -160,5 +160,5 @@ const (
 	Refuse   Kind = "refuse"   // excludes the servers at a host from the catalogue
 )
 
-// EveryBrand is the ID of an Override that allows all brands to have servers at a host.
+// EveryBrand is the ID in an Override that allows all brands to have servers at a host.
 const EveryBrand = "*"

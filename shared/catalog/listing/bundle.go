@@ -15,8 +15,8 @@ func readBrands(ctx context.Context, list *bufio.Reader, out *output) error {
 }
 
 // readEndpoints reads a vendor's bundle. It creates a listing for each Organization that has endpoints. An Endpoint
-// that does not belong to an Organization gets a listing of its own, named after its managing organization or after the
-// Endpoint itself.
+// that does not belong to an Organization gets its own listing. That listing has the name of the managing organization
+// or of the Endpoint itself.
 func readEndpoints(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, true)
 }
@@ -55,7 +55,7 @@ type bundle struct {
 type institution struct {
 	Listing
 
-	scope    string // scope of the entry, in which references to contained resources are resolved
+	scope    string // the entry's scope for resolving references to contained resources
 	above    reference
 	portals  []portal
 	offers   []reference // Organization.endpoint
@@ -79,7 +79,7 @@ type node struct {
 	isUsed  bool // whether an organization uses the endpoint
 }
 
-// member reads a member of the Bundle other than its entries.
+// member reads a Bundle member other than the entries.
 func (b *bundle) member(name string, raw []byte) {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -152,15 +152,15 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	}
 }
 
-// identity holds the names by which a resource is referenced.
+// identity holds the names that references use for a resource.
 type identity struct {
 	key   string // key of the Listing, also used in reports
-	name  string // unique name: the full URL or, without one, Type/id; or the name of a contained resource
+	name  string // unique name: the full URL or, without a full URL, Type/id; or the name of a contained resource
 	other string // Type/id, which resources on two servers may share; the first resource gets it
 	scope string // scope for resolving references
 }
 
-// identify returns the names by which a resource is referenced.
+// identify returns the names that references use for a resource.
 func (b *bundle) identify(h head, fullURL, place, inside string) identity {
 	local := h.ResourceType + "/" + h.ID
 	who := identity{key: h.ID, name: fullURL, other: local, scope: place}
@@ -223,8 +223,8 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	}
 }
 
-// find resolves a reference. The reference may be to a contained resource of the same entry, to Type/id at the same
-// server or any other server, or to a full URL.
+// find resolves a reference. The reference may be to a contained resource in the same entry, to Type/id on any server,
+// or to a full URL.
 func find[T any](known map[string]T, to reference, scope, kind string) (found T, ok bool) {
 	name := to.Reference
 	if name == "" {

@@ -13,7 +13,7 @@ import (
 )
 
 // byHand is a brand in a manually maintained list. Portals and endpoints have their own sections and are referenced by
-// key, so that brands can share a portal and portals can share an endpoint (infra/catalog/example.yaml).
+// key. Brands can therefore share a portal, and portals can share an endpoint (infra/catalog/example.yaml).
 type byHand struct {
 	ID          string           `yaml:"id"`
 	Name        string           `yaml:"name"`
@@ -30,7 +30,7 @@ type byHand struct {
 	Merged      []string         `yaml:"merged"`
 	Locations   []locationByHand `yaml:"locations"`
 	Portals     []string         `yaml:"portals"`
-	Endpoints   []string         `yaml:"endpoints"` // endpoints of an unnamed portal
+	Endpoints   []string         `yaml:"endpoints"` // endpoints in an unnamed portal
 }
 
 type locationByHand struct {
@@ -80,7 +80,7 @@ func (h handList) decode(node *yaml.Node, name string, into any, words ...string
 	return true
 }
 
-// unknown returns the line of the first key in an entry, including nested keys, that the format does not define. It
+// unknown returns the line of the first key in an entry that the format does not define. It also checks nested keys. It
 // returns 0 if the format defines all keys.
 func unknown(node *yaml.Node, words []string) int {
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
@@ -98,7 +98,7 @@ func unknown(node *yaml.Node, words []string) int {
 
 var lineInError = regexp.MustCompile(`line (\d+)`)
 
-// lineOf returns the line number in a YAML error, or 0 if the error contains no line number.
+// lineOf returns the line number in a YAML error, or 0 if the error doesn't contain a line number.
 func lineOf(err error) int {
 	text := err.Error()
 	if failure, isType := errors.AsType[*yaml.TypeError](err); isType && len(failure.Errors) > 0 {

@@ -85,8 +85,8 @@ func refusedLine(err error, line int) error {
 	return err
 }
 
-// window limits the number of bytes read until the window is reset. Without this limit, an unclosed quote would read
-// the rest of a list into memory.
+// window limits the number of bytes that can be read until the window is reset. Without this limit, an unclosed quote
+// would cause the rest of the list to be read into memory.
 type window struct {
 	from io.Reader
 	left int

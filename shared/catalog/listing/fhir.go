@@ -94,7 +94,7 @@ type extension struct {
 	ValueReference reference   `json:"valueReference"`
 }
 
-// text returns the extension's value, regardless of which text type the value has.
+// text returns the extension's value. The value may have any text type.
 func (e extension) text() string {
 	for _, value := range []string{e.ValueURL, e.ValueURI, e.ValueString, e.ValueMarkdown, e.ValueCode} {
 		if value != "" {
@@ -104,7 +104,7 @@ func (e extension) text() string {
 	return ""
 }
 
-// first returns the text of the first extension with the given URL.
+// first returns the text from the first extension with the given URL.
 func first(extensions []extension, name string) string {
 	for _, e := range extensions {
 		if e.URL == name && e.text() != "" {
@@ -145,8 +145,8 @@ func (o organization) category() string {
 	return ""
 }
 
-// unmarshal decodes a list entry. It reports and omits values of the wrong type, and decodes the remaining values. A
-// non-empty Reason explains why nothing could be decoded.
+// unmarshal decodes a list entry. It reports and omits values with the wrong type, and decodes the remaining values. If
+// nothing could be decoded, unmarshal returns a non-empty Reason.
 func (r *Report) unmarshal(raw []byte, key string, into any) Reason {
 	if !utf8.Valid(raw) {
 		return BadText

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// column identifies one of Lantern's columns, whose names have changed over time.
+// column identifies a column in Lantern's lists. The columns' names have changed over time.
 type column int
 
 const (
@@ -30,8 +30,8 @@ const (
 	columns
 )
 
-// columnOf returns the column for a column name or member name, as used in Lantern's exports, its API and the lists in
-// its repository.
+// columnOf returns the column for a column name or member name. Names may come from Lantern's exports, its API or the
+// lists in its repository.
 func columnOf(name string) column {
 	switch strings.ToLower(name) {
 	case "list", "list_source", "certified_api_developer_name", "vendor_name":
@@ -173,7 +173,7 @@ func (o *output) row(place string, r row) error {
 	return nil
 }
 
-// keyOf derives a key from a row's entire content, since rows have no ID.
+// keyOf derives a key from a row's entire content, because rows don't have IDs.
 func keyOf(parts ...string) string {
 	whole := sha256.New()
 	for _, part := range parts {

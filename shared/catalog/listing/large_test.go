@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// manyBrands is a reader that generates a bundle of brands in the form that large vendors publish. The servers are at
-// the end, and places are parts of brands.
+// manyBrands is a reader that generates a bundle of brands in the form that large vendors publish. The bundle lists the
+// servers last, and places are parts of brands.
 type manyBrands struct {
 	places, padding int
 	left            strings.Reader
@@ -54,7 +54,7 @@ func (m *manyBrands) next() string {
 		m.at, m.at, partOf, server, m.at, strings.Repeat("x", m.padding), m.at, m.at, m.at)
 }
 
-// TestReadBundleUsesBoundedMemory checks that the unused parts of a bundle are not held in memory.
+// TestReadBundleUsesBoundedMemory checks that memory doesn't hold the unused parts of a bundle.
 func TestReadBundleUsesBoundedMemory(t *testing.T) { //nolint:paralleltest // measures the heap
 	before := heap()
 	var kept []listing.Listing

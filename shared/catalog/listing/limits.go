@@ -1,7 +1,7 @@
 package listing
 
-// Limits on a list. The largest published list, Epic's brands, has about 95 MB and 100,000 institutions, with entries
-// of about 1 KiB.
+// Limits for a list. The largest published list, Epic's brands, is about 95 MB in size and contains 100,000
+// institutions, with entries of about 1 KiB.
 const (
 	maxBytes   = 256 << 20 // maximum size of a decompressed list in bytes
 	maxEntries = 400_000
@@ -11,7 +11,7 @@ const (
 	maxByHand  = 4 << 20 // size in bytes of a manually maintained list, which is held in memory
 )
 
-// Limits on an entry. Longer texts and further elements are omitted and reported.
+// Limits for an entry. Longer texts and excess elements are omitted and reported.
 const (
 	maxName        = 300 // maximum name length in runes
 	maxDescription = 4000

@@ -95,8 +95,8 @@ func (i *institution) brand(report *Report, parts []extension) {
 	}
 }
 
-// portal reads the organization-portal extension. It omits a portal's logo if the logo has its own licence, since the
-// licence would not be shown.
+// portal reads the organization-portal extension. It omits a portal's logo if the logo has its own licence, because the
+// catalogue would not show the licence.
 func (i *institution) portal(report *Report, parts []extension) portal {
 	p := portal{Portal: Portal{
 		Name:        report.text(i.Key, first(parts, "portalName"), maxName),
@@ -119,7 +119,7 @@ func (i *institution) portal(report *Report, parts []extension) portal {
 	return p
 }
 
-// limited returns the first elements of several, up to the limit.
+// limited returns the first elements of a slice, up to the limit.
 func limited[T any](report *Report, key string, several []T, most int) []T {
 	if len(several) > most {
 		report.problem(TooMany, key)

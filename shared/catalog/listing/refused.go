@@ -8,7 +8,7 @@ type Reason string
 // Reasons for omitting or rejecting an entry or a list.
 const (
 	TooLarge     Reason = "too_large"     // exceeds the size limit
-	TooMany      Reason = "too_many"      // a list has too many entries, or an entry too many elements
+	TooMany      Reason = "too_many"      // a list has too many entries, or an entry has too many elements
 	TooDeep      Reason = "too_deep"      // nested deeper than any list needs
 	TooLong      Reason = "too_long"      // a text is too long; an entry that requires the text is omitted
 	NotFormat    Reason = "not_format"    // not written in the list's format
@@ -19,7 +19,7 @@ const (
 	BadType      Reason = "bad_type"      // a value is not the expected text, number or list
 	BadAddress   Reason = "bad_address"   // a server's URL is not http or https, or contains user information
 	BadLink      Reason = "bad_link"      // a link is not an http or https URL; the link is omitted
-	BadNumber    Reason = "bad_number"    // an NPI does not have ten digits; the NPI is omitted
+	BadNumber    Reason = "bad_number"    // an NPI doesn't consist of ten digits; the NPI is omitted
 	NoName       Reason = "no_name"       // missing or blank
 	NoEndpoint   Reason = "no_endpoint"   // has no usable endpoint, even through a parent
 	NotREST      Reason = "not_rest"      // an endpoint is not a FHIR REST server

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits on a report. A report is stored in a row of at most 400 KB, regardless of the list's contents.
+// Limits for a report. A report is stored in a row of at most 400 KB, regardless of the list's contents.
 const (
 	longestKey   = 60  // maximum length of a key in runes
 	longestOwn   = 500 // maximum length of an OwnList's URL in bytes; longer URLs are omitted
@@ -22,7 +22,7 @@ type Report struct {
 	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first OwnLists that the list's institutions reference
 }
 
-// Problem is a defect shared by some entries, together with the keys of these entries.
+// Problem is a defect that some entries share, together with the keys of these entries.
 type Problem struct {
 	Reason Reason   `json:"reason"`
 	Count  int      `json:"count"`
@@ -30,15 +30,15 @@ type Problem struct {
 	Keys   []string `json:"keys"`           // keys of the first few entries, or their positions in the list
 }
 
-// OwnList is a list that an institution publishes about itself (brandBundle of SMART App Launch 2.2, section 8). The
-// OwnList is reported to an operator, who may create a source for it. The service does not fetch a URL merely because a
-// list contains it.
+// OwnList is a list that an institution publishes about itself (brandBundle in SMART App Launch 2.2, section 8). The
+// report shows the OwnList to an operator, who may create a source for it. The service does not fetch a URL merely
+// because a list contains the URL.
 type OwnList struct {
 	Key string `json:"key"`
 	URL string `json:"url"`
 }
 
-// Unreadable returns the number of omitted entries, not counting duplicates.
+// Unreadable returns the number of omitted entries, excluding duplicates.
 func (r *Report) Unreadable() int {
 	n := 0
 	for _, p := range r.Problems {
@@ -49,7 +49,7 @@ func (r *Report) Unreadable() int {
 	return n
 }
 
-// problem records a defect of an entry whose remaining parts are used.
+// problem records a defect in an entry whose remaining parts are used.
 func (r *Report) problem(reason Reason, key string) { r.note(reason, false, key) }
 
 // omitted records that an entry was omitted.
@@ -74,8 +74,8 @@ func (r *Report) names(key, address string) {
 	}
 }
 
-// shortened makes a key safe for display in a terminal and storage in a row. It truncates the key and removes control
-// characters.
+// shortened makes a key safe for display in a terminal and for storage in a row. It truncates the key and removes
+// control characters.
 func shortened(key string) string {
 	text, _ := plain(key)
 	if runes := []rune(text); len(runes) > longestKey {

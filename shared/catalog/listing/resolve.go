@@ -37,7 +37,8 @@ func (b *bundle) give(ctx context.Context, alone bool) error {
 	return nil
 }
 
-// join adds to each Organization the endpoints that reference it as their managing organization.
+// join adds endpoints to Organizations. Each Organization gets the endpoints that reference it as their managing
+// organization.
 func (b *bundle) join() {
 	for _, n := range b.servers {
 		if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok {
@@ -46,7 +47,7 @@ func (b *bundle) join() {
 	}
 }
 
-// offered returns an institution's own portals. Endpoints that belong to none of these portals form an additional
+// offered returns an institution's own portals. Endpoints that do not belong to any of these portals form an additional
 // portal.
 func (b *bundle) offered(i *institution) []Portal {
 	var portals []Portal
@@ -103,7 +104,8 @@ func endpointsOf(nodes []*node) []Endpoint {
 	return endpoints
 }
 
-// above returns an institution's parent. It returns nil if the institution has no parent or would be its own ancestor.
+// above returns an institution's parent. It returns nil if the institution doesn't have a parent or would be its own
+// ancestor.
 func (b *bundle) above(i *institution) *institution {
 	if i.above.Reference == "" {
 		return nil
@@ -123,8 +125,8 @@ func (b *bundle) above(i *institution) *institution {
 	return above
 }
 
-// inherited returns the portals of the nearest ancestor with portals, because an institution without portals provides
-// access through its parent.
+// inherited returns the portals of the nearest ancestor with portals. An institution without portals provides access
+// through its parent.
 func (b *bundle) inherited(i *institution) []Portal {
 	for range maxAbove {
 		above, ok := find(b.organizations, i.above, i.scope, "Organization")
@@ -139,8 +141,8 @@ func (b *bundle) inherited(i *institution) []Portal {
 	return nil
 }
 
-// giveAlone creates a listing for an endpoint that no entry of the bundle references. In a bundle of brands, such an
-// endpoint has no institution for which a patient could search.
+// giveAlone creates a listing for an endpoint that no entry in the bundle references. In a bundle of brands, such an
+// endpoint doesn't have an institution for which a patient could search.
 func (b *bundle) giveAlone(n *node, alone bool) error {
 	l := Listing{Key: n.key, Name: b.out.report.text(n.key, n.manager.Display, maxName)}
 	// an Organization contained in the endpoint

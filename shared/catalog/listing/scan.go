@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// scanner splits a JSON text into entries without parsing the entries, so that a long or malformed entry can be skipped
-// in bounded memory. The entries need not be valid JSON.
+// scanner splits a JSON text into entries without parsing them. A long or malformed entry can therefore be skipped in
+// bounded memory. The entries don't have to be valid JSON.
 type scanner struct {
 	from  *bufio.Reader
 	value []byte
 }
 
-// entries calls entry for each element of the top-level array. If the top level is an object, it instead calls entry
-// for each element of the arrays that isList selects. In that case it also calls member for the object's other short
-// members. If an entry is too large or too deep, reason is set instead of raw.
+// entries calls entry for each element in the top-level array. If the top level is an object, entries instead calls
+// entry for each element in the arrays that isList selects. In that case, it also calls member for the object's other
+// short members. If an entry is too large or too deep, reason is set instead of raw.
 func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte),
 	entry func(raw []byte, reason Reason) error,
 ) error {
@@ -55,7 +55,7 @@ func (s *scanner) object(isList func(string) bool, member func(string, []byte),
 			return cut(err)
 		}
 		if c == '[' && isList(name) {
-			if wasList { // it is ambiguous which of the two lists to read
+			if wasList { // ambiguous: either list could be read
 				return refused(TwoValues)
 			}
 			wasList = true
@@ -114,7 +114,7 @@ func (s *scanner) array(entry func(raw []byte, reason Reason) error) error {
 	}
 }
 
-// separated returns the first byte of the next element, or end if there is no further element.
+// separated returns the first byte of the next element, or end after the last element.
 func (s *scanner) separated(isFirst bool, end byte) (byte, error) {
 	c, err := s.token()
 	if err != nil || isFirst || c == end {
@@ -172,7 +172,7 @@ type nesting struct {
 	isText, isEscaped bool
 }
 
-// pass processes a byte and reports whether it ends a string, an object or an array at the top level.
+// pass processes a byte and reports whether the byte ends a string, an object or an array at the top level.
 func (n *nesting) pass(c byte) (isEnd bool) {
 	if n.isText {
 		switch {
@@ -207,12 +207,12 @@ func cut(err error) error {
 	return err
 }
 
-// mostMembers is the maximum number of members of an object in an entry. FHIR objects have about two dozen members.
+// mostMembers is the maximum number of members in an entry's object. FHIR objects have about two dozen members.
 const mostMembers = 200
 
-// ambiguous returns a reason if an object in a JSON text contains a member twice. Such a text is ambiguous, since
-// parsers differ in which of the two members they use (RFC 8259, section 4). ambiguous returns "" otherwise, even for
-// invalid JSON.
+// ambiguous returns a reason if any object in a JSON text contains the same member twice. Such a text is ambiguous,
+// because parsers differ in which of the two members they use (RFC 8259, section 4). Otherwise, ambiguous returns "",
+// even for invalid JSON.
 func ambiguous(raw []byte) Reason {
 	type level struct {
 		isObject bool
@@ -250,8 +250,8 @@ func ambiguous(raw []byte) Reason {
 	return ""
 }
 
-// endOfText returns the position of the quote that closes the JSON string beginning at position at, or the end of the
-// text.
+// endOfText returns the position of the quote that closes the JSON string starting at position at. It returns the end
+// of the text if the string is not closed.
 func endOfText(raw []byte, at int) int {
 	for at++; at < len(raw) && raw[at] != '"'; at++ {
 		if raw[at] == '\\' {

@@ -10,7 +10,8 @@ import (
 	"iter"
 )
 
-// Format of a stored list: gzipped JSON with one listing per line, as in a source's object in the Catalog bucket.
+// Format of a stored list: gzipped JSON with one listing per line. Each source's object in the Catalog bucket has this
+// format.
 
 // Write writes listings in the format that Stored reads. The same listings always produce the same bytes.
 func Write(w io.Writer, listings iter.Seq[Listing]) error {
@@ -28,7 +29,7 @@ func Write(w io.Writer, listings iter.Seq[Listing]) error {
 	return nil
 }
 
-// Stored calls each for every listing that Write has written, in order. It returns errors from each unchanged.
+// Stored calls each for every listing that Write has written, in order. It returns any error from each unchanged.
 func Stored(r io.Reader, each func(Listing) error) error {
 	unpacked, err := gzip.NewReader(bufio.NewReader(r))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain converts a text to one line of UTF-8 with single spaces. It removes control characters and bidirectional
+// plain converts a text to a single line of UTF-8 with single spaces. It removes control characters and bidirectional
 // controls (Unicode TR 36, section 2.5). isWhole is false if the text was not valid UTF-8 or contained such characters.
 func plain(text string) (_ string, isWhole bool) {
 	isWhole = utf8.ValidString(text)
@@ -25,7 +25,7 @@ func plain(text string) (_ string, isWhole bool) {
 	return strings.Join(strings.Fields(clean), " "), isWhole
 }
 
-// text returns an entry's text in cleaned form, or "" if the text is too long.
+// text returns a cleaned version of an entry's text, or "" if the text is too long.
 func (r *Report) text(key, value string, longest int) string {
 	if len(value) > longest*utf8.UTFMax {
 		r.problem(TooLong, key)
@@ -42,8 +42,7 @@ func (r *Report) text(key, value string, longest int) string {
 	return clean
 }
 
-// link returns a URL for display, or "" if the URL is invalid. Embedded images (data:) are omitted without being
-// reported.
+// link returns a URL for display, or "" if the URL is invalid. Embedded images (data:) are omitted but not reported.
 func (r *Report) link(key, value string) string {
 	value = strings.TrimSpace(value)
 	if value == "" || strings.HasPrefix(value, "data:") {
@@ -76,8 +75,8 @@ func server(value string) (string, bool) {
 	return value, isWeb(value, false)
 }
 
-// website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, except where distinct
-// institutions would become equal. It removes "www." and a trailing slash, but not the path.
+// website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, unless that would make distinct
+// institutions equal. It removes "www." and a trailing slash, but not the path.
 func website(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !isWeb(value, true) {
@@ -87,7 +86,8 @@ func website(value string) string {
 	return strings.TrimSuffix(u.String(), "/")
 }
 
-// version returns a FHIR version in the form that servers use, or "" for other texts ("unknown", "No Cap Stat").
+// version returns a FHIR version in the form that servers use. It returns "" for any other text ("unknown", "No Cap
+// Stat").
 func version(value string) string {
 	value = strings.TrimSpace(value)
 	if value == "" || len(value) > 20 || value[0] < '0' || value[0] > '9' {

@@ -74,8 +74,8 @@ func sectionsOf(text []byte) (map[string]*yaml.Node, error) {
 	return sections, nil
 }
 
-// aliased returns the line of the first anchor, alias or excessively nested value, or 0 if the document has no such
-// value. Such values can expand a short text into a large one.
+// aliased returns the line of the first anchor, alias or excessively nested value. It returns 0 if the document doesn't
+// contain such a value. Such values can expand a short text into a large one.
 func aliased(node *yaml.Node, depth int) int {
 	if node.Kind == yaml.AliasNode || node.Anchor != "" || depth > maxDepth {
 		return node.Line
@@ -88,7 +88,7 @@ func aliased(node *yaml.Node, depth int) int {
 	return 0
 }
 
-// each calls take for each entry of a section, in order.
+// each calls take for each entry in a section, in order.
 func (h handList) each(ctx context.Context, section *yaml.Node, take func(key string, node *yaml.Node) error) error {
 	if section == nil {
 		return nil

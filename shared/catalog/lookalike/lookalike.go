@@ -1,5 +1,5 @@
 // Package lookalike detects names and URLs that a person can mistake for one another. It compares skeletons as defined
-// by Unicode Technical Standard 39, ignoring case, punctuation, legal forms and similar details. The results are used
+// in Unicode Technical Standard 39, ignoring case, punctuation, legal forms and similar details. The results are used
 // only for comparison and are never displayed.
 package lookalike
 
@@ -22,7 +22,7 @@ type Face struct {
 	Logo  string   // URL of the logo
 }
 
-// Comparer compares one Face with many other Faces. It is safe for concurrent use.
+// Comparer compares a Face with many other Faces. It is safe for concurrent use.
 type Comparer struct {
 	reader *names.Reader
 	names  []string
@@ -37,8 +37,8 @@ func NewComparer(f Face) *Comparer {
 	return &c
 }
 
-// Alike returns the attributes in which another Face resembles the Comparer's Face: "name", "host" (of the website or
-// logo) and "logo".
+// Alike returns the attributes in which another Face resembles the Comparer's Face. The attributes are "name", "host"
+// (of the website or logo) and "logo".
 func (c *Comparer) Alike(other Face) []string {
 	var ways []string
 	if overlap(c.names, c.keys(other.Names)) {
@@ -80,14 +80,14 @@ func hosts(f Face) []string {
 	return all
 }
 
-// skeleton returns a text's visual skeleton in lower case. Legal forms and abbreviations remain recognisable: the
+// skeleton returns a text's visual skeleton in lower case. Legal forms and abbreviations remain recognisable. The
 // standard maps m to "rn", and skeleton maps "rn" back to m.
 func skeleton(text string) string {
 	lower := strings.ToLower(norm.NFKC.String(text))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(lower)), "rn", "m")
 }
 
-// closed removes spaces and treats i and l as equal, since a capital i looks like an l.
+// closed removes spaces and treats i and l as equal, because a capital i looks like an l.
 func closed(key string) string {
 	return strings.NewReplacer(" ", "", "i", "l").Replace(key)
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// cased converts a name to readable case. A name entirely in upper or lower case is converted to Title Case, with legal
+// cased converts a name to readable case. It converts a name entirely in upper or lower case to Title Case, with legal
 // forms and degrees in their usual spelling. In any other name, cased changes only the legal forms and degrees.
 func (r *Reader) cased(name string) string {
 	hasLow, hasCapital := hasLower(strings.ReplaceAll(name, "'s", "")), strings.IndexFunc(name, unicode.IsUpper) >= 0
@@ -23,7 +23,7 @@ func (r *Reader) cased(name string) string {
 	return strings.Join(words, " ")
 }
 
-// isForm reports whether a word is spelt as in the table. In a name whose case is trusted, the table applies only to
+// isForm reports whether to spell a word as in the table. In a name whose case is trusted, the table applies only to
 // legal forms and degrees in mixed case.
 func (r *Reader) isForm(word string, believed bool) bool {
 	form, known := r.forms[strings.ToLower(word)]
@@ -48,7 +48,7 @@ func (r *Reader) capitalised(word string, isFirst bool) string {
 		return strings.ToUpper(word)
 	}
 	var b strings.Builder
-	start := true // whether a part of the word starts here
+	start := true // whether part of the word starts here
 	for i, c := range low {
 		if start && unicode.IsLetter(c) {
 			c = unicode.ToUpper(c)

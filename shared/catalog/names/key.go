@@ -2,7 +2,7 @@ package names
 
 import "strings"
 
-// Reader parses names using this package's tables, which the Reader builds once. A Reader is safe for concurrent use.
+// Reader parses names using tables that it builds once. A Reader is safe for concurrent use.
 type Reader struct {
 	meanings  map[string]string // most likely meaning of each abbreviation
 	forms     map[string]string // spelling of legal forms, degrees and other words with a fixed case
@@ -15,8 +15,8 @@ type Reader struct {
 	common    map[string]bool // words that are common in institutions' names
 }
 
-// Key returns a key that all spellings of a name share. The key consists of the name's words without legal forms,
-// degrees, titles and fillers, with abbreviations expanded. Names with the same key are considered equal, but may
+// Key returns a key that all spellings of a name share. The key consists of the name's words with abbreviations
+// expanded, without legal forms, degrees, titles or fillers. Names with the same key are considered equal, but may
 // belong to different institutions.
 func (r *Reader) Key(name string) string {
 	all := Words(name)
@@ -27,12 +27,11 @@ func (r *Reader) Key(name string) string {
 	return strings.Join(words, " ")
 }
 
-// IsCommon reports whether a word of a key is so common in institutions' names that the word does not distinguish
-// institutions.
+// IsCommon reports whether a word in a key is so common in institutions' names that it can't distinguish institutions.
 func (r *Reader) IsCommon(word string) bool { return r.common[word] }
 
-// bare removes legal forms, degrees and titles. At the end of a name, the letters of such a word may be separated by
-// spaces ("p c").
+// bare removes legal forms, degrees and titles. At the end of a name, spaces may separate the letters of such a word
+// ("p c").
 func (r *Reader) bare(words []string) []string {
 	for end := len(words); end > 1; end = len(words) {
 		switch {
@@ -64,7 +63,7 @@ func (r *Reader) meant(words []string) []string {
 	meant := make([]string, 0, len(words)+2)
 	for _, w := range words {
 		for first := range strings.FieldsSeq(r.meaning(w)) {
-			for second := range strings.FieldsSeq(r.meaning(first)) { // "ob" of "ob gyn" is itself an abbreviation
+			for second := range strings.FieldsSeq(r.meaning(first)) { // "ob" in "ob gyn" is itself an abbreviation
 				if !r.fillers[second] {
 					meant = append(meant, second)
 				}

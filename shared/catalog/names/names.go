@@ -1,5 +1,5 @@
-// Package names parses institutions' names. It provides the words of a name or a search, abbreviations, and the form in
-// which a name is displayed and sorted. It also provides the key by which different spellings of a name are recognised
-// as equal (docs/adr/0027-names-and-duplicates.md). The package contains no institution's name, only rules about the
-// language of such names.
+// Package names parses institutions' names. It splits a name or a search into words, expands abbreviations, and
+// produces the forms for display and for sorting. It also computes the key by which different spellings of a name are
+// recognised as equal (docs/adr/0027-names-and-duplicates.md). The package contains only rules about the language of
+// such names; it doesn't contain any institution's name.
 package names

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// withoutNoise removes a vendor's notes that follow a customer's name: the server, the server's host, and internal
-// numbers. If everything is noise, withoutNoise leaves the name unchanged.
+// withoutNoise removes notes that a vendor has added after a customer's name, such as the server, the server's host,
+// and internal numbers. If the entire name is noise, withoutNoise leaves it unchanged.
 func (r *Reader) withoutNoise(text string) string {
 	rest := r.withoutBrackets(strings.ReplaceAll(strings.ReplaceAll(text, "*", " "), "\"", " "))
 	for {

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Words splits a text into words for comparing names and searches. The words are in lower case, without diacritics, and
-// separated by any character that is not a letter or a digit. "&" and "+" become the word "and". Apostrophes are
-// removed ("women's" becomes "womens"), as are dots between single letters ("M.D." becomes "md").
+// Words splits a text into words for comparing names and searches. The words are in lower case and don't contain
+// diacritics. Any character that is not a letter or a digit separates words. "&" and "+" become the word "and". Words
+// removes apostrophes ("women's" becomes "womens") and dots between single letters ("M.D." becomes "md").
 func Words(text string) []string {
 	r := reader{words: make([]string, 0, 8)}
 	for _, c := range text {
@@ -52,8 +52,8 @@ func (r *reader) take(c rune) {
 	}
 }
 
-// join combines a single letter followed by a dot with the letter that follows directly, since both letters belong to
-// one abbreviation.
+// join combines a single letter and its dot with the letter that follows directly. Both letters belong to the same
+// abbreviation.
 func (r *reader) join() {
 	initial := r.word.String()
 	r.word.Reset()
@@ -81,7 +81,7 @@ func (r *reader) end() {
 	r.size, r.dotted, r.dot = 0, 0, false
 }
 
-// writeFolded writes a letter in lower case, without its diacritic if it is a Latin letter used in Western European
+// writeFolded writes a letter in lower case. It removes the diacritic from Latin letters that occur in Western European
 // names.
 func writeFolded(b *strings.Builder, c rune) {
 	c = unicode.ToLower(c)
@@ -99,7 +99,7 @@ func writeFolded(b *strings.Builder, c rune) {
 	case 'þ':
 		b.WriteString("th")
 	default:
-		// Each letter in the first line corresponds to the letter without diacritics below it.
+		// Each letter in the first line corresponds to the letter below it, which has no diacritic.
 		const (
 			marked = "àáâãäåāăąçćĉċčďđðèéêëēĕėęěĝğġģĥħìíîïĩīĭįıĵķĺļľŀłñńņňòóôõöøōŏőŕŗřśŝşšţťŧùúûüũūŭůűųŵýÿŷźżž"
 			plain  = "aaaaaaaaacccccdddeeeeeeeeegggghhiiiiiiiiijklllllnnnnooooooooorrrsssstttuuuuuuuuuuwyyyzzz"

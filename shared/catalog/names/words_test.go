@@ -31,8 +31,8 @@ func TestWordsNormalisesText(t *testing.T) {
 	}
 }
 
-// TestAbbreviationsAreNormalised checks that every meaning is in the form that Words returns. A meaning in any other
-// form would never match.
+// TestAbbreviationsAreNormalised checks that every meaning has the form that Words returns. A meaning in any other form
+// would never match.
 func TestAbbreviationsAreNormalised(t *testing.T) {
 	t.Parallel()
 	for short, meanings := range names.Abbreviations() {

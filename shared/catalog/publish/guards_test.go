@@ -91,8 +91,8 @@ func TestPublishStopsWhenAnotherVersionIsLive(t *testing.T) {
 	}
 }
 
-// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version, and versions whose objects no
-// pointer refers to.
+// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version. It also checks that a rollback
+// rejects versions whose objects are not referenced by any pointer.
 func TestRollbackRequiresKeptVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -106,7 +106,7 @@ func TestRollbackRequiresKeptVersion(t *testing.T) {
 	}
 }
 
-// copied copies a version's objects to the name of another version.
+// copied copies a version's objects to another version's name.
 func (w *world) copied(t *testing.T, from, to ledger.Version) {
 	t.Helper()
 	for _, name := range []string{"brands.json", "portals.json", "endpoints.json", "merged.json", "bases.json"} {

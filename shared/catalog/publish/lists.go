@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// OperatorSource is the source ID of institutions that an operator has created manually.
+// OperatorSource is the source ID for institutions that an operator has created manually.
 const OperatorSource = "operator"
 
-// operatorPriority is higher than the priority of any published list, since an operator's own institutions are more
+// operatorPriority is higher than any published list's priority, because an operator's own institutions are more
 // reliable.
 const operatorPriority = 10_000
 
-// Accepted reads the accepted listings of all sources, and the operator's own institutions.
+// Accepted reads the accepted listings from all sources, and the operator's own institutions.
 type Accepted struct {
 	Sources intake.Rows
 	Objects Objects
@@ -78,7 +78,7 @@ func (a Accepted) listings(ctx context.Context, key string) ([]listing.Listing, 
 	return all, err
 }
 
-// own returns the institutions that operators have created in a mode, with their existing IDs.
+// own returns the institutions that operators have created in a mode. The institutions keep their existing IDs.
 func (a Accepted) own(ctx context.Context, mode string) (compose.List, error) {
 	made := compose.List{Source: OperatorSource, Priority: operatorPriority, Trusted: true}
 	found, err := a.Own.Endpoints(ctx)

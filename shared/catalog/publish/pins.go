@@ -23,9 +23,10 @@ type DiscoveryReader interface {
 // discoveredLate is the maximum delay before stored URLs appear in the list of discovered URLs.
 const discoveredLate = time.Hour
 
-// pin pins endpoints without pins to the URLs in their discovery. Each of these URLs must have the endpoint's own
-// origin or one of its platform's origins. Those origins were already trusted (docs/adr/0012-pinned-portals.md), so
-// pinning only narrows the set of trusted origins. Existing pins never change, regardless of the discovery.
+// pin sets the pins of endpoints that don't have any. It uses the URLs in an endpoint's discovery, each of which must
+// have the endpoint's own origin or one of its platform's origins. Those origins were already trusted
+// (docs/adr/0012-pinned-portals.md), so pinning only narrows the set of trusted origins. Existing pins never change,
+// regardless of the discovery.
 func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Publication, int, error) {
 	all, err := p.DiscoveredURLs.DiscoveredURLs(ctx, state.Mode)
 	if err != nil {
@@ -67,7 +68,7 @@ func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Pu
 	return saved, int(pinned.Load()), nil
 }
 
-// pinOne pins one endpoint. If another writer changes the endpoint concurrently, the next run pins it.
+// pinOne pins a single endpoint. If another writer changes the endpoint concurrently, the next run pins it.
 func (p Publisher) pinOne(ctx context.Context, seen health.DiscoveredURLs) (bool, error) {
 	row, err := p.Endpoints.Endpoint(ctx, seen.EndpointID)
 	if errors.Is(err, fault.NotFound) || err == nil &&

@@ -10,20 +10,20 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// change is the change of one endpoint's row, or of one way, between two versions. A row contains only the fields that
+// change is the difference in an endpoint's row, or in a way, between two versions. A row contains only the fields that
 // publishing determines, without pins or overrides.
 type change struct {
-	from *catalog.Endpoint // nil if the previous version contained no such row
+	from *catalog.Endpoint // nil if the previous version did not contain the row
 	to   catalog.Endpoint
 	way  *catalog.Way // the new way; nil for a row
 }
 
-// rowPlan holds a publication's changes: offered changes are written before the pointer moves, and gone changes
-// afterwards. Ways precede rows, so that no endpoint becomes shared before its ways exist.
+// rowPlan holds a publication's changes. Offered changes are written before the pointer moves, and gone changes are
+// written afterwards. Ways precede rows, so that an endpoint never becomes shared before its ways exist.
 type rowPlan struct{ offered, gone []change }
 
-// planOf returns the rows that differ between two versions. Two runs of one publication produce the same plan, so that
-// the second run continues where the first was interrupted.
+// planOf returns the rows that differ between two versions. Two runs of the same publication produce the same plan, so
+// that the second run can continue at the point of interruption.
 func planOf(mode string, before, next record.Catalog) rowPlan {
 	var plan rowPlan
 	was, is := rowsOf(mode, before), rowsOf(mode, next)
@@ -47,8 +47,8 @@ func planOf(mode string, before, next record.Catalog) rowPlan {
 	return plan
 }
 
-// rowsOf returns a version's rows, one for each endpoint to which patients may be sent. An endpoint that patients were
-// never sent to needs no row.
+// rowsOf returns a version's rows, one for each endpoint to which patients may be sent. An endpoint doesn't need a row
+// if patients were never sent to it.
 func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
 	rows := make(map[string]catalog.Endpoint, len(c.Endpoints))
 	for id, e := range c.Endpoints {
@@ -84,7 +84,7 @@ func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
 	return rows
 }
 
-// several stands for more than one institution.
+// several represents more than one institution.
 const several = "*"
 
 func note(by map[string]string, endpoint, id string) {
@@ -94,12 +94,12 @@ func note(by map[string]string, endpoint, id string) {
 	by[endpoint] = id
 }
 
-// merged applies the changes between the two versions to a row. It preserves an operator's changes since the previous
-// version.
+// merged applies the changes between the two versions to a row. It preserves any changes that an operator has made
+// since the previous version.
 func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
 	from := c.from
 	if from == nil {
-		// The row already exists. Publishing determines all of its fields, apart from an operator's suspension.
+		// The row already exists. Publishing determines all of its fields except an operator's suspension.
 		from = &row
 	}
 	take(&row.BrandID, from.BrandID, c.to.BrandID)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// A publication needs an operator's approval if it removes at least goneLeast brands or endpoints, and more than one
-	// in goneShare of them.
+	// A publication needs an operator's approval if it removes at least goneLeast brands and more than 1/goneShare of
+	// all brands. The same limits apply to endpoints.
 	goneShare, goneLeast = 5, 10
 	// mostHeld is the maximum number of held endpoints that a question lists.
 	mostHeld = 50
@@ -33,8 +33,8 @@ type proposal struct {
 	waits        bool // whether nothing may be published before the operator decides
 }
 
-// propose composes the accepted lists. If an endpoint with connected patients would change, it retains its previous
-// record in next until an operator approves the change.
+// propose composes the accepted lists. If an endpoint with connected patients would change, the endpoint retains its
+// previous record in next until an operator approves the change.
 func (p Publisher) propose(ctx context.Context, state ledger.Publication, now time.Time) (proposal, error) {
 	pointer, err := p.Ledger.Pointer(ctx, state.Mode)
 	if err != nil {
@@ -82,8 +82,8 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 	return out, nil
 }
 
-// held returns the endpoints with connections whose change would send tokens to a different server, or change how the
-// tokens are used.
+// held returns the endpoints with connections whose change would send tokens to a different server, or would change how
+// the tokens are used.
 func (p Publisher) held(ctx context.Context, mode string, before, next record.Catalog) ([]ledger.Held, error) {
 	moved := map[string]bool{}
 	var all []ledger.Held
@@ -115,8 +115,8 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 	return slices.DeleteFunc(all, func(h ledger.Held) bool { return !connected[h.EndpointID] }), nil
 }
 
-// questionOf returns the question for an operator. If no question is necessary, the question's ID is empty. Otherwise
-// the ID is derived from the removed and changed records, not from the time.
+// questionOf returns the question for an operator. If a question is not necessary, its ID is empty. Otherwise, the ID
+// is derived from the removed and changed records, not from the time.
 func questionOf(out proposal, held []ledger.Held, now time.Time) ledger.Question {
 	q := ledger.Question{
 		Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)],

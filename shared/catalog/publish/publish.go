@@ -1,7 +1,7 @@
 // Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). It composes the accepted lists,
 // and requests an operator's approval if too many records would be removed. It then writes the snapshot, updates the
-// endpoints' rows, moves the pointer, and suspends removed endpoints. If a run is interrupted, the next run continues.
-// Unchanged data is not written again.
+// endpoints' rows, moves the pointer, and suspends removed endpoints. If a run is interrupted, the next run continues
+// the publication. Unchanged data is not written again.
 package publish
 
 import (
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Publisher publishes one mode at a time. Concurrent runs are safe: if two runs publish at once, one of them returns
+// Publisher publishes one mode at a time. Concurrent runs are safe. If two runs publish at once, one run returns
 // fault.Conflict.
 type Publisher struct {
 	Ledger         Ledger
@@ -44,16 +44,17 @@ type Ledger interface {
 	Overrides(ctx context.Context, mode string) ([]ledger.Override, error)
 }
 
-// Lists returns the lists from which the catalogue is composed.
+// Lists provides the lists from which the catalogue is composed.
 type Lists interface {
-	// Lists returns the accepted listings of all of a mode's sources, and the institutions that an operator has created.
+	// Lists returns the accepted listings from all of a mode's sources, and the institutions that an operator has
+	// created.
 	Lists(ctx context.Context, mode string) ([]compose.List, error)
 }
 
 // Connected looks up the endpoints at which patients are connected.
 type Connected interface {
-	// ConnectedAt returns those of a mode's given endpoints that have a connection, in any state. It may read all of
-	// the mode's connections.
+	// ConnectedAt returns the given endpoints that have a connection in the mode, regardless of the connection's state.
+	// It may read all of the mode's connections.
 	ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error)
 }
 
@@ -61,7 +62,7 @@ type Connected interface {
 type Outcome struct {
 	Live      ledger.Version
 	Published bool            // whether this run published a version or completed an earlier publication
-	Paused    bool            // whether the run did nothing, because a rollback has paused the mode
+	Paused    bool            // whether the run was skipped because a rollback has paused the mode
 	Diff      ledger.Diff     // difference from the live version, including waiting changes
 	Question  ledger.Question // question that an operator must answer
 	Rows      Counts
@@ -70,8 +71,8 @@ type Outcome struct {
 }
 
 // Publish composes a mode's catalogue from the accepted lists, and publishes the catalogue if it differs from the live
-// version. It first completes any interrupted publication. It returns fault.Conflict if another run is publishing, or
-// an error from one of its dependencies. After an error, the next run continues the publication.
+// version. It first completes any interrupted publication. It returns fault.Conflict if another run is publishing. It
+// also returns errors from its dependencies. After an error, the next run continues the publication.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {
@@ -124,9 +125,9 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	}, err
 }
 
-// Rollback makes an earlier version live again, including its endpoints' rows. It pauses publishing until an operator
-// resumes publishing, since the lists have not changed. It returns fault.NotFound if the version's objects are gone, or
-// fault.Conflict if another run is publishing.
+// Rollback makes an earlier version live again, including its endpoints' rows. Because the lists have not changed, it
+// also pauses publishing until an operator resumes it. Rollback returns fault.NotFound if the version's objects are
+// gone, or fault.Conflict if another run is publishing.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil {
@@ -159,8 +160,8 @@ func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version)
 	return out, err
 }
 
-// finish completes an interrupted publication. If the publication's snapshot was not completely written, finish
-// abandons the publication instead.
+// finish completes an interrupted publication. If the publication's snapshot is incomplete, finish abandons the
+// publication instead.
 func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication, Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
@@ -218,7 +219,7 @@ func (p Publisher) ask(ctx context.Context, state ledger.Publication, of proposa
 	return saved, nil
 }
 
-// end records that no publication is in progress.
+// end records that the publication has ended.
 func (p Publisher) end(ctx context.Context, state ledger.Publication) (ledger.Publication, error) {
 	state.From, state.To, state.Phase, state.Done = "", "", "", 0
 	saved, err := p.Ledger.SavePublication(ctx, state)

@@ -179,8 +179,8 @@ func TestPublishKeepsRowChangesMadeByOperator(t *testing.T) {
 	}
 }
 
-// TestPublishKeepsEndpointDisabledByOperator also covers an endpoint that disappears from its list and returns. Unless
-// an operator has disabled the endpoint, it becomes active again.
+// TestPublishKeepsEndpointDisabledByOperator also covers an endpoint that disappears from its list and returns. The
+// endpoint becomes active again unless an operator has disabled it.
 func TestPublishKeepsEndpointDisabledByOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -275,8 +275,8 @@ func (w *world) settled(t *testing.T, n int) {
 	}
 }
 
-// TestPublishContinuesRowsFromCheckpoint checks that, if a run is interrupted while writing rows, for example by a
-// timeout, the next run does not start again from the beginning.
+// TestPublishContinuesRowsFromCheckpoint covers a run that is interrupted, for example by a timeout, while it is
+// writing rows. The test checks that the next run does not start again from the beginning.
 func TestPublishContinuesRowsFromCheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

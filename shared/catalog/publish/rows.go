@@ -20,17 +20,18 @@ import (
 type EndpointRows interface {
 	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// SaveEndpoint replaces revision e.Rev. It returns fault.Conflict if the stored revision differs.
+	// SaveEndpoint replaces the stored endpoint at revision e.Rev. It returns fault.Conflict if the stored revision
+	// differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
-	// CreateEndpoints stores up to 100 new endpoints atomically. It returns fault.Conflict if one of the endpoints
-	// exists.
+	// CreateEndpoints stores up to 100 new endpoints atomically. It returns fault.Conflict if any of the endpoints
+	// already exists.
 	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
-	// SaveWays stores up to 100 ways atomically, replacing existing ways. It returns fault.Conflict if one of the ways
+	// SaveWays stores up to 100 ways atomically, replacing existing ways. It returns fault.Conflict if any of the ways
 	// was stored under a higher fence.
 	SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error
 }
 
-// Counts holds the number of endpoint rows by result.
+// Counts holds the number of endpoint rows for each result.
 type Counts struct {
 	Created   int `json:"created"`
 	Changed   int `json:"changed"`
@@ -45,8 +46,8 @@ const (
 	batch = 100
 	// atOnce is the maximum number of concurrent transactions or individual writes.
 	atOnce = 8
-	// stride is the number of rows between two checkpoints. A run that continues an interrupted run processes at most
-	// that many rows again, and doing so writes nothing.
+	// stride is the number of rows between two checkpoints. After an interruption, the next run processes at most that
+	// many rows again, but doesn't write them again.
 	stride = 2000
 )
 
@@ -120,8 +121,8 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// ways stores ways. The ways' fence is the publication's revision, which increases with every checkpoint, so that an
-// outdated publisher can't overwrite newer ways.
+// ways stores ways. The fence is the publication's revision, which increases with every checkpoint. An outdated
+// publisher therefore can't overwrite newer ways.
 func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -137,15 +138,15 @@ func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	return group.Wait() //nolint:wrapcheck // the caller does
 }
 
-// isElsewhere reports whether an endpoint's URL may be a health system's URL, because it is at a host other than the
-// service's or is the sandbox.
+// isElsewhere reports whether an endpoint's URL may be a health system's URL. The URL must be at a host other than the
+// service's host, or must belong to the sandbox.
 func (w *rowWriter) isElsewhere(e catalog.Endpoint) bool {
 	_, err := fhir.ParseBase(e.FHIRBase)
 	return err == nil && len(catalog.OwnURLs(w.BaseURL, e, catalog.Addresses{})) == 0
 }
 
-// create creates rows in one transaction. If an operator or an interrupted run has already created some of the rows,
-// create writes the rows individually.
+// create creates rows in a single transaction. If an operator or an interrupted run has already created some of the
+// rows, create writes the rows individually.
 func (w *rowWriter) create(ctx context.Context, changes []change) error {
 	rows := make([]catalog.Endpoint, 0, len(changes))
 	for _, c := range changes {
@@ -166,7 +167,7 @@ func (w *rowWriter) create(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// one updates one row.
+// one updates a single row.
 func (w *rowWriter) one(ctx context.Context, c change) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error { return w.attempt(ctx, c) })
 }
@@ -203,7 +204,7 @@ func (w *rowWriter) attempt(ctx context.Context, c change) error {
 	return nil
 }
 
-// make creates one row.
+// make creates a single row.
 func (w *rowWriter) make(ctx context.Context, row catalog.Endpoint) error {
 	if err := w.Endpoints.CreateEndpoints(ctx, []catalog.Endpoint{row}); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 // sandboxPlatform is the platform of the stack's own sandbox.
 const sandboxPlatform = "sandbox"
 
-// knows returns a function that looks up the platform whose profile contains the host of a FHIR base. For the sandbox,
-// the host is this stack's own.
+// knows returns a function that looks up the platform whose profile contains the host of a FHIR base. The sandbox has
+// the stack's own host.
 func (p Publisher) knows(mode string) func(base string) string {
 	return func(base string) string {
 		switch {
@@ -49,7 +49,7 @@ func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.
 	}
 }
 
-// Host is a host whose servers await an operator's approval, in the form that catalog diff prints.
+// Host is a host whose servers await an operator's approval. It has the form that catalog diff prints.
 type Host struct {
 	Host      string              `json:"host"`
 	IsKnown   bool                `json:"known"` // whether a platform's profile contains the host
@@ -71,7 +71,7 @@ type Joining struct {
 // firstJoinings is the maximum number of servers listed per host.
 const firstJoinings = 5
 
-// ByHost groups the waiting servers by host. Hosts with the most servers come first.
+// ByHost groups the waiting servers by host. The hosts with the most servers come first.
 func ByHost(waiting []compose.Wait) []Host {
 	at := map[string]int{}
 	var hosts []Host
@@ -98,7 +98,7 @@ func ByHost(waiting []compose.Wait) []Host {
 	return hosts
 }
 
-// with adds a text to a sorted list unless the list contains it.
+// with adds a text to a sorted list unless the list already contains the text.
 func with(texts []string, more string) []string {
 	i, found := slices.BinarySearch(texts, more)
 	if found {

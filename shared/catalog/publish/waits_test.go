@@ -20,7 +20,7 @@ import (
 
 const hospitalNPI = "1234567893"
 
-// lists composes the lists of its sources, using a real publisher.
+// lists composes the lists from its sources, using a real publisher.
 type lists struct {
 	*world
 
@@ -115,7 +115,7 @@ func TestPublishSkipsRowForUnknownHospitalHost(t *testing.T) {
 	}
 	state, err = l.ledger.Publication(t.Context(), "test")
 	expect.NoError(t, err)
-	if state.Waits.Hosts != 1 { // the platform of this host is still unconfirmed
+	if state.Waits.Hosts != 1 { // the host's platform is still unconfirmed
 		t.Errorf("waits %+v", state.Waits)
 	}
 	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test",
@@ -152,8 +152,8 @@ func TestPublishAssignsPlatformOnlyToKnownHost(t *testing.T) {
 	}
 }
 
-// TestPublishPreservesRegistrationOfOlderRows covers an upgrade: rows that lack the field OwnRegistration continue
-// to use the same registration.
+// TestPublishPreservesRegistrationOfOlderRows covers an upgrade. It checks that rows without the field OwnRegistration
+// continue to use the same registration.
 func TestPublishPreservesRegistrationOfOlderRows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

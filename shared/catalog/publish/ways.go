@@ -9,8 +9,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// waysOf returns a version's ways that differ from the rows of their endpoints, keyed by endpoint and requested brand
-// ID.
+// waysOf returns a version's ways that differ from their endpoints' rows, keyed by endpoint and requested brand ID.
 func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]catalog.Way {
 	former := map[string][]string{} // IDs of merged records, keyed by their successor's ID
 	for id, successor := range c.Successors {
@@ -57,7 +56,7 @@ func leading(c record.Catalog, b record.Brand, former map[string][]string) map[s
 	return by
 }
 
-// waysBetween returns the ways that are new or changed between two versions, and the ways that end.
+// waysBetween compares two versions. It returns the ways that are new or changed, and the ways that end.
 func waysBetween(was, is map[[2]string]catalog.Way) (offered, ended []change) {
 	compare := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
 	for _, key := range slices.SortedFunc(maps.Keys(is), compare) {

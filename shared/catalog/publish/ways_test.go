@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// sharing assigns the first brand's portal to brands 1, 2 (hidden) and 3 (removed), and adds merged IDs for some
+// sharing assigns the first brand's portal to brands 1, 2 (hidden) and 3 (removed). It also adds merged IDs for some
 // records.
 func sharing(c *record.Catalog) {
 	for i := 1; i < 4; i++ {

@@ -39,7 +39,7 @@ type world struct {
 	now       time.Time
 	next      func(before record.Catalog, now time.Time) record.Catalog // returns the composed catalogue
 	connected map[string]bool
-	asked     int // number of calls to look up connections
+	asked     int // number of connection lookups
 	seen      []health.DiscoveredURLs
 
 	mu      sync.Mutex

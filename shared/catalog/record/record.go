@@ -1,7 +1,7 @@
 // Package record defines the catalogue's records of institutions, as they appear in files and responses
-// (docs/adr/0023-the-catalogue.md): brands, the brands' portals, the portals' endpoints, and the successors of merged
-// records. A catalogue belongs to one mode. It contains the URLs of FHIR servers (Endpoint.FHIRBase) for publishing,
-// but public responses do not contain these URLs.
+// (docs/adr/0023-the-catalogue.md). The records describe brands, the brands' portals, the portals' endpoints, and the
+// successors of merged records. A catalogue belongs to one mode. It contains the URLs of FHIR servers
+// (Endpoint.FHIRBase) for publishing, but public responses do not contain these URLs.
 package record
 
 import "time"
@@ -28,7 +28,7 @@ type Brand struct {
 	Category     string     `json:"category"`
 }
 
-// Portal is the site where patients of one or more brands sign in.
+// Portal is a site where patients of one or more brands sign in.
 type Portal struct {
 	State
 
@@ -39,15 +39,15 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
-	// Hosts lists the hosts of the endpoints' FHIR servers (catalog.Host), sorted. It is set if the brand has several
-	// portals, or if another brand has the same name, so that patients can distinguish the portals.
+	// Hosts is the sorted list of hosts of the endpoints' FHIR servers (catalog.Host). It is set if the brand has
+	// several portals, or if another brand has the same name. Patients can then distinguish the portals by their hosts.
 	Hosts []string `json:"hosts,omitempty"`
-	// Choice has the same value for all of a brand's portals that patients can't tell apart because the portals have
-	// the same name, website and domain. It is set only if a brand has such portals.
+	// Choice groups portals of the same brand that patients can't tell apart because the portals have the same name,
+	// website and domain. All portals in a group have the same Choice. Choice is empty for any other portal.
 	Choice string `json:"choice,omitempty"`
 }
 
-// Endpoint is a FHIR server of one or more portals.
+// Endpoint is a FHIR server that belongs to one or more portals.
 type Endpoint struct {
 	State
 
@@ -62,7 +62,7 @@ type Endpoint struct {
 	FHIRBase string `json:"-"` // absolute URL without a trailing slash
 }
 
-// Statuses of an endpoint, and the code of an endpoint's connection type
+// Endpoint statuses, and the code for an endpoint's connection type
 // (http://terminology.hl7.org/CodeSystem/endpoint-connection-type).
 const (
 	Active         = "active"
@@ -78,31 +78,32 @@ type Location struct {
 	Country    string `json:"country"` // ISO 3166-1 alpha-2
 }
 
-// State describes whether lists still contain a record. The zero value means that a list contained the record at the
-// last reading.
+// State describes whether lists still contain a record. The zero value means that a list contained the record when the
+// lists were last read.
 type State struct {
 	// UnconfirmedSince is the time since which every list with the record has been unreadable or rejected. The record's
 	// content dates from that time.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
-	// RemovedAt is the time at which the last list that contained the record dropped it. The record is then a
-	// tombstone: searches exclude the record, and it accepts no new connections.
+	// RemovedAt is the time at which the record disappeared from the last list that contained it. The record is then a
+	// tombstone. Searches exclude a tombstone, and it doesn't accept new connections.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 
 // Gone reports whether the record is a tombstone.
 func (s State) Gone() bool { return s.RemovedAt != nil }
 
-// Catalog holds all of a mode's records.
+// Catalog holds all records in a mode.
 type Catalog struct {
 	Brands    map[string]Brand
 	Portals   map[string]Portal
 	Endpoints map[string]Endpoint
-	// Successors maps the IDs of merged records to the IDs of their successors, which are of the same type. A successor
-	// never has a successor itself.
+	// Successors maps the IDs of merged records to the IDs of their successors. A successor has the same type as the
+	// merged record, and never has a successor itself.
 	Successors map[string]string
 }
 
-// Resolve returns the current ID of a record: the record's own ID, or the ID of the record it was merged into.
+// Resolve returns a record's current ID. The result is either the record's own ID or the ID of the record it was merged
+// into.
 func (c Catalog) Resolve(id string) string {
 	if successor, isMerged := c.Successors[id]; isMerged {
 		return successor

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Limits on acronyms. Shorter acronyms would match too many names, and longer acronyms are not in use.
+// Limits for acronyms. Shorter acronyms would match too many names, and longer acronyms are not in use.
 const (
 	minAcronym = 3
 	maxAcronym = 6
 )
 
-// acronymScore is the minimum score of a brand if the query is the brand's acronym. It exceeds the score of a name that
+// acronymScore is a brand's minimum score if the query is the brand's acronym. It exceeds the score of a name that
 // begins with a longer word ("choptank" for "chop"). It does not exceed the score of a name or an alias that begins
 // with the typed word itself.
 const acronymScore = 0.96*perQuery + perStart + perBegun
 
-// acronyms returns the unique acronyms by which people may know a name. It returns the name's initials with and without
-// small words ("chop", "chp"), and with and without the general words at the name's end ("ucsf" for "… San Francisco
-// Medical Center"). For a university, it also returns an acronym in the form "uofm". Practitioners' names have no
-// acronyms.
+// acronyms returns the acronyms by which people may know a name, without duplicates. It returns the name's initials
+// with and without small words ("chop", "chp"). It also returns the initials without general words at the end ("ucsf"
+// for "… San Francisco Medical Center"). For a university, acronyms also returns a form such as "uofm". It doesn't
+// return any acronyms for a practitioner's name.
 func acronyms(words []string) []string {
 	if slices.ContainsFunc(words, isDegree) {
 		return nil
@@ -62,7 +62,7 @@ func isSmall(word string) bool {
 	return false
 }
 
-// isDegree reports whether a word indicates that a name is a practitioner's.
+// isDegree reports whether a word indicates that a name belongs to a practitioner.
 func isDegree(word string) bool {
 	switch word {
 	case "do", "dpm", "dr", "md", "mdpa", "mdpc", "od":
@@ -71,7 +71,7 @@ func isDegree(word string) bool {
 	return false
 }
 
-// isGeneral reports whether people often omit a word if it is at the end of a name.
+// isGeneral reports whether people often omit a word at the end of a name.
 func isGeneral(word string) bool {
 	switch word {
 	case "cancer", "care", "center", "centers", "clinic", "clinics", "group", "health", "healthcare", "hospital",
@@ -81,9 +81,9 @@ func isGeneral(word string) bool {
 	return false
 }
 
-// acronym returns the brands whose acronym is the complete query, and matches the words of these brands. If many names
-// contain a longer word with the same beginning, the query is probably incomplete. In that case the brands still match,
-// but acronym returns no brands.
+// acronym returns the brands whose acronym equals the complete query, and matches the words in these brands' names. If
+// many names contain a longer word with the same beginning, the query is probably incomplete. In that case, the brands
+// still match, but acronym doesn't return them.
 func (s search) acronym() map[uint32]bool {
 	short := strings.Join(s.words, "")
 	w, ok := s.index.number(short)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// BenchmarkRead reads the index of the real list, as a Lambda function does when it starts.
+// BenchmarkRead reads the real list's index, as a Lambda function does on startup.
 func BenchmarkRead(b *testing.B) {
 	form := realData(b).form
 	var before, after runtime.MemStats
@@ -30,7 +30,7 @@ func BenchmarkRead(b *testing.B) {
 	runtime.KeepAlive(x)
 }
 
-// BenchmarkBuild builds the index of the real list.
+// BenchmarkBuild builds the real list's index.
 func BenchmarkBuild(b *testing.B) {
 	entries := realData(b).entries
 	for b.Loop() {

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Build builds an index of brands, which must be the searchable brands of one mode (Entries). The order of the brands
-// is irrelevant: the same brands always produce the same bytes. Build fails if a source can't be encoded in JSON, if
-// two brands have the same ID, or if there are more brands than an index can hold.
+// Build builds an index of brands. The brands must be the searchable brands in one mode (Entries). The order of the
+// brands is irrelevant: the same brands always produce the same bytes. Build fails if a source can't be encoded in
+// JSON, if two brands have the same ID, or if the number of brands exceeds an index's capacity.
 func Build(entries []Entry) (*Index, error) {
 	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Brand.SortName, b.Brand.SortName), cmp.Compare(a.Brand.ID, b.Brand.ID))
@@ -47,14 +47,14 @@ func Build(entries []Entry) (*Index, error) {
 	return x, nil
 }
 
-// builder collects the words of an index.
+// builder collects the words for an index.
 type builder struct {
 	places map[string][]uint32 // place values, keyed by word
 	names  [][]string          // each brand's words; an empty word ends a name
 	states map[string]string   // state names, keyed by code
 }
 
-// add adds the words of a brand's names and locations.
+// add adds the words in a brand's names and locations.
 func (b *builder) add(brand uint32, e Entry) {
 	var row []string
 	for _, name := range namesOf(e.Brand) {
@@ -107,7 +107,7 @@ func (b *builder) finish(x *Index) {
 	x.words, x.places, x.names = textsOf(words), rowsOf(places), rowsOf(rows)
 }
 
-// namesOf returns a brand's unique names and aliases.
+// namesOf returns a brand's names and aliases without duplicates.
 func namesOf(b record.Brand) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(append([]string{b.Name}, b.Aliases...), func(name string) bool {
@@ -118,7 +118,7 @@ func namesOf(b record.Brand) []string {
 	})
 }
 
-// joined returns a text as a single word, such as "newjersey". Searches match neighbouring words against this word.
+// joined returns a text as a single word, such as "newjersey". Searches compare adjacent words with this word.
 func joined(text string) string { return clipped(strings.Join(names.Words(text), "")) }
 
 func zipOf(l record.Location) string {
@@ -146,7 +146,7 @@ func ofLocations(e Entry, of func(record.Location) string) []string {
 	return values
 }
 
-// facet returns the distinct values of entries. For each entry, it also returns the indexes of the entry's values.
+// facet returns the distinct values among entries. For each entry, it also returns the indexes of the entry's values.
 func facet(entries []Entry, of func(Entry) []string) (texts, rows) {
 	seen := map[string]bool{}
 	for _, e := range entries {

@@ -2,8 +2,8 @@ package search
 
 import "fmt"
 
-// check detects references that point outside the index and data that is out of order, because searches do not check
-// for these errors.
+// check detects references that point outside the index and data that is out of order. Searches do not check for these
+// errors.
 func (x *Index) check() error {
 	brands, words := x.ids.len(), x.words.len()
 	if brands >= maxBrands {
@@ -49,7 +49,7 @@ func (x *Index) check() error {
 	return x.checkNames()
 }
 
-// checkNames detects unterminated names, words that follow the end, and words and brands that are out of order.
+// checkNames detects unterminated names, words after the end of a name, and words and brands that are out of order.
 func (x *Index) checkNames() error {
 	for b := range x.names.len() {
 		if row := x.names.at(b); row.len() == 0 || row.at(row.len()-1) != endOfName {

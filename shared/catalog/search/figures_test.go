@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// figures measures the quality of results for one kind of question.
+// figures measures the quality of the results for one question type.
 type figures struct {
 	questions  int
 	rank       float64 // sum of the first relevant hits' reciprocal ranks
@@ -60,8 +60,8 @@ func (f figures) String() string {
 		f.recall/float64(f.questions))
 }
 
-// leastRecall is the minimum share of relevant brands among the first ten hits, by kind of question. Kinds that are not
-// listed use the default.
+// leastRecall is the minimum share of relevant brands among the first ten hits, by question type. Question types that
+// are not in leastRecall use the default.
 var leastRecall = map[string]float64{"exact": 0.98, "prefix": 0.98, "typo, typing": 0.85}
 
 const usual = 0.92
@@ -102,11 +102,11 @@ func hostile() []string {
 	}
 }
 
-// maxTime is the maximum processor time of any query, since the entire request has only 20 ms.
+// maxTime is the maximum processor time for any query. The entire request has only 20 ms.
 const maxTime = 20 * time.Millisecond
 
-// boundHostile checks the processor time of hostile queries. It does not measure elapsed time, since other processes
-// share the machine.
+// boundHostile checks the processor time used by hostile queries. It does not measure elapsed time, because other
+// processes share the machine.
 func boundHostile(t *testing.T, x *search.Index) {
 	t.Helper()
 	runtime.LockOSThread()

@@ -2,12 +2,12 @@ package search
 
 import "slices"
 
-// firstScore is the minimum score of a brand that precedes other brands because of Query.First. It exceeds all other
+// firstScore is the minimum score for a brand that precedes other brands because of Query.First. It exceeds all other
 // scores.
 const firstScore = 2 * aboveAll
 
-// Numbers returns the numbers of the brands with the given IDs, for use in Query.First, in the order of the IDs. It
-// omits unknown IDs. The numbers are valid only for this index.
+// Numbers returns the numbers of the brands with the given IDs, for use in Query.First. The numbers have the same order
+// as the IDs. Numbers omits unknown IDs. The numbers are valid only for this index.
 func (x *Index) Numbers(ids []string) []uint32 {
 	if len(ids) == 0 {
 		return nil

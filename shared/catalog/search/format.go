@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Format of an index: the magic, the size of the data after the checksum, the checksum (CRC-32C), and the parts of
-// Index.parts, each preceded by its size. All numbers have 32 bits and are little-endian. The data is used in place:
-// reading an index validates the data only once, to ensure that no reference points outside the index.
+// Format of an index: the magic, the size of the data after the checksum, the checksum (CRC-32C), and the parts in
+// Index.parts, each preceded by its size. All numbers have 32 bits and are little-endian. The data is used in place.
+// Reading an index validates the data only once, to ensure that all references point inside the index.
 const (
 	magic     = "rb-catalog-index 1\n" // ends with the version of the format
 	headSize  = len(magic) + 8
@@ -19,10 +19,10 @@ const (
 	numberLen = 4
 )
 
-// errForm is returned for data that is not an index, or is an index in a different format version.
+// errForm is returned for data that is not an index or that has a different format version.
 var errForm = errors.New("search: not an index of this version")
 
-// numbers is a sequence of 32-bit numbers in stored form.
+// numbers is a sequence of 32-bit numbers in the format's byte order.
 type numbers string
 
 func (n numbers) len() uint32 { return uint32(len(n) / numberLen) } //nolint:gosec // G115: maxSize bounds it

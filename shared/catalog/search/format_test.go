@@ -71,11 +71,11 @@ func TestReadRejectsDamagedIndex(t *testing.T) {
 	}
 }
 
-// headSize is the size of the header, which consists of magic, size and checksum.
+// headSize is the size of the header, which consists of the magic, the size and the checksum.
 const headSize = len("rb-catalog-index 1\n") + 8
 
-// TestReadRejectsInvalidReferences checks that an invalid reference is rejected or harmless, even if the checksum is
-// valid.
+// TestReadRejectsInvalidReferences checks that an invalid reference is either rejected or harmless, even if the
+// checksum is valid.
 func TestReadRejectsInvalidReferences(t *testing.T) {
 	t.Parallel()
 	skipInShort(t)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Index is a search index. Brands are numbered in the order of their sort names and IDs, so that ordering brands with
-// the same score only requires comparing their numbers. Words are numbered in byte order.
+// Index is a search index. Brands are numbered in the order of their sort names and IDs. As a result, brands with the
+// same score can be ordered by comparing their numbers. Words are numbered in byte order.
 type Index struct {
 	ids       texts // indexed by brand, like sortNames and sources
 	sortNames texts
@@ -30,8 +30,8 @@ type Index struct {
 	readers  sync.Pool // pool of decompressors for sources
 }
 
-// place is an occurrence of a word. It contains the number of a brand and, in the low byte, either the word's position
-// in the brand's names or one of the values below.
+// place is an occurrence of a word. It contains a brand's number and, in the low byte, either the word's position in
+// the brand's names or one of the values below.
 type place uint32
 
 const (
@@ -50,7 +50,7 @@ func (p place) position() uint32 { return uint32(p) & (1<<placeBits - 1) }
 // Len returns the number of searchable brands.
 func (x *Index) Len() int { return int(x.ids.len()) }
 
-// parts returns the parts of the format in order.
+// parts returns the parts in the order that the format defines.
 func (x *Index) parts() []*string {
 	return []*string{
 		&x.ids.ends, &x.ids.bytes, &x.sortNames.ends, &x.sortNames.bytes, &x.sources.ends, &x.sources.bytes, &x.preset.ends,
@@ -62,7 +62,7 @@ func (x *Index) parts() []*string {
 	}
 }
 
-// prepare computes the data that is not stored in the format.
+// prepare computes the data that is not stored in the index.
 func (x *Index) prepare() {
 	x.shared = make([]byte, x.words.len())
 	x.rarity = make([]float32, x.words.len())
@@ -79,7 +79,7 @@ func (x *Index) prepare() {
 	x.meanings = newMeanings()
 }
 
-// rarity returns the weight of a word that occurs in some of all brands. The minimum weight is 1.
+// rarity returns the weight of a word, based on the number of brands that contain it. The minimum weight is 1.
 func rarity(all, some uint32) float32 {
 	return 1 + float32(math.Log(float64(all+1)/float64(min(max(some, 1), all+1))))
 }

@@ -2,13 +2,13 @@ package search
 
 import "strings"
 
-// Quality of a match between a typed word and a word of a name. A complete match ranks above a prefix, a prefix ranks
-// above a misspelling, and a misspelling ranks above a match inside a word.
+// Match quality between a typed word and a word in a name. A complete match ranks above a prefix, a prefix ranks above
+// a misspelling, and a misspelling ranks above a match inside a word.
 const (
 	whole                   = 1.0
 	plural                  = 0.95       // differs only in a final s
 	meant                   = 0.95       // one word is an abbreviation of the other
-	together                = 0.94       // two words in one text are one word in the other
+	together                = 0.94       // two words in one text are a single word in the other
 	typedLeast, typedMore   = 0.80, 0.14 // last typed word is a prefix; a longer prefix adds more
 	begunLeast, begunMore   = 0.62, 0.20 // a typed word that is not the last is a prefix
 	misspelt, perEdit       = 0.86, 1.15 // perEdit is the penalty per edit, relative to the number of letters
@@ -31,7 +31,7 @@ const (
 	minSpelt  = 5   // minimum letters typed before a word may be a misspelling or a plural
 )
 
-// scratch is the working memory of one search.
+// scratch is the working memory for a search.
 type scratch struct {
 	found [maxWords][]byte // by typed word and brand: match quality, from 0 to 255
 	share []float32        // by brand: weighted share of the query that the brand matches
@@ -116,8 +116,8 @@ func (x *Index) beginning(text string) (from, to uint32) {
 	return from, firstOf(from, x.words.len(), func(i uint32) bool { return !strings.HasPrefix(x.words.at(i), text) })
 }
 
-// firstOf returns the lowest number between from (inclusive) and to (exclusive) for which isBehind is true. isBehind
-// must then also be true for all higher numbers.
+// firstOf returns the lowest number between from (inclusive) and to (exclusive) for which isBehind is true. If isBehind
+// is true for a number, it must also be true for all higher numbers.
 func firstOf(from, to uint32, isBehind func(uint32) bool) uint32 {
 	for from < to {
 		if middle := from + (to-from)/2; isBehind(middle) {
@@ -140,7 +140,7 @@ func (s search) exact(i int, word string, quality float64) {
 	}
 }
 
-// misspelt matches indexed words that a typed word may be a misspelling of, unless the typed word is itself frequent.
+// misspelt matches indexed words that a typed word may misspell, unless the typed word is itself frequent.
 func (s search) misspelt(i int, word string, last bool) {
 	limit := editsFor(word)
 	if w, ok := s.index.number(word); ok && s.index.places.at(w).len() >= usualWord {
@@ -181,7 +181,8 @@ func (s search) inside(i int, word string) {
 	}
 }
 
-// split matches names that contain a typed word as two or more consecutive words, the last of which may be incomplete.
+// split matches names that contain a typed word as two or more consecutive words. The last of these words may be
+// incomplete.
 func (s search) split(i int, word string, last bool) {
 	for at := 1; at < len(word); at++ {
 		first, ok := s.index.number(word[:at])
@@ -203,7 +204,7 @@ func (s search) split(i int, word string, last bool) {
 }
 
 // pairs matches brands in which the word first is followed by any word between from (inclusive) and to (exclusive).
-// typed is the number of letters typed of the second word.
+// typed is the number of letters typed for the second word.
 func (s search) pairs(i int, first, from, to uint32, typed int) {
 	x := s.index
 	for v := range x.places.at(first).all {
@@ -257,7 +258,8 @@ func (x *Index) hasInARow(p place, numbers []uint32) bool {
 	return true
 }
 
-// joined matches brands in which consecutive typed words form a single word, either written together or abbreviated.
+// joined matches brands whose names contain consecutive typed words as a single word, either written together or
+// abbreviated.
 func (s search) joined() {
 	for i := range s.words {
 		for j := i + 2; j <= len(s.words); j++ {
@@ -274,7 +276,7 @@ func (s search) joined() {
 }
 
 // oneWord matches indexed words that the typed words i to j-1 form together. If these words are the last typed words,
-// they may also form a prefix.
+// together they may also form a prefix.
 func (s search) oneWord(i, j int, word string) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {
@@ -293,7 +295,7 @@ func (s search) span(i, j int, w uint32, quality float64) {
 	}
 }
 
-// take records that a typed word matches an indexed word. It does so for all brands that contain the indexed word.
+// take records that a typed word matches an indexed word, for all brands that contain the indexed word.
 func (s search) take(i int, w uint32, quality float64) {
 	s.note(i, w, quality)
 	inName, elsewhere := level(quality), level(quality*inLocation)

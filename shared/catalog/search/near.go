@@ -7,15 +7,15 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// Scores if hits are ordered by distance. The integer part is derived from the distance in kilometres, and the fraction
-// from the original score. Brands whose names contain a typed ZIP code have higher scores than any distance yields.
+// Scores for hits ordered by distance. The integer part is derived from the distance in kilometres, and the fraction
+// from the original score. A brand whose name contains a typed ZIP code has a higher score than any distance yields.
 const (
 	farthest  = 20_000 // in kilometres; exceeds all distances
 	nextScore = 1.0 / 256
 	aboveAll  = farthest + 2
 )
 
-// maxTyped is the maximum number of ZIP codes extracted from a text. This limit bounds the time of a search.
+// maxTyped is the maximum number of ZIP codes extracted from a text. This maximum limits a search's running time.
 const maxTyped = 3
 
 // withTypedZIPs returns the query with the ZIP codes in its text as the person's location. A number that is not a known
@@ -41,8 +41,8 @@ func (q Query) withTypedZIPs() Query {
 	return q
 }
 
-// near orders the found brands by distance. If the text without its ZIP codes matches no brands, near instead returns
-// the matches of the complete text, ordered by score. Brands whose names contain a typed ZIP code remain hits.
+// near orders the found brands by distance. If the text without its ZIP codes does not match any brands, near instead
+// returns the matches for the complete text, ordered by score. Brands whose names contain a typed ZIP code remain hits.
 func (x *Index) near(q Query, found []ranked, allowed func(uint32) bool) []ranked {
 	said := q
 	said.Text = q.said

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// presetSize is the size of the sample texts used as a compression dictionary for sources. A larger size makes an
-	// index slightly smaller and each hit slower.
+	// presetSize is the size of the sample texts that form the compression dictionary for sources. A larger size makes
+	// an index slightly smaller, but slows down each hit.
 	presetSize = 8 << 10
 	samples    = 64
 	// maxSource is the maximum size of a decompressed source. The limit is necessary because a damaged source could
@@ -20,7 +20,7 @@ const (
 )
 
 // pack compresses sources individually, so that a hit decompresses only its own source. Most of a source's text also
-// occurs in other sources, so sample sources form the preset.
+// occurs in other sources. The preset therefore consists of sample sources.
 func (x *Index) pack(sources []string) error {
 	preset := ""
 	for i := 0; i < len(sources) && len(preset) < presetSize; i += 1 + len(sources)/samples {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// ranked is a matching brand together with its score.
+// ranked is a matching brand and its score.
 type ranked struct {
 	brand uint32
 	score float64
 }
 
-// Weights of a score. Most of a score is the share of the query that a brand matches, weighted by rarity. The rest of
+// Weights in a score. Most of a score is the share of the query that a brand matches, weighted by rarity. The rest of
 // the score ranks brands with the same share.
 const (
 	perQuery    = 100.0 // if all typed words match completely
@@ -105,7 +105,7 @@ func anyOf(numbers numbers, marks []bool) bool {
 	return false
 }
 
-// score returns the allowed brands that match almost as much of the words as the best brand does.
+// score returns the allowed brands that match almost as many of the words as the best brand does.
 func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	s := x.begin(words)
 	defer x.scratch.Put(s.scratch)
@@ -145,8 +145,8 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	return found
 }
 
-// penalty returns the amount by which a brand's score decreases if the query contains states other than the brand's
-// own.
+// penalty returns the amount by which a brand's score decreases if the query names states but not any of the brand's
+// states.
 func (s search) penalty(brand uint32, said []bool) float64 {
 	states := s.index.inState.at(brand)
 	if said == nil || states.len() == 0 || anyOf(states, said) {
@@ -155,7 +155,7 @@ func (s search) penalty(brand uint32, said []bool) float64 {
 	return otherState
 }
 
-// weights returns how strongly each typed word identifies a brand.
+// weights returns each typed word's weight in identifying a brand.
 func (s search) weights() (weights []float32, sum float32) {
 	weights = make([]float32, len(s.words))
 	for i, word := range s.words {
@@ -183,7 +183,7 @@ func (s search) weights() (weights []float32, sum float32) {
 	return weights, sum
 }
 
-// name returns how well the query matches a brand's name or best alias as a whole.
+// name returns how well the query matches a brand's complete name or its best alias.
 func (s search) name(brand uint32) float64 {
 	row := s.index.names.at(brand)
 	best, factor := 0.0, 1.0
@@ -225,7 +225,7 @@ func (n *seen) add(mask uint16, level byte, rarity float64) {
 		n.begun++
 	}
 	n.mask = mask
-	if rarity > 1 || mask != 0 { // ignores a leading article at the beginning
+	if rarity > 1 || mask != 0 { // ignores a leading article
 		n.length++
 	}
 }
@@ -254,7 +254,7 @@ func (n *seen) value(words []string) float64 {
 	return value
 }
 
-// states marks the states in a query, or returns nil if the query does not contain any states. A code that is also a
+// states marks the states in a query. It returns nil if the query does not contain any states. A code that is also a
 // word does not count as a state.
 func (s search) states() []bool {
 	var said []string

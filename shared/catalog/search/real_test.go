@@ -20,7 +20,7 @@ import (
 // realList is the path of a list of endpoints that vendors publish. The list is stored outside the repository.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// row describes one institution in the list.
+// row describes an institution in the list.
 type row struct {
 	List, Name, URL, ZIP string
 }
@@ -64,7 +64,7 @@ var readReal = sync.OnceValues(func() (published, error) {
 	return r, err
 })
 
-// skipInShort skips tests that are much slower under the race detector, which can't find any races in them.
+// skipInShort skips tests that are much slower under the race detector and can't have races.
 // TestSearchIsSafeForConcurrentUse checks the data that goroutines share.
 func skipInShort(tb testing.TB) {
 	tb.Helper()
@@ -89,8 +89,8 @@ var (
 	stateLast  = regexp.MustCompile(`^.+ ([A-Z]{2})$`)
 )
 
-// entryOf creates a brand from a row. Rows with the same name and ZIP code are one brand, as are rows with the same
-// name and URL. This method is simpler than composing the catalogue, and leaves more duplicates.
+// entryOf creates a brand from a row. Rows with the same name and ZIP code, or with the same name and URL, form a
+// single brand. This method is simpler than composing the catalogue, and leaves more duplicates.
 func entryOf(r row) search.Entry {
 	name, state := r.Name, geo.State(r.ZIP)
 	if m := stateFirst.FindStringSubmatch(name); m != nil && geo.StateName(m[1]) != "" {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// Seeds of the relevance set. The weights of a score were tuned using the first seed. The questions generated from the
+// Seeds for the relevance set. The weights in a score were tuned using the first seed. The questions generated from the
 // second seed are never inspected.
 const (
 	tuned   = 17
@@ -25,7 +25,7 @@ type question struct {
 	want map[string]bool
 }
 
-// asker generates questions. It selects a brand using its seed, and writes the brand's name as people do.
+// asker generates questions. It uses its seed to select a brand, and writes the brand's name the way people do.
 type asker struct {
 	random  *rand.Rand
 	entries []search.Entry
@@ -96,7 +96,7 @@ func statesOf(e search.Entry) []string {
 	return states
 }
 
-// kinds returns the generators of questions by kind. A generator returns an empty text if a brand is unsuitable.
+// kinds returns the question generators by question type. A generator returns an empty text for an unsuitable brand.
 func (a asker) kinds() map[string]func(search.Entry) (text, key string) {
 	plain := func(say func(words []string) string) func(search.Entry) (string, string) {
 		return func(e search.Entry) (string, string) { return say(names.Words(e.Brand.Name)), keyOf(e.Brand.Name) }
@@ -135,7 +135,7 @@ func (a asker) statesWith(key string) int {
 	return len(states)
 }
 
-// ask generates the given number of questions for every kind.
+// ask generates the given number of questions for each question type.
 func (a asker) ask(each int) []question {
 	kinds := a.kinds()
 	sorted := make([]string, 0, len(kinds))
@@ -174,7 +174,7 @@ func (a asker) typing(words []string) string {
 	return ""
 }
 
-// middle returns two adjacent words that follow a name's first word, if at least one of the two is rare.
+// middle returns two adjacent words after a name's first word, if at least one of the two words is rare.
 func (a asker) middle(words []string) string {
 	if len(words) < 3 {
 		return ""
@@ -186,8 +186,8 @@ func (a asker) middle(words []string) string {
 	return words[at] + " " + words[at+1]
 }
 
-// acronym returns a name's initials, including those of small words, if few names share the initials and no name begins
-// with the initials.
+// acronym returns a name's initials, including the initials of small words. It returns them only if few names share the
+// initials and no name begins with the initials.
 func (a asker) acronym(words []string) string {
 	short := initialsOf(words)
 	at, _ := slices.BinarySearch(a.keys, short)
@@ -197,8 +197,8 @@ func (a asker) acronym(words []string) string {
 	return short
 }
 
-// initialsOf returns a name's initials without a leading article. It returns no initials for a name with a degree or a
-// legal form.
+// initialsOf returns a name's initials without a leading article. It doesn't return any initials for a name with a
+// degree or a legal form.
 func initialsOf(words []string) string {
 	var short []byte
 	for i, word := range words {
@@ -228,7 +228,7 @@ func (a asker) telling(words []string) string {
 	return sorted[0] + " " + sorted[1]
 }
 
-// mistype makes the given number of edits in a word of at least the given length.
+// mistype makes the given number of edits in a word that has at least the given length.
 func (a asker) mistype(words []string, edits, least int) string {
 	words = slices.Clone(words)
 	at := a.random.IntN(len(words))

@@ -1,6 +1,6 @@
-// Package search searches for institutions by the text that a person types. The index of a mode's brands is built once
-// per snapshot, can be read in milliseconds, and never changes (docs/adr/0025-a-search-index-of-our-own.md). An Index
-// is safe for concurrent use.
+// Package search searches for institutions by the text that a person types. Each snapshot has an index of a mode's
+// brands. The index is built once, can be read in milliseconds, and never changes
+// (docs/adr/0025-a-search-index-of-our-own.md). An Index is safe for concurrent use.
 package search
 
 import (
@@ -15,13 +15,13 @@ const MaxSize = 100
 
 // Query describes a search.
 type Query struct {
-	// Text is the typed text: words in any order, the last of which may be incomplete. Anything beyond 300 runes or 12
-	// words is ignored. A text without words matches all brands, which are listed by name. Unless ByLocation is set,
-	// ZIP codes in the text replace ZIPs and set ByLocation. A typed ZIP code still matches brands whose names contain
-	// it.
+	// Text is the typed text. It contains words in any order, and the last word may be incomplete. Anything beyond 300
+	// runes or 12 words is ignored. A text without words matches all brands, which are listed by name. Unless
+	// ByLocation is set, ZIP codes in the text replace ZIPs and set ByLocation. A typed ZIP code still matches brands
+	// whose names contain it.
 	Text       string
 	Platforms  []string // platform types to include; if empty, all
-	States     []string // two-letter codes, one of which must match a location; if empty, all
+	States     []string // two-letter codes; a location must match one of them; if empty, all
 	ZIPs       []string // ZIP codes of the person's location, used by ByLocation
 	ByLocation bool     // whether to sort by distance, then by score
 	Size       int      // hits per page, from 1 to MaxSize
@@ -37,14 +37,14 @@ type Query struct {
 // Demotion lowers a brand's rank below brands that match equally well.
 type Demotion int
 
-// Demotions, which depend on the health of a brand's endpoints.
+// Demotions based on the health of a brand's endpoints.
 const (
 	NotDemoted Demotion = iota
 	Degraded
 	Down
 )
 
-// Position is a hit's position in the total order of a search. Hits are ordered by score in descending order, then by
+// Position is a hit's position in a search's total order. Hits are ordered by score in descending order, then by
 // SortName and ID in byte order.
 type Position struct {
 	Score    float64
@@ -52,11 +52,11 @@ type Position struct {
 	ID       string
 }
 
-// Page is one page of a search's results.
+// Page is a page of search results.
 type Page struct {
 	Total    int      // total number of hits on all pages
 	MaxScore float64  // highest score on all pages; 0 if there are no hits
-	ZIPs     []string // ZIP codes of the person's location: those in the text, or else Query.ZIPs
+	ZIPs     []string // ZIP codes of the person's location, either from the text or from Query.ZIPs
 	Hits     []Hit
 }
 
@@ -64,12 +64,12 @@ type Page struct {
 type Hit struct {
 	ID       string
 	Position Position
-	Source   json.RawMessage // JSON of the hit for a response (Source in source.go)
+	Source   json.RawMessage // the hit's JSON for a response (Source in source.go)
 	IsFirst  bool            // whether the brand precedes other brands because of Query.First
 }
 
-// Search returns a page of brands. The same query always returns the same hits in the same order, so that consecutive
-// pages contain each hit once. An invalid size or position returns fault.Invalid.
+// Search returns a page of brands. The same query always returns the same hits in the same order. Consecutive pages
+// therefore contain each hit exactly once. Search returns fault.Invalid if the size or position is invalid.
 func (x *Index) Search(q Query) (Page, error) {
 	if q.Size < 1 || q.Size > MaxSize {
 		return Page{}, fault.BadRequest("size must be from 1 to 100.").About("size")

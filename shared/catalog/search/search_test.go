@@ -109,7 +109,7 @@ func found(t *testing.T, x *search.Index, q search.Query) []string {
 	return hits
 }
 
-// TestSearchRanksBestHitFirst checks the best hit for queries that cover all the ways in which people type a name.
+// TestSearchRanksBestHitFirst checks the best hit for queries that cover the various ways in which people type a name.
 func TestSearchRanksBestHitFirst(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
@@ -247,7 +247,8 @@ func TestSearchByLocationRanksNearestFirst(t *testing.T) {
 	}
 }
 
-// TestSearchDemotesBrandsThatAreDown checks that a demoted brand ranks after equal matches and before worse matches.
+// TestSearchDemotesBrandsThatAreDown checks that a demoted brand ranks after equally good matches and before worse
+// matches.
 func TestSearchDemotesBrandsThatAreDown(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, []search.Entry{
@@ -379,7 +380,7 @@ func TestEntriesOmitsHiddenAndRemoved(t *testing.T) {
 	}
 }
 
-// TestSearchIsSafeForConcurrentUse runs searches concurrently, for the race detector.
+// TestSearchIsSafeForConcurrentUse runs concurrent searches for the race detector.
 func TestSearchIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())

@@ -7,14 +7,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Entry is a brand together with the records required to index it.
+// Entry is a brand and the records required to index it.
 type Entry struct {
 	Brand     record.Brand
 	Portals   []record.Portal // portals listed in Brand.PortalIDs
 	Platforms []string        // platform types of the portals' endpoints, in addition to the brand's own
 }
 
-// Entries returns the searchable brands of a catalogue, which are all brands that are neither hidden nor removed.
+// Entries returns a catalogue's searchable brands. A brand is searchable if it is neither hidden nor removed.
 func Entries(c record.Catalog) []Entry {
 	entries := make([]Entry, 0, len(c.Brands))
 	for _, b := range c.Brands {
@@ -70,7 +70,7 @@ func sourceOf(e Entry) Source {
 	}
 }
 
-// list ensures that a list is never encoded as null in JSON.
+// list ensures that an empty list is never encoded as null in JSON.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

@@ -8,14 +8,14 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// Limits on a text. Institutions' names are shorter, so only excess input is truncated.
+// Limits for a text. Institutions' names are shorter than these limits, so only excess input is truncated.
 const (
 	maxRunes   = 300
 	maxWords   = 12
 	maxLetters = 40 // length of a word in bytes
 )
 
-// typedWords returns the unique words to search for.
+// typedWords returns the words to search for, without duplicates.
 func typedWords(text string) []string {
 	var words []string
 	for _, word := range wordsOf(limited(text)) {
@@ -26,7 +26,7 @@ func typedWords(text string) []string {
 	return words
 }
 
-// limited returns the part of a text that is searched for.
+// limited returns the part of a text that the search uses.
 func limited(text string) string {
 	runes := 0
 	for i := range text {
@@ -38,7 +38,7 @@ func limited(text string) string {
 	return text
 }
 
-// wordsOf returns a text's words, truncated to the maximum length in an index.
+// wordsOf returns the words in a text, truncated to the index's maximum word length.
 func wordsOf(text string) []string {
 	words := names.Words(text)
 	for i, word := range words {
@@ -49,8 +49,7 @@ func wordsOf(text string) []string {
 
 func clipped(word string) string { return word[:min(len(word), maxLetters)] }
 
-// isFiller reports whether a word contributes so little to identifying an institution that people freely omit or add
-// the word.
+// isFiller reports whether people freely omit or add a word because it barely helps to identify an institution.
 func isFiller(word string) bool {
 	switch word {
 	case "a", "an", "and", "at", "by", "for", "in", "of", "on", "the", "to",
@@ -67,13 +66,12 @@ func isZIP(word string) bool {
 	return len(word) == 5 && strings.Trim(word, "0123456789") == ""
 }
 
-// meanings maps a word to its meanings and to the words of which it is a meaning. Each value is a text of one or more
-// words.
+// meanings maps a word to its meanings, and each meaning back to its words. Each value consists of one or more words.
 type meanings struct {
 	of map[string][][]string
-	// shorts maps consecutive words, without fillers, to the words' abbreviations.
+	// shorts maps consecutive words, without fillers, to their abbreviations.
 	shorts map[string][]string
-	// states maps codes and state names, written as one word ("newjersey"), to state codes.
+	// states maps state codes and state names to state codes. A name is written as a single word ("newjersey").
 	states map[string]string
 }
 

@@ -1,23 +1,23 @@
 package search
 
-// typos compares a word with all indexed words in one pass. The computation for a common prefix is shared. An edit
-// inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string alignment). Words are folded to
+// typos compares a word with all indexed words in a single pass. It computes the rows for a common prefix only once. An
+// edit inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string alignment). Words are folded to
 // ASCII if possible.
 type typos struct {
 	word  string
 	limit int // maximum number of edits
 	// rows[n][j] is the number of edits between the first n letters of the indexed word and the first j letters of
-	// word. Only cells with |n-j| up to limit are computed, plus one larger value on either side of these cells.
+	// word. Only cells with |n-j| up to limit are computed. A larger value is stored on either side of these cells.
 	rows  [maxLetters + 1][maxLetters + 2]byte
 	least [maxLetters + 1]byte // minimum value in each row
-	begun [maxLetters + 1]byte // begun[n]: fewest edits between word and a prefix of at most n letters
+	begun [maxLetters + 1]byte // begun[n]: fewest edits between word and any prefix of at most n letters
 }
 
 // far is greater than the maximum number of edits for any word.
 const far = 3
 
-// editsFor returns the maximum number of edits for a word. The maximum is low for short words, since even a single edit
-// can turn a short word into a different word.
+// editsFor returns the maximum number of edits for a word. The maximum is low for short words, because even a single
+// edit can turn a short word into a different word.
 func editsFor(word string) int {
 	for i := range len(word) {
 		if word[i] >= '0' && word[i] <= '9' {
@@ -34,9 +34,9 @@ func editsFor(word string) int {
 	}
 }
 
-// typos calls each for every indexed word within the permitted number of edits of word. If isTyping is true, it also
-// calls each for every indexed word with a prefix within that number of edits. whole and begun are upper bounds on the
-// numbers of edits of the complete word and of the prefix. Exact matches are included.
+// typos calls each for every indexed word within the permitted number of edits from word. If isTyping is true, it also
+// calls each for every indexed word that has a prefix within that number of edits. whole is an upper bound on the
+// number of edits for the complete word, and begun is an upper bound for the prefix. Exact matches are included.
 func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whole, begun byte)) {
 	limit := editsFor(word)
 	if limit == 0 {
@@ -47,7 +47,7 @@ func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whol
 		t.rows[0][j] = byte(min(j, far))
 	}
 	t.begun[0] = far
-	end := maxLetters + 1 // number of letters that decided the previous word and all words with the same prefix
+	end := maxLetters + 1 // letters that decided the result for the previous word and all words with the same prefix
 	isBegun := false
 	for i := range x.words.len() {
 		if from := int(x.shared[i]); from < end {
@@ -64,8 +64,8 @@ func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whol
 	}
 }
 
-// whole returns the number of edits between word and a complete indexed word. end is the number of letters that decided
-// the result.
+// whole returns the number of edits between word and a complete indexed word. end is the number of letters that
+// determined the result.
 func (t *typos) whole(indexed string, end int) byte {
 	if more := len(indexed) - len(t.word); end <= maxLetters || more > t.limit || -more > t.limit {
 		return far
@@ -74,7 +74,7 @@ func (t *typos) whole(indexed string, end int) byte {
 }
 
 // read processes an indexed word, starting at letter from. It returns the number of letters after which the remaining
-// letters can't affect the result, or more than maxLetters if all letters matter.
+// letters can't affect the result. If all letters matter, it returns more than maxLetters.
 func (t *typos) read(indexed string, from int, isTyping bool) int {
 	for n := from + 1; n <= len(indexed); n++ {
 		t.step(indexed, n)

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// edits returns the optimal string alignment distance, computed according to the distance's definition.
+// edits returns the optimal string alignment distance, computed directly from the definition.
 func edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Cursors creates the sort values of hits, and parses these values from searchAfter. A sort value consists of the
+// Cursors creates the sort values for hits, and parses these values from searchAfter. A sort value consists of the
 // score, the sort name, the ID, and a seal. The seal contains the Search without its request. A seal is valid only for
-// one position, search and tenant.
+// a single position, search and tenant.
 type Cursors struct {
 	Sealer cursor.Sealer
 }
@@ -27,17 +27,17 @@ type Cursors struct {
 // Sort is a hit's position in a search, as sent to a client.
 type Sort [4]any
 
-// cursorUse is the purpose for which search cursors are sealed.
+// cursorUse is the purpose with which search cursors are sealed.
 const cursorUse = "catalog search"
 
 // Search identifies a search whose pages must be consistent.
 type Search struct {
-	Asked   string   // identifies the request without its page: another search's cursors are rejected
+	Asked   string   // identifies the request without its page; another search's cursors are rejected
 	Edition Edition  // edition that served the first page
-	First   []uint32 // search.Query.First of the first page
+	First   []uint32 // search.Query.First from the first page
 }
 
-// Seal creates the Sort of a hit.
+// Seal creates a hit's Sort.
 func (c Cursors) Seal(tenant org.Tenant, s Search, at search.Position) (Sort, error) {
 	parts := []string{string(s.Edition.Version), s.Edition.Health, place(s.Asked, at)}
 	if len(s.First) > 0 {
@@ -47,8 +47,8 @@ func (c Cursors) Seal(tenant org.Tenant, s Search, at search.Position) (Sort, er
 	return Sort{at.Score, at.SortName, at.ID, seal}, err
 }
 
-// Open parses a Sort that a client returns, in which numbers may have become strings. It returns fault.Invalid for any
-// value that Seal did not create for the same tenant and search.
+// Open parses a Sort that a client returns. Numbers in the Sort may have become strings. Open returns fault.Invalid for
+// any value that Seal did not create for the same tenant and search.
 func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Search, search.Position, error) {
 	refused := fault.BadRequest(
 		"searchAfter must be the unchanged sort values of a hit from the same search.").About("searchAfter")
@@ -79,7 +79,7 @@ func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (
 	return s, at, nil
 }
 
-// parsed parses the content of a seal. ok is false if the seal belongs to another search or position.
+// parsed parses a seal's content. ok is false if the seal belongs to another search or position.
 func parsed(sealed, asked string, at search.Position) (s Search, ok bool) {
 	parts := strings.Split(sealed, " ")
 	if len(parts) != 3 && len(parts) != 4 || parts[2] != place(asked, at) {

@@ -16,12 +16,12 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// maxFiles is the maximum number of objects of each kind on disk: the live objects of both modes, and some older
-// objects that later pages of searches may still need.
+// maxFiles is the maximum number of objects of each type on disk. The objects are the live objects for both modes, and
+// some older objects that later search pages may still need.
 const maxFiles = 5
 
-// Files caches immutable objects on disk, so that each object is downloaded only once. A disk error only causes another
-// download.
+// Files caches immutable objects on disk, so that each object is downloaded only once. After a disk error, the object
+// is downloaded again.
 type Files struct {
 	Objects Objects
 	Dir     string // used only by this process; created if missing
@@ -53,11 +53,11 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	return nil
 }
 
-// maxSummary is the maximum size of a health summary in bytes. A summary of all current endpoints is only one fiftieth
+// maxSummary is the maximum size of a health summary in bytes. A summary of all current endpoints is about one fiftieth
 // of that size.
 const maxSummary = 32 << 20
 
-// health returns the health summary of an Edition. It returns fault.NotFound if the summary does not exist.
+// health returns an Edition's health summary. It returns fault.NotFound if the summary does not exist.
 func (f Files) health(ctx context.Context, mode string, e Edition) (health.Summary, error) {
 	var summary health.Summary
 	if e.Health == "" {
@@ -80,7 +80,7 @@ func (f Files) path(kind, key string) string {
 	return filepath.Join(f.Dir, hex.EncodeToString(sum[:16])+"."+kind)
 }
 
-// prune removes the oldest cached files of one kind.
+// prune removes the oldest cached files of one type.
 func (f Files) prune(kind string) {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
@@ -102,7 +102,8 @@ func (f Files) prune(kind string) {
 	}
 }
 
-// copied is a cache file that is being written. Writing to copied never fails; after an error, the file is discarded.
+// copied is a cache file that is being written. Writing to copied never fails. If a write error occurs, the file is
+// discarded.
 type copied struct {
 	file *os.File
 	err  error
@@ -124,7 +125,7 @@ func (c *copied) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// as atomically renames the file to path, so that the file at path is either complete or missing.
+// as atomically renames the file to path. The file at path is therefore either complete or missing.
 func (c *copied) as(path string) {
 	if c.file == nil {
 		return

@@ -14,15 +14,15 @@ import (
 const (
 	// askEvery is the interval between checks of the live version.
 	askEvery = 10 * time.Second
-	// sleptAfter is the maximum duration of a background load. Lambda freezes a process between requests, so a load
-	// that took longer was frozen, and the load's connection may be dead.
+	// sleptAfter is the maximum duration of a background load. Lambda freezes a process between requests. If a load
+	// took longer than sleptAfter, it was frozen, and its connection may be dead.
 	sleptAfter = 2 * time.Second
 	// loadTime is the timeout of a background load.
 	loadTime = 30 * time.Second
 )
 
-// holder holds the live value of each mode. It replaces a value with a newer value while the current value still serves
-// requests. Create a holder with newHolder.
+// holder holds each mode's live value. It can replace a value while requests still use the current value. Create a
+// holder with newHolder.
 type holder[T any] struct {
 	pointers Pointers
 	load     func(ctx context.Context, mode string, e Edition) (T, error)
@@ -32,8 +32,7 @@ type holder[T any] struct {
 	modes map[string]*held[T]
 }
 
-// held is the value of one mode. Its lock is held while the store is being read, and while a request has to wait for a
-// load.
+// held is a mode's value. Its lock is held while the store is being read, and while a request has to wait for a load.
 type held[T any] struct {
 	lock    sync.Mutex
 	there   bool
@@ -56,17 +55,17 @@ type loaded[T any] struct {
 	err   error
 }
 
-// newHolder returns a holder that calls load to create values from nonzero Editions. load may be called while its
-// previous result is in use, but is never called concurrently for the same mode.
+// newHolder returns a holder that calls load to create values from nonzero Editions. The holder may call load while
+// load's previous result is in use, but never calls load concurrently for the same mode.
 func newHolder[T any](pointers Pointers, now func() time.Time,
 	load func(ctx context.Context, mode string, e Edition) (T, error),
 ) *holder[T] {
 	return &holder[T]{pointers: pointers, load: load, now: now, modes: map[string]*held[T]{}}
 }
 
-// Live returns a mode's live value, or a zero Edition and value if nothing has been published. The first call for a
-// mode waits for its load, as does a call that detects a frozen load. If the value can't be renewed, Live returns the
-// current value and reports the error in the request's log line. If there is no current value, Live returns
+// Live returns a mode's live value. It returns a zero Edition and value if nothing has been published. The first call
+// for a mode waits for its load, as does a call that detects a frozen load. If the value can't be renewed, Live returns
+// the current value and reports the error in the request's log line. If there is no current value, Live returns
 // fault.Unavailable.
 func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 	m := h.of(mode)
@@ -98,8 +97,9 @@ func (h *holder[T]) of(mode string) *held[T] {
 	return h.modes[mode]
 }
 
-// renew reads the live Edition, and loads it if it has changed. It loads the Edition in the background, or immediately
-// if there is no current value or a load was frozen. The next check follows after askEvery, regardless of the result.
+// renew reads the live Edition, and loads it if it has changed. It loads the Edition in the background. If there is no
+// current value or a load was frozen, renew loads the Edition immediately. The next check follows after askEvery,
+// regardless of the result.
 func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bool) error {
 	m.giveUp()
 	m.askedAt = h.now()
@@ -137,7 +137,7 @@ func (m *held[T]) begin(ctx context.Context, h *holder[T], mode string, edition 
 	}()
 }
 
-// collect stores the result of a background load that has ended.
+// collect stores the result of a completed background load.
 func (m *held[T]) collect(ctx context.Context) {
 	if m.next == nil {
 		return
@@ -162,7 +162,7 @@ func (m *held[T]) giveUp() {
 	}
 }
 
-// report records in the request's log line that the served data could not be renewed, and counts the failure for an
+// report records in the request's log line that the served data could not be renewed. It also counts the failure for an
 // alarm (docs/operate/runbooks/catalogue-stale.md).
 func report(ctx context.Context, err error) {
 	logx.Add(ctx, slog.Bool("catalog_stale", true), slog.String("catalog_failure", fault.ClassOf(err)))

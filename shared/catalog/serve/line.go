@@ -10,23 +10,24 @@ import (
 // Format of a snapshot file: a JSON object with one record per line, ordered by ID (package snapshot). IDs are hashes
 // and therefore evenly distributed, so that a record's offset can be estimated accurately.
 const (
-	// span is the number of bytes read at once. With 40,000 records of 600 bytes, the error of an estimate rarely
-	// exceeds span.
+	// span is the number of bytes that a single read requests. With 40,000 records of 600 bytes, the error of an
+	// estimate rarely exceeds span.
 	span = 256 << 10
 	// maxSpan is the maximum size of a line.
 	maxSpan = 16 << 20
-	// guesses is the maximum number of estimates. After that number, a binary search locates IDs that are not evenly
-	// distributed.
+	// guesses is the maximum number of estimates. If more attempts are necessary, a binary search locates IDs that are
+	// not evenly distributed.
 	guesses = 3
 )
 
-// extent is the part of a file in which the line begins, if the file contains the line.
+// extent is the part of a file in which the line begins, provided that the file contains the line.
 type extent struct {
 	low, high   int64   // low is the start of a line
 	first, last float64 // share of all IDs before low, and before high
 }
 
-// findLine returns the record with an ID in a file of the given size, or nil if the file contains no such record.
+// findLine returns the record with the given ID in a file of the given size. It returns nil if the file does not
+// contain the record.
 func findLine(ctx context.Context, ranges Ranges, key string, size int64, id string) ([]byte, error) {
 	s := extent{low: int64(len("{\n")), high: size, first: 0, last: 1}
 	width := int64(span)
@@ -82,7 +83,7 @@ func lastOf(lines []byte) []byte {
 	return lines[bytes.LastIndexByte(lines[:len(lines)-1], '\n')+1:]
 }
 
-// valueOf returns the record with the given ID in lines, or nil if lines contains no such record.
+// valueOf returns the record with the given ID in lines. It returns nil if lines does not contain the record.
 func valueOf(lines []byte, id string) []byte {
 	name := []byte(`"` + id + `":`)
 	for line := range bytes.SplitSeq(lines, []byte{'\n'}) {
@@ -102,5 +103,5 @@ func share(id string) float64 {
 	return float64(first) / (1 << (4 * digits))
 }
 
-// digits is the number of hex digits of an ID that are used for an estimate.
+// digits is the number of hex digits from an ID that an estimate uses.
 const digits = 8

@@ -12,7 +12,7 @@ import (
 )
 
 // UsedBrands reads the IDs of the brands with which a tenant's patients connected most often, most used first
-// (store.UsageDays). It returns no IDs if no connections have been counted yet.
+// (store.UsageDays). The result is empty if no connections have been counted yet.
 type UsedBrands interface {
 	MostUsed(ctx context.Context, tenant org.Tenant) ([]string, error)
 }
@@ -35,7 +35,7 @@ type usedBrands struct {
 const (
 	// usedFor is the time for which a tenant's brands are cached. The brands change once a day.
 	usedFor = 5 * time.Minute
-	// usedRetry is the time after which a failed read is repeated.
+	// usedRetry is the delay before a failed read is repeated.
 	usedRetry = 10 * time.Second
 	// usedTime is the timeout of a read. It is short because a search does not need the result.
 	usedTime = 500 * time.Millisecond
@@ -48,8 +48,8 @@ func NewMostUsed(brands UsedBrands, now func() time.Time) *MostUsed {
 	return &MostUsed{brands: brands, now: now, known: map[org.Tenant]usedBrands{}}
 }
 
-// Of returns the IDs of a tenant's most used brands, most used first. If the IDs can't be read, it returns the IDs that
-// were read last, or no IDs, and reports the failure in the request's log line.
+// Of returns the IDs of a tenant's most used brands, most used first. If the IDs can't be read, it returns the IDs from
+// the last successful read, if any, and reports the failure in the request's log line.
 func (m *MostUsed) Of(ctx context.Context, tenant org.Tenant) []string {
 	m.lock.Lock()
 	used := m.known[tenant]

@@ -21,8 +21,8 @@ type Ranges interface {
 	Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error)
 }
 
-// Records reads individual records of the live version. It estimates a record's position in the file, so that functions
-// need not load an entire catalogue for a single record. Create a Records with NewRecords.
+// Records reads individual records from the live version. It estimates a record's position in the file, so that
+// functions don't have to load an entire catalogue for a single record. Create a Records with NewRecords.
 type Records struct {
 	ranges Ranges
 	files  Files
@@ -37,7 +37,7 @@ type known struct {
 	sizes      *sizes
 }
 
-// sizes caches the sizes of a version's files.
+// sizes caches the file sizes for a version.
 type sizes struct{ known sync.Map }
 
 func (s *sizes) of(ctx context.Context, ranges Ranges, key string) (int64, error) {
@@ -58,8 +58,8 @@ func NewRecords(pointers Pointers, files Files, ranges Ranges, own weburl.Own, n
 	return r
 }
 
-// Brand returns a mode's brand with the given ID, or the brand it was merged into. It returns fault.NotFound if no such
-// brand exists.
+// Brand returns a mode's brand with the given ID, or the brand it was merged into. It returns fault.NotFound if the
+// brand does not exist.
 func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, error) {
 	b, err := find[record.Brand](ctx, r, mode, snapshot.Brands, id)
 	show(r.own, &b.BrandWebsite, &b.LogoURI, &b.LogoLicense)
@@ -68,8 +68,8 @@ func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, err
 	return b, err
 }
 
-// Portal returns a mode's portal with the given ID, or the portal it was merged into. It returns fault.NotFound if no
-// such portal exists.
+// Portal returns a mode's portal with the given ID, or the portal it was merged into. It returns fault.NotFound if the
+// portal does not exist.
 func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, error) {
 	p, err := find[record.Portal](ctx, r, mode, snapshot.Portals, id)
 	show(r.own, &p.PortalWebsite, &p.LogoURI)
@@ -78,7 +78,7 @@ func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, e
 }
 
 // Endpoint returns a mode's endpoint with the given ID, or the endpoint it was merged into. The result includes the
-// endpoint's health, but not its URL. Endpoint returns fault.NotFound if no such endpoint exists.
+// endpoint's health, but not its URL. Endpoint returns fault.NotFound if the endpoint does not exist.
 func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoint, health.Status, error) {
 	e, err := find[record.Endpoint](ctx, r, mode, snapshot.Endpoints, id)
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoin
 	return e, held.health.Of(e.ID), err
 }
 
-// list ensures that a list is never encoded as null in JSON.
+// list ensures that an empty list is never encoded as null in JSON.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

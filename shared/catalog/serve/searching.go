@@ -18,23 +18,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxOlder is the maximum number of indexes in memory other than the live indexes, for both modes together.
+// maxOlder is the maximum number of indexes in memory for both modes together, excluding the live indexes.
 const maxOlder = 2
 
-// Searchable holds the data for searches. Searching the zero Searchable returns no hits.
+// Searchable holds the data for searches. A search of the zero Searchable doesn't return any hits.
 type Searchable struct {
 	Index  *search.Index // nil if nothing has been published
 	Health health.Summary
 	Demote func(brandID string) search.Demotion
 }
 
-// Catalogue provides the data for searches: the live Edition of each mode, and earlier Editions to which cursors refer.
-// Create a Catalogue with NewCatalogue.
+// Catalogue provides the data for searches. It holds each mode's live Edition, and earlier Editions to which cursors
+// refer. Create a Catalogue with NewCatalogue.
 type Catalogue struct {
 	files Files
 	live  *holder[Searchable]
 
-	lock  sync.Mutex // held while an older index is loaded, so that only one older index is loaded at a time
+	lock  sync.Mutex // held while an older index is loaded, so that only one such index is loaded at a time
 	older []older    // most recently used first
 
 	indexesLock sync.Mutex
@@ -57,8 +57,8 @@ func NewCatalogue(pointers Pointers, files Files, now func() time.Time) *Catalog
 // warmTime is the timeout of Warm.
 const warmTime = 5 * time.Second
 
-// Warm loads the live version of both modes while the function is starting, when Lambda provides more processor time
-// than later. If a load fails, the next request retries it.
+// Warm loads both modes' live versions during startup, when Lambda provides more processor time than later. If a load
+// fails, the next request retries the load.
 func (c *Catalogue) Warm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
@@ -67,7 +67,7 @@ func (c *Catalogue) Warm(ctx context.Context) {
 	}
 }
 
-// Live returns the data for new searches in a mode. It returns fault.Unavailable if no data can be read.
+// Live returns the data for new searches in a mode. It returns fault.Unavailable if the data can't be read.
 func (c *Catalogue) Live(ctx context.Context, mode string) (Edition, Searchable, error) {
 	return c.live.Live(ctx, mode)
 }
@@ -97,8 +97,8 @@ func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable,
 	return value, err
 }
 
-// load loads an Edition of a mode. It reuses an index that is already in memory, since endpoints' health changes far
-// more often than the index.
+// load loads a mode's Edition. It reuses an index that is already in memory, because endpoint health changes far more
+// often than the index.
 func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	key := snapshot.Key(mode, e.Version, snapshot.Index)
 	value := Searchable{Index: c.known(key)}

@@ -65,8 +65,8 @@ func TestCatalogueLoadsNewVersionInBackground(t *testing.T) {
 	})
 }
 
-// TestCatalogueRestartsFrozenLoad covers a process that Lambda freezes during a load, after which the connection is
-// dead.
+// TestCatalogueRestartsFrozenLoad covers a process that Lambda freezes during a load. The load's connection is dead
+// when the process resumes.
 func TestCatalogueRestartsFrozenLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -245,8 +245,8 @@ func TestSearchReportsAndDemotesBrandsThatAreDown(t *testing.T) {
 	}
 }
 
-// TestCatalogueReusesIndexForNewHealthSummary checks that a new health summary does not reload the index. Health
-// changes every few minutes, but an index rarely changes.
+// TestCatalogueReusesIndexForNewHealthSummary checks that a new health summary does not cause the index to be reloaded.
+// Health changes every few minutes, but an index rarely changes.
 func TestCatalogueReusesIndexForNewHealthSummary(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,7 +1,7 @@
-// Package serve provides the data for the catalogue's functions (docs/adr/0029-serving-the-catalogue.md): the live
-// snapshot of each mode with its endpoints' health, older snapshots for later pages of a search, individual records,
-// and the URLs of complete files. The package checks the live version only periodically, never makes a request wait for
-// a newer version, and caches objects on disk for the life of the process.
+// Package serve provides the data for the catalogue's functions (docs/adr/0029-serving-the-catalogue.md). It provides
+// each mode's live snapshot with endpoint health, older snapshots for later search pages, individual records, and the
+// URLs of complete files. The package checks the live version only periodically, and a request never waits for a newer
+// version. It caches objects on disk for the life of the process.
 package serve
 
 import (
@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/catalog/ledger"
 )
 
-// Edition identifies the data behind a response: a snapshot, and the summary of its endpoints' health. The zero Edition
-// means that no data is available.
+// Edition identifies the data behind a response, which consists of a snapshot and the summary of its endpoints' health.
+// The zero Edition means that no data is available.
 type Edition struct {
 	Version ledger.Version
 	Health  string // version of the health summary; empty if unknown

@@ -22,9 +22,9 @@ type shown struct {
 	} `json:"health"`
 }
 
-// Shown returns a hit's source for a response. It adds the brand's health, which is that of the brand's healthiest
-// endpoint, since one working endpoint is enough to connect. If one of the person's ZIP codes is known, Shown adds the
-// distance and lists the nearest location first. It removes websites and logos that point to this service.
+// Shown returns a hit's source for a response. It adds the brand's health, which is the health of the brand's
+// healthiest endpoint. A single working endpoint is enough to connect. If any of the person's ZIP codes is known, Shown
+// adds the distance and lists the nearest location first. It removes websites and logos that point to this service.
 func (s Searchable) Shown(own weburl.Own, hit search.Hit, zips []string) (json.RawMessage, error) {
 	var said shown
 	if err := json.Unmarshal(hit.Source, &said.Source); err != nil {
@@ -47,8 +47,8 @@ func (s Searchable) Shown(own weburl.Own, hit search.Hit, zips []string) (json.R
 	return source, nil
 }
 
-// nearestFirst moves the location nearest to any of the ZIP codes to the front. It returns the distance of that
-// location, or nil if no distance is known.
+// nearestFirst moves the location nearest to any of the ZIP codes to the front. It returns the distance to that
+// location, or nil if the distance is unknown.
 func nearestFirst(locations []record.Location, zips []string) *float64 {
 	nearest, least := -1, 0.0
 	for i, l := range locations {
@@ -66,9 +66,9 @@ func nearestFirst(locations []record.Location, zips []string) *float64 {
 	return &least
 }
 
-// rounded rounds a distance in kilometres according to the distance's accuracy. Distances from 10 km are rounded to the
-// nearest 5 km, and distances from 100 km to the nearest 10 km. Distances below 10 km are assumed distances
-// (geo.Distance) and remain unchanged.
+// rounded rounds a distance in kilometres to match its accuracy. Distances from 10 km are rounded to the nearest 5 km,
+// and distances from 100 km to the nearest 10 km. Distances below 10 km are assumed distances (geo.Distance) and remain
+// unchanged.
 func rounded(km float64) float64 {
 	step := 10.0
 	switch {

@@ -22,7 +22,7 @@ import (
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// world simulates a bucket and the two rows for test mode. Live mode has no data unless a test adds it.
+// world simulates a bucket and the two rows for test mode. Live mode is empty unless a test adds data to it.
 type world struct {
 	lock     sync.Mutex
 	objects  map[string][]byte

@@ -1,4 +1,4 @@
-// Package served maps brands to the endpoints that serve their patients. The map's format can be read in place.
+// Package served maps each brand to the endpoints that serve its patients. The map's format can be read in place.
 // Searches use the map to demote brands whose endpoints are down, without reading the entire catalogue.
 package served
 
@@ -17,18 +17,19 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Format of a Map: the magic and, for each searchable brand in the order of IDs, the ID (16 bytes), the number of
-// endpoints (32 bits, little-endian), and the ID of each endpoint (16 bytes). IDs that are not UUIDs are omitted.
+// Format of a Map: the magic, followed by one entry per searchable brand, ordered by ID. An entry consists of the
+// brand's ID (16 bytes), the number of endpoints (32 bits, little-endian), and the ID of each endpoint (16 bytes). IDs
+// that are not UUIDs are omitted.
 const (
 	magic   = "rb-served 1\n"
 	idBytes = 16
 	maxSize = 64 << 20
 )
 
-// Map maps brands to the endpoints that serve them. The zero Map is empty.
+// Map maps brands to the endpoints that serve their patients. The zero Map is empty.
 type Map struct{ brands []byte }
 
-// Of returns the Map of a catalogue's searchable brands.
+// Of returns the Map for a catalogue's searchable brands.
 func Of(c record.Catalog) Map {
 	var m Map
 	for _, id := range slices.Sorted(maps.Keys(c.Brands)) {

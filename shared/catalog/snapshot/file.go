@@ -12,14 +12,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// file is one of a version's objects.
+// file is an object in a version.
 type file struct {
 	name  string
 	write func(io.Writer) error
 }
 
-// files returns the files whose content determines the version's name. The result includes all files except the index,
-// which is derived from the other files.
+// files returns the files whose content determines the version's name. The result excludes only the index, which is
+// derived from the other files.
 func files(c record.Catalog) []file {
 	return []file{
 		{Brands, func(w io.Writer) error { return write(w, c.Brands) }},

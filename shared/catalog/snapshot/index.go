@@ -22,7 +22,7 @@ func indexOf(c record.Catalog) file {
 	}}
 }
 
-// servedOf returns the file in which searches look up brands whose endpoints are down.
+// servedOf returns the file that searches use to look up brands whose endpoints are down.
 func servedOf(c record.Catalog) file { return file{Served, served.Of(c).Write} }
 
 // Index reads a version's index. It returns fault.NotFound if the index does not exist.

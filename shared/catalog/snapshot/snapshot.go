@@ -1,5 +1,5 @@
-// Package snapshot defines the catalogue's files (docs/adr/0023-the-catalogue.md): a version's objects, which are
-// written once and never change, the exact content of these objects, and the version's name. ledger.Pointer selects the
+// Package snapshot defines the catalogue's files (docs/adr/0023-the-catalogue.md). It defines a version's objects,
+// their exact content, and the version's name. Objects are written once and never change. ledger.Pointer selects the
 // live version.
 package snapshot
 
@@ -20,8 +20,8 @@ type Snapshots struct{ Files Files }
 
 // Files stores objects.
 type Files interface {
-	// Write stores the output of write as an object, in bounded memory. If write or the context fails, no object is
-	// created.
+	// Write stores the output of write as an object, in bounded memory. If write fails or the context ends, the object
+	// is not created.
 	Write(ctx context.Context, key, contentType string, write func(io.Writer) error) error
 	// Open reads an object. It returns fault.NotFound if the object does not exist.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
@@ -29,16 +29,16 @@ type Files interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Files of a version. The first three files are available to organisations. Each file is a JSON object that maps IDs to
+// Files in a version. The first three files are available to organisations. Each file is a JSON object that maps IDs to
 // records, with one record per line.
 const (
 	Brands    = "brands.json"
 	Portals   = "portals.json"
 	Endpoints = "endpoints.json"
 	Merged    = "merged.json" // maps merged records' IDs to their successors' IDs
-	bases     = "bases.json"  // maps IDs of endpoints to FHIR bases; not available to organisations
+	bases     = "bases.json"  // maps endpoint IDs to FHIR bases; not available to organisations
 	Index     = "index"
-	Served    = "served" // maps brands to the endpoints that serve them
+	Served    = "served" // maps brands to the endpoints that serve their patients
 )
 
 // contentType returns the media type of a file.
@@ -49,13 +49,13 @@ func contentType(file string) string {
 	return "application/json"
 }
 
-// Key returns the key of an object of a version.
+// Key returns the key of an object in a version.
 func Key(mode string, v ledger.Version, file string) string {
 	return "snapshots/" + mode + "/" + string(v) + "/" + file
 }
 
-// Name returns the version of a catalogue created at the given time. The versions of equal catalogues have the same
-// Hash.
+// Name returns the version name for a catalogue created at the given time. The versions of equal catalogues have the
+// same Hash.
 func Name(c record.Catalog, at time.Time) (ledger.Version, error) {
 	sum := sha256.New()
 	for _, f := range files(c) {

@@ -95,8 +95,8 @@ func TestSnapshotRoundTrips(t *testing.T) {
 	expect.NotFound(t, "a version that was deleted", err)
 }
 
-// TestWriteIsDeterministic writes repeatedly, because map iteration order is random and any dependence on that order
-// would cause different output.
+// TestWriteIsDeterministic writes repeatedly. Map iteration order is random, so any dependence on that order would
+// cause different output.
 func TestWriteIsDeterministic(t *testing.T) {
 	t.Parallel()
 	first, later := &memory.Files{}, &memory.Files{}

@@ -33,8 +33,8 @@ type Ticket struct {
 	ExpiresAt time.Time
 }
 
-// State identifies the attempt that a returning browser belongs to. State holds the hash of the state value, which
-// works once, in the browser that received the value.
+// State identifies the attempt that a returning browser belongs to. State holds the hash of the state value. The value
+// works once, and only in the browser that received it.
 type State struct {
 	Hash        string // hex SHA-256 of the state value
 	BindingHash string // hex SHA-256 of the browser's cookie
@@ -107,15 +107,16 @@ func (m Maker) Bind(tenant org.Tenant, attemptID string,
 	}, nil
 }
 
-// Hash returns the hexadecimal SHA-256 of a value. The service stores secrets that only a browser holds in this form.
+// Hash returns the hexadecimal SHA-256 hash of a value. The service stores this hash for secrets that only a browser
+// holds.
 func Hash(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:])
 }
 
-// ChosenID returns, in canonical form, the attempt ID that a widget chose itself, or "" if the widget chose no ID. A
-// widget that chooses the ID must also choose the token and send the token's hash. An ID without a token hash, or a
-// token hash without an ID, is an error.
+// ChosenID returns, in canonical form, the attempt ID that a widget chose. It returns "" if the widget didn't choose an
+// ID. A widget that chooses the ID must also choose the token and send the token's hash. ChosenID returns an error for
+// an ID without a token hash, or a token hash without an ID.
 func ChosenID(attemptID, tokenHash string) (id string, err error) {
 	if attemptID == "" && tokenHash == "" {
 		return "", nil
@@ -139,8 +140,8 @@ func Taken(err error) error {
 		"This attempt_id can't be used. Generate a new one.").About("attempt_id").Because(err)
 }
 
-// Holds reports whether token is the attempt token whose hash is tokenHash. It returns false if the attempt has no
-// token.
+// Holds reports whether token is the attempt token whose hash is tokenHash. It returns false if the attempt doesn't
+// have a token.
 func Holds(tokenHash string, token secret.Text) bool {
 	return tokenHash != "" && subtle.ConstantTimeCompare([]byte(Hash(token.Reveal())), []byte(tokenHash)) == 1
 }
@@ -148,7 +149,7 @@ func Holds(tokenHash string, token secret.Text) bool {
 // Missing returns the error for an attempt that the caller can't see, regardless of the reason.
 func Missing() error { return fault.Missing("Attempt not found.") }
 
-// StartError returns the error for a start value that can't be used. It is a client error if the value is unknown,
+// StartError returns the error for an unusable start value. The result is a client error if the value is unknown,
 // already used or expired, and an internal error otherwise.
 func StartError(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {

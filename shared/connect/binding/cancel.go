@@ -2,7 +2,7 @@ package binding
 
 import "recordbridge/shared/words/fault"
 
-// Cancelled is the failure cause of an attempt that the patient cancelled on the page that created the attempt.
+// Cancelled is the failure cause if the patient cancelled an attempt on the page that created the attempt.
 const Cancelled = "cancelled"
 
 // Cancellation returns the description of the failure Cancelled.

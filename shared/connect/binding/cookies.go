@@ -11,20 +11,21 @@ import (
 const (
 	cookiePrefix = "attempt-"
 	// maxCookies is the number of attempts that a browser may have in progress. Each binding cookie takes 85 bytes of
-	// the request header, and API Gateway limits all headers together to 10,240 bytes. API Gateway rejects a larger
-	// request before any code that could expire a cookie runs.
+	// the request header, and API Gateway limits the total size of the headers to 10,240 bytes. API Gateway rejects a
+	// larger request before any code that could expire a cookie runs.
 	maxCookies = 20
-	// maxExpired limits the number of cookies that one response expires, because response headers are also limited. One
-	// cookie is expired for each new cookie.
+	// maxExpired is the maximum number of cookies that a response expires. The number is limited because response
+	// headers are also limited. One cookie is expired for each new cookie.
 	maxExpired = 20
 )
 
-// CookieName returns the name of the cookie that binds a state value to its browser, without the prefix that the HTTP
-// edge adds (httpapi.Cookies). Each attempt has its own cookie, so that attempts in two open tabs don't interfere.
+// CookieName returns the name of the cookie that binds a state value to its browser. The name doesn't include the
+// prefix that the HTTP edge adds (httpapi.Cookies). Each attempt has its own cookie, so that attempts in two open tabs
+// don't interfere.
 func CookieName(state string) string { return cookiePrefix + Hash(state)[:16] }
 
-// cookieValue returns the value of a binding cookie. The value consists of the cookie's creation time, by which
-// SurplusCookies finds the oldest cookies, and 256 random bits.
+// cookieValue returns a binding cookie's value. The value consists of the cookie's creation time and 256 random bits.
+// SurplusCookies uses the creation time to find the oldest cookies.
 func cookieValue(random string, now time.Time) string {
 	return strconv.FormatInt(now.Unix(), 36) + "." + random
 }
@@ -35,7 +36,7 @@ func cookieValue(random string, now time.Time) string {
 func SurplusCookies(held map[string]string) []string {
 	type bound struct {
 		name string
-		made int64 // creation time from the cookie's value; 0 if the value contains no time
+		made int64 // creation time from the cookie's value; 0 if the value doesn't contain a time
 	}
 	var all []bound
 	for name, value := range held {

@@ -7,7 +7,8 @@ import (
 )
 
 // Maximum lengths, in bytes, of values that a caller supplies and that are returned to the caller. A URL that returns
-// all of these values, with every byte percent-encoded, still fits the limit of common gateways and servers (8 KiB).
+// all of these values, with every byte percent-encoded, still fits within the limit of common gateways and servers (8
+// KiB).
 const (
 	maxExternalID    = 512
 	maxExternalState = 1024

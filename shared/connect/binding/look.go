@@ -2,8 +2,8 @@ package binding
 
 import "recordbridge/shared/words/fault"
 
-// Look describes the windows of an attempt's sign-in. It holds the patient's language and the organisation's
-// appearance, as the patient saw them when the attempt was created. A field is empty if its value is unknown.
+// Look describes the appearance of an attempt's sign-in windows. It holds the patient's language and the organisation's
+// appearance at the time that the attempt was created. A field is empty if its value is unknown.
 type Look struct {
 	Language     string // "en" or "es"
 	Organisation string // name

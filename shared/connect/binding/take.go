@@ -11,17 +11,17 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// States stores the states of attempts in progress.
+// States stores the states of sign-in attempts in progress.
 type States interface {
 	// TakeState removes and returns a state if the state exists, has not expired at now, and is bound to bindingHash.
-	// Otherwise, TakeState removes nothing and returns fault.NotFound with the stored state, for logging, or with the
-	// zero State if no such state exists.
+	// Otherwise, TakeState doesn't remove the state and returns fault.NotFound. It then also returns the stored state
+	// for logging, or the zero State if the state does not exist.
 	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
 }
 
 // Take consumes the state that a returning browser presents. A state works once, and only in the browser that received
-// the state. If the state doesn't work, the log line contains the reason, and strayed adds the owner of the sign-in
-// that the state would have completed, if known.
+// it. If the state doesn't work, the log line contains the reason. If the state is known, strayed also adds the owner
+// of the sign-in that the state would have completed.
 func Take(
 	ctx context.Context, states States, value string, cookie func(name string) string, now time.Time, strayed func(State),
 ) (State, error) {

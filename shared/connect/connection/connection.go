@@ -1,6 +1,6 @@
-// Package connection defines the connection between a patient and an organisation: its fields, its statuses and the
-// operations that each status permits. A connection contains no tokens (see package tokens) and no patient name, only a
-// keyed hash for comparison.
+// Package connection defines the connection between a patient and an organisation, including its fields, its statuses
+// and the operations that each status permits. A connection doesn't contain any tokens (see package tokens) or the
+// patient's name; it contains only a keyed hash for comparison.
 package connection
 
 import (
@@ -11,20 +11,20 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Status is the status of a connection (docs/develop/lifecycles.md, "The life of a connection").
+// Status is a connection's status (docs/develop/lifecycles.md, "The life of a connection").
 type Status string
 
 // Connection statuses.
 const (
 	Authorized Status = "authorized"
 	Revoked    Status = "revoked"
-	Rejected   Status = "rejected" // the patient declined at the portal; there were never any tokens
+	Rejected   Status = "rejected" // the patient declined at the portal; tokens never existed
 )
 
 // TEFCAPlatform is the platform type of every connection created in TEFCA mode.
 const TEFCAPlatform = "tefca"
 
-// Connection links a patient at one endpoint to one organisation.
+// Connection links a patient at an endpoint to an organisation.
 type Connection struct {
 	ID           string // UUID; org_connection_id in the API
 	Tenant       org.Tenant
@@ -36,18 +36,18 @@ type Connection struct {
 	// DirectoryID is the facility's ID in the network's directory. It is set on TEFCA connections, which lack the
 	// endpoint, brand and portal IDs above.
 	DirectoryID string
-	// Scope holds the granted scopes, separated by spaces. If the EHR named no granted scopes, Scope holds the
+	// Scope holds the granted scopes, separated by spaces. If the EHR didn't name any granted scopes, Scope holds the
 	// requested scopes (RFC 6749 section 5.1).
 	Scope            string
 	ConsentExpiresAt time.Time   // zero if unknown
 	Patient          secret.Mark // keyed hash of issuer and patient ID, to recognise the same patient on reconnect
 	// External is a keyed hash of the organisation's own patient ID, for searches. It is zero if the organisation
-	// supplied no ID.
+	// didn't supply an ID.
 	External secret.Mark
-	// VaultKey is a hash that identifies the person and the external ID of a TEFCA connection (package tefca/attempt).
+	// VaultKey is a hash that identifies the person and the external ID for a TEFCA connection (package tefca/attempt).
 	// A facility has one connection for each VaultKey.
 	VaultKey   string
-	PersonKey  string // hash that identifies the person of a TEFCA connection
+	PersonKey  string // hash that identifies the person for a TEFCA connection
 	Generation int64  // number of authorisations; each reconnect adds one
 	CreatedAt  time.Time
 	Refresh    RefreshState
@@ -61,36 +61,36 @@ func ExternalText(tenant org.Tenant, externalID string) []byte {
 
 // RefreshState records the maintenance of a connection's tokens between exports (package refresh).
 type RefreshState struct {
-	// RefreshAt is the time at which the tokens are next due for a refresh, or zero if no refresh is due.
+	// RefreshAt is the time at which the tokens are next due for a refresh, or zero if a refresh is not scheduled.
 	RefreshAt time.Time
-	// Unrenewable reports whether the portal issued no refresh token. For such a connection, RefreshAt is the expiry of
-	// the access token, at which the connection also ends.
+	// Unrenewable reports that the portal did not issue a refresh token. For such a connection, RefreshAt is the access
+	// token's expiry, at which the connection also ends.
 	Unrenewable bool
 	// Failures counts consecutive failed refreshes that do not indicate a withdrawn consent.
 	Failures int
-	// FailureClass classifies the last counted failure. It is the class of the failure's fault.Spot, or the unreadable
-	// field of a row, such as "TOKENS.sealed". FailureClass is empty if the class and the field are unknown or if
-	// Failures is 0.
+	// FailureClass classifies the last counted failure. It is either the class of the failure's fault.Spot or the
+	// unreadable field in a row, such as "TOKENS.sealed". FailureClass is empty if the class and the field are unknown
+	// or if Failures is 0.
 	FailureClass string
-	// RenewedAt is the time of the last successful refresh. It is zero if no refresh has succeeded since the patient
-	// authorised the connection.
+	// RenewedAt is the time of the last successful refresh since the patient authorised the connection. It is zero if
+	// no refresh has succeeded since then.
 	RenewedAt time.Time
-	// RefusedAt is the time at which the refresh token of RefusedVersion was first refused during a burst of refusals.
+	// RefusedAt is the time at which the refresh token for RefusedVersion was first refused during a burst of refusals.
 	// A single refusal during a burst is not trusted. RefusedAt is zero if no such refusal occurred.
 	RefusedAt      time.Time
 	RefusedVersion int64
-	// ConsentFixed reports whether refreshes are known not to move ConsentExpiresAt, so that the organisation can be
-	// warned of the end of consent.
+	// ConsentFixed reports whether refreshes are known not to change ConsentExpiresAt. If ConsentFixed is true, the
+	// organisation can be warned before consent ends.
 	ConsentFixed bool
-	// Warned reports whether the organisation was warned of the end of consent for the current ConsentExpiresAt and
-	// Generation.
+	// Warned reports whether the organisation was warned that consent is about to end, for the current ConsentExpiresAt
+	// and Generation.
 	Warned bool
 	// Ended is the reason the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or Disconnected. It is
 	// empty if the connection has not been revoked.
 	Ended string
-	// EndedAt is the time at which the connection ended, or zero if the connection has not ended.
+	// EndedAt is the time at which the connection ended. It is zero if the connection has not ended.
 	EndedAt time.Time
-	// UpstreamUntil is the deadline for requesting that the health system revoke the tokens of a disconnected connection.
+	// UpstreamUntil is the deadline for asking the health system to revoke a disconnected connection's tokens.
 	UpstreamUntil time.Time
 }
 
@@ -109,28 +109,28 @@ func (c Connection) Exportable() error {
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.").About("org_connection_id")
 }
 
-// Values of RefreshState.Ended, in addition to the causes of a refusal.
+// Values for RefreshState.Ended, in addition to the causes for a refusal.
 const (
 	Disconnected = "disconnected"   // the organisation disconnected the connection
 	AccessEnded  = "access_expired" // the access token expired and the portal never issued a refresh token
 )
 
-// EndingAt returns a copy of c, an authorized connection without a refresh token. The copy ends and falls due when its
-// access token expires. The copy's consent expires no later than the access token, because nothing can be read
-// afterwards (docs/reference/deviations.md).
+// EndingAt returns a copy of c, which must be an authorized connection without a refresh token. The copy ends and falls
+// due when its access token expires. The copy's consent expires no later than the access token, because nothing can be
+// read afterwards (docs/reference/deviations.md).
 func (c Connection) EndingAt(accessEnds time.Time) Connection {
 	c.Refresh.RefreshAt, c.Refresh.Unrenewable = accessEnds, true
 	if c.ConsentExpiresAt.IsZero() || c.ConsentExpiresAt.After(accessEnds) {
 		c.ConsentExpiresAt, c.Refresh.Warned = accessEnds, false
 	}
-	c.Refresh.ConsentFixed = true // no refresh can move the expiry
+	c.Refresh.ConsentFixed = true // no refresh can change the expiry
 	return c
 }
 
 // warnBefore is the time between the warning to the organisation and the end of consent (docs/reference/deviations.md).
 const warnBefore = 7 * 24 * time.Hour
 
-// DueAt returns the time of the connection's next scheduled action, or zero if no action is scheduled.
+// DueAt returns the time of the connection's next scheduled action, or zero if nothing is scheduled.
 func (c Connection) DueAt() time.Time {
 	switch {
 	case !c.Refresh.UpstreamUntil.IsZero():
@@ -145,9 +145,9 @@ func (c Connection) DueAt() time.Time {
 	return at
 }
 
-// WarnAt returns the time at which to warn the organisation that consent is about to end. It returns zero if consent
-// has no known end, if the warning was already sent, or if the end is unreliable. The expiry of a refresh token is not
-// the end of consent if the expiry moves with every refresh.
+// WarnAt returns the time at which to warn the organisation that consent is about to end. It returns zero if the end is
+// unknown or unreliable, or if the warning was already sent. A refresh token's expiry is not a reliable end if every
+// refresh changes it.
 func (c Connection) WarnAt() time.Time {
 	if c.Refresh.Warned || !c.Refresh.ConsentFixed || c.ConsentExpiresAt.IsZero() || c.Status != Authorized {
 		return time.Time{}

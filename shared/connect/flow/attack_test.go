@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// strict is a portal that binds a code to the challenge of the code's request (RFC 7636 section 4.6).
+// strict is a portal that binds a code to the challenge in the request for that code (RFC 7636 section 4.6).
 type strict struct {
 	*world
 
@@ -42,7 +42,7 @@ func (p *strict) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, er
 	return p.world.Exchange(ctx, grant)
 }
 
-// at starts an attempt by one of the tenant's patients at a strict portal.
+// at starts an attempt at a strict portal for one of the tenant's patients.
 func (p *strict) at(t *testing.T, r flow.Request) browser {
 	t.Helper()
 	starter := p.starter()
@@ -109,8 +109,8 @@ func TestReplayedReturnDoesNotCreateSecondConnection(t *testing.T) {
 	}
 }
 
-// TestCompleteRejectsReturnFromAnotherBrowser checks that an attacker who begins an attempt and lets the victim finish
-// the attempt does not get the victim's records.
+// TestCompleteRejectsReturnFromAnotherBrowser covers an attacker who begins an attempt and lets the victim finish it.
+// It checks that the attacker does not get the victim's records.
 func TestCompleteRejectsReturnFromAnotherBrowser(t *testing.T) {
 	t.Parallel()
 	for _, widget := range []bool{false, true} {
@@ -136,7 +136,7 @@ func TestCompleteRejectsReturnFromAnotherBrowser(t *testing.T) {
 	}
 }
 
-// renamed returns b's cookie under the name of a's cookie.
+// renamed returns b's cookie with the name of a's cookie.
 func renamed(a, b browser) map[string]string {
 	cookies := map[string]string{}
 	for name := range maps.Keys(a.cookies) {
@@ -148,7 +148,7 @@ func renamed(a, b browser) map[string]string {
 }
 
 // TestCompleteSendsResultToOrganisationOwningState checks that a result is sent to the redirect URL of the organisation
-// that owns the attempt, regardless of the browser that presents the state.
+// that owns the attempt. The browser that presents the state doesn't affect the destination.
 func TestCompleteSendsResultToOrganisationOwningState(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -18,8 +18,8 @@ import (
 // CancelStore stores the cancellation of attempts.
 type CancelStore interface {
 	Attempts
-	// CancelAttempt fails an attempt with an ending. If the attempt is neither created nor open, CancelAttempt changes
-	// nothing and returns fault.Conflict.
+	// CancelAttempt fails an attempt with an ending. If the attempt is neither created nor open, CancelAttempt leaves
+	// it unchanged and returns fault.Conflict.
 	CancelAttempt(ctx context.Context, attempt Attempt, ending Ending) error
 }
 
@@ -30,9 +30,9 @@ type Canceler struct {
 }
 
 // Cancel fails a widget's attempt, unless the attempt has already ended, and returns the attempt's progress. requestID
-// is the ID of this request, for the attempt's error. If a cancellation and a completion coincide, the store lets one
-// of the two win. An attempt that Cancel reports as cancelled never yields a connection. Cancel returns fault.NotFound
-// in the same cases as Watcher.Progress.
+// is the ID of this request, for the attempt's error. If a cancellation and a completion coincide, only one of them
+// succeeds. An attempt that Cancel reports as cancelled never yields a connection. Cancel returns fault.NotFound in the
+// same cases as Watcher.Progress.
 func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (Progress, error) {
@@ -64,7 +64,7 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 }
 
 // find returns the attempt with the given ID if token belongs to the attempt. It returns fault.NotFound for an unknown
-// attempt, another tenant's attempt, an attempt in redirect mode, and a wrong token.
+// attempt, another tenant's attempt, an attempt in redirect mode, or a wrong token.
 func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -80,8 +80,8 @@ func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, 
 	return a, nil
 }
 
-// cancelled returns an error if the patient has cancelled an attempt that a browser is about to continue. Otherwise,
-// cancelled returns nil.
+// cancelled returns an error if the patient has cancelled an attempt that a browser is about to continue. Otherwise, it
+// returns nil.
 func (a Attempt) cancelled() error {
 	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
 		return nil
@@ -89,8 +89,8 @@ func (a Attempt) cancelled() error {
 	return failed(binding.Cancelled, nil)
 }
 
-// ended returns the error for a write that lost a conflict. It returns the attempt's cancellation if the cancellation
-// caused the conflict, and err otherwise.
+// ended returns the error for a write that lost a conflict. If the attempt's cancellation caused the conflict, ended
+// returns the cancellation. Otherwise, it returns err.
 func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if !errors.Is(err, fault.Conflict) {
 		return err

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// cancel cancels a widget's attempt with the attempt's token.
+// cancel cancels a widget's attempt, using the attempt's token.
 func (w *world) cancel(t *testing.T, p flow.Prepared) flow.Progress {
 	t.Helper()
 	got, err := flow.Canceler{Store: w, Now: time.Now}.Cancel(t.Context(), tenant, p.AttemptID, p.Token, "cancel-1")
@@ -41,7 +41,8 @@ func wantCancelled(t *testing.T, got flow.Progress) {
 	}
 }
 
-// checkNothingMade checks that no connection, token or event exists and that the portal received no code.
+// checkNothingMade checks that no connection, token or event exists. It also checks that the portal didn't receive a
+// code.
 func (w *world) checkNothingMade(t *testing.T) {
 	t.Helper()
 	if len(w.conns) != 0 || len(w.rows) != 0 || len(w.concluded) != 0 || len(w.enqueued) != 0 {
@@ -219,7 +220,7 @@ func (c *cancelling) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set
 	return c.world.Exchange(ctx, grant)
 }
 
-// TestCancelAndCompleteAgree runs a cancellation concurrently with every step of a window, in many orders. Either the
+// TestCancelAndCompleteAgree runs a cancellation concurrently with every step in a window, in many orders. Either the
 // cancellation or the completion wins, and all results agree on the winner.
 func TestCancelAndCompleteAgree(t *testing.T) {
 	t.Parallel()
@@ -235,7 +236,7 @@ func TestCancelAndCompleteAgree(t *testing.T) {
 	}
 }
 
-// raceCancel runs one race and reports whether the cancellation won.
+// raceCancel runs a single race and reports whether the cancellation won.
 func raceCancel(t *testing.T, cancelAt, takes time.Duration, declines bool) bool {
 	t.Helper()
 	w := newWorld()

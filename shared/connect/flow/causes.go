@@ -35,8 +35,8 @@ const (
 		"application's support team."
 )
 
-// causes returns the table of all reasons for which an attempt can fail, in the portal's response or elsewhere. Causes
-// are stable identifiers. If the health system returned an RFC 6749 error code, the code is the cause.
+// causes returns the table of all reasons why an attempt can fail, in the portal's response or elsewhere. Causes are
+// stable identifiers. If the health system returned an RFC 6749 error code, the code is the cause.
 func causes() fault.Causes {
 	all := clientCauses()
 	maps.Copy(all, portalFailed())
@@ -172,7 +172,7 @@ func unusable() fault.Causes {
 	}
 }
 
-// internalCauses returns the table's entries for internal failures and for reconnects that are impossible.
+// internalCauses returns the table's entries for internal failures and impossible reconnects.
 func internalCauses() fault.Causes {
 	return fault.Causes{
 		causeUnproven: {
@@ -212,8 +212,8 @@ func internalCauses() fault.Causes {
 // failed returns the error for a failure cause in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// refused returns the error for an error code that a health system returned. otherwise is the cause if the code is
-// unknown.
+// refused returns the error for an error code that a health system returned. If the code is unknown, the cause is
+// otherwise.
 func refused(code, otherwise string, because error) error {
 	switch code {
 	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -226,9 +226,8 @@ func refused(code, otherwise string, because error) error {
 	return failed(otherwise, because)
 }
 
-// unavailable adds a cause to the error of a portal that failed to respond. The cause lets clients distinguish the
-// portal's failure from a failure of this service, which may have the same code. unavailable returns other errors
-// unchanged.
+// unavailable adds a cause to the error for a portal that failed to respond. A failure of this service may have the
+// same code, and the cause lets clients distinguish the two failures. unavailable returns other errors unchanged.
 func unavailable(err error) error {
 	shown := fault.Of(err)
 	if shown.Kind != fault.Upstream && shown.Kind != fault.Unavailable {

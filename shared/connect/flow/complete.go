@@ -39,7 +39,7 @@ type Completer struct {
 
 // Return holds the parameters with which a browser returns from a portal (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
-	// Registration is the part of the callback path after CallbackPath. It is empty for the shared callback.
+	// Registration is the part of the callback path that follows CallbackPath. It is empty for the shared callback.
 	Registration string
 	State        string
 	Code         secret.Text
@@ -49,8 +49,8 @@ type Return struct {
 	RequestID    string                   // ID of this request, for error messages
 }
 
-// Completed holds the browser's next destination and the destination's parameters: the result fields of
-// docs/openapi.yaml, or the attempt's error.
+// Completed holds the browser's next destination and the destination's parameters. The parameters are either the result
+// fields in docs/openapi.yaml or the attempt's error.
 type Completed struct {
 	Redirect      org.VerifiedRedirect
 	InWidget      bool // a widget waits for the result, so the browser gets a page instead of a redirect
@@ -60,11 +60,11 @@ type Completed struct {
 	ExternalState string
 }
 
-// Complete completes an attempt. An error with an empty Completed has no verified destination and must be shown as a
-// page. An error with a nonempty Completed is returned by redirect or shown to the widget's user. In neither case is a
-// connection created or changed, except that a patient's first refusal creates a rejected connection. If the patient
-// cancelled the attempt before its completion, Complete discards the new tokens and returns an error for which
-// binding.IsCancelled is true.
+// Complete completes an attempt. An error with an empty Completed doesn't have a verified destination and must be shown
+// as a page. An error with a nonempty Completed is returned by redirect or shown to the widget's user. In neither case
+// does Complete create or change a connection, except that a patient's first refusal creates a rejected connection. If
+// the patient cancelled the attempt before its completion, Complete discards the new tokens and returns an error for
+// which binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
 	if err != nil {
@@ -87,8 +87,8 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	return done, nil
 }
 
-// returned consumes the state of a returning browser and looks up the state's attempt. The state works once, and only
-// in the browser that started the attempt.
+// returned consumes a returning browser's state and looks up the state's attempt. The state works once, and only in the
+// browser that started the attempt.
 func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if attempt, err := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); err == nil {
@@ -105,8 +105,8 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	return attempt, nil
 }
 
-// finish determines the outcome of an attempt and, if the attempt succeeded, stores the connection. For a cancelled
-// attempt, finish sends nothing to the portal.
+// finish determines an attempt's outcome and, if the attempt succeeded, stores the connection. If the attempt was
+// cancelled, finish doesn't contact the portal.
 func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
 	if err := attempt.cancelled(); err != nil {
 		return connection.Connection{}, err
@@ -137,10 +137,10 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 	return c.connect(ctx, attempt, set)
 }
 
-// errAnswer stands for an error that the portal sent through the browser. Only the cause of the error is retained.
+// errAnswer represents an error that the portal sent through the browser. Only the error's cause is retained.
 var errAnswer = errors.New("the portal's answer")
 
-// portalError returns an error, for the log, about a response that a portal sent through the browser during a step.
+// portalError returns a loggable error for a response that a portal sent through the browser during a step.
 func portalError(step fault.Step, by Server, cause string) error {
 	return fault.Spot{Step: step, Host: fault.HostOf(by.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
 }
@@ -151,19 +151,20 @@ func portalRefused(by Server, code string) error {
 	return failed(cause, portalError(fault.StepAuthorize, by, cause))
 }
 
-// errUnnamed is returned when the portal's token response identifies no patient. Without a patient, the record could
-// not be attributed to a person, and no export could read the record (docs/reference/deviations.md, "Connecting").
+// errUnnamed is returned if the portal's token response does not identify a patient. Without a patient, the record
+// could not be attributed to a person, and an export could not read the record (docs/reference/deviations.md,
+// "Connecting").
 var errUnnamed = errors.New("the portal named no patient")
 
-// unnamed returns an error, for the log, about a token response that identifies no patient.
+// unnamed returns a loggable error for a token response that does not identify a patient.
 func unnamed(by Server) error {
 	return fault.Spot{
 		Step: fault.StepIdentity, Host: fault.HostOf(by.TokenEndpoint), Class: causeNoPatient,
 	}.Failed(errUnnamed)
 }
 
-// exchange exchanges the authorization code for tokens. It discards tokens that identify no patient but does not revoke
-// them, because revoking one grant often ends all of the app's grants at a portal.
+// exchange exchanges the authorization code for tokens. If the tokens do not identify a patient, exchange discards them
+// but does not revoke them. At some portals, revoking a single grant ends all of the app's grants.
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
 	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)
 	if err != nil {

@@ -32,7 +32,7 @@ func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	return w.concluded[0]
 }
 
-// wantNoConnection checks that an attempt stored nothing except its outcome and the event that reports the outcome.
+// wantNoConnection checks that an attempt stored only its outcome and the event that reports the outcome.
 func wantNoConnection(t *testing.T, w *world) {
 	t.Helper()
 	told := 0

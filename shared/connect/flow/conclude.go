@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// connect stores the connection that a patient's first authorisation creates.
+// connect stores the connection for a patient's first authorisation.
 func (c Completer) connect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	now := c.Now()
 	conn := c.newConnection(attempt, now)
@@ -33,7 +33,7 @@ func (c Completer) newConnection(attempt Attempt, now time.Time) connection.Conn
 	return conn
 }
 
-// mark makes a connection searchable by the external ID of its latest attempt that supplied an external ID.
+// mark makes a connection searchable by external ID. The external ID comes from the latest attempt that supplied one.
 func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
 	if attempt.ExternalID != "" {
 		conn.External = c.Hashing.Sign(connection.ExternalText(attempt.Tenant, attempt.ExternalID))
@@ -61,8 +61,8 @@ func patientText(attempt Attempt, set tokens.Set) []byte {
 }
 
 // conclude stores an authorised connection with its tokens and emits the connection's event. If consent ends within the
-// usual warning period, conclude also emits the expiry warning at once. It returns conflicts as Store.ConcludeAttempt
-// does.
+// usual warning period, conclude also emits the expiry warning immediately. It returns fault.Conflict in the same cases
+// as Store.ConcludeAttempt.
 func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set,
 	version int64,
 ) error {
@@ -99,9 +99,9 @@ func note(ctx context.Context, attempt Attempt) {
 }
 
 // recordFailure stores an attempt's failure, emits the failure's event and returns the failure. A patient's refusal
-// creates a rejected connection unless a connection already exists; any other failure emits the opt-in event. The
-// browser gets the error even if storing fails. If the patient has cancelled the attempt meanwhile, recordFailure
-// stores nothing and returns the cancellation.
+// creates a rejected connection unless a connection already exists. Any other failure emits the opt-in event. The
+// browser gets the error even if storing fails. If the patient has since cancelled the attempt, recordFailure doesn't
+// store the failure and returns the cancellation.
 func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) error {
 	shown, now := fault.Of(err), c.Now()
 	end := Conclusion{
@@ -134,7 +134,7 @@ func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return,
 	return c.store(ctx, end, err)
 }
 
-// store tries to store the outcome of an attempt that failed with an error, and returns the error for the browser.
+// store tries to store a failed attempt's outcome, and returns the error for the browser.
 func (c Completer) store(ctx context.Context, end Conclusion, failure error) error {
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
 		if err = ended(ctx, c.Store, end.Attempt, err); binding.IsCancelled(err) {
@@ -154,8 +154,8 @@ func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {
 }
 
 // connectionEvent returns the event for an authorisation or a refusal. The event's sequence number is the connection's
-// generation, so that a reconnect is a separate event. requestID is the same as in the redirect with the same outcome:
-// the caller's ID for an authorisation, the error's unique ID for a refusal (docs/openapi.yaml).
+// generation, so that a reconnect is a separate event. requestID is the same as in the redirect with the same outcome.
+// For an authorisation, it is the caller's ID; for a refusal, it is the error's unique ID (docs/openapi.yaml).
 func connectionEvent(attempt Attempt, conn connection.Connection, requestID string,
 	now time.Time,
 ) (webhook.Event, error) {
@@ -168,8 +168,8 @@ func connectionEvent(attempt Attempt, conn connection.Connection, requestID stri
 		})
 }
 
-// failureEvent returns the event for an attempt that failed. The event's request ID is the error's request ID, which
-// the browser also shows.
+// failureEvent returns the event for a failed attempt. The event's request ID is the error's request ID, which the
+// browser also shows.
 func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
 	attempt := end.Attempt
 	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{

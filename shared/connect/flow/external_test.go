@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// external returns the keyed hash of one of the tenant's external IDs.
+// external returns the keyed hash of a tenant's external ID.
 func external(t *testing.T, id string) secret.Mark {
 	t.Helper()
 	return newKeyring(t).Sign([]byte("external|" + tenant.Key() + "|" + id))

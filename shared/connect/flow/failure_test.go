@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// dataOf returns the data of a conclusion's only event, which must have the given type.
+// dataOf returns the data from a conclusion's only event, which must have the given type.
 func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 	t.Helper()
 	if len(c.Events) != 1 || c.Events[0].Type != want {
@@ -34,8 +34,8 @@ func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 	return body.Data
 }
 
-// wantTold checks that a failed attempt is stored and reported consistently with the browser's error, including the
-// error's cause and recommended action.
+// wantTold checks that a failed attempt is stored and reported consistently with the browser's error. The check
+// includes the error's cause and recommended action.
 func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	t.Helper()
 	c, shown := conclusionOf(t, w), fault.Of(err)

@@ -1,6 +1,6 @@
-// Package flow runs a connect attempt. It pins values when the patient is redirected to the portal, checks the state
-// and browser binding that the return must present, enforces single use, and stores the result. Package flow accesses
-// the portal through an interface and depends on neither HTTP nor AWS.
+// Package flow runs a connect attempt. It pins values when the patient is redirected to the portal, and checks that the
+// returning browser presents the right state and cookie. It enforces single use and stores the result. Package flow
+// accesses the portal through an interface and does not depend on HTTP or AWS.
 package flow
 
 import (
@@ -26,11 +26,11 @@ const (
 	PagePath = "/widget/connect"
 )
 
-// VerifierPurpose is the purpose in the encryption context of sealed PKCE verifiers.
+// VerifierPurpose is the purpose in the encryption context for sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
 
-// Attempt is one sign-in of a patient at a portal. Attempt pins every value that the return needs, so that no parameter
-// from a browser can choose the destination of a code or a token (RFC 9700 section 4.4).
+// Attempt is a patient's sign-in at a portal. It pins every value that the return needs. As a result, a browser's
+// parameters can't choose the destination for a code or a token (RFC 9700 section 4.4).
 type Attempt struct {
 	Requester
 	Institution
@@ -50,7 +50,7 @@ type Attempt struct {
 	Ending    Ending // zero until the attempt succeeds or fails
 }
 
-// Requester identifies the patient to the organisation and holds the destination of the result.
+// Requester identifies the patient to the organisation and holds the result's destination.
 type Requester struct {
 	RedirectURI   string // verified as registered when the attempt began; empty for a widget's attempt
 	TokenHash     string // hex SHA-256 of the token with which the widget polls; empty in redirect mode
@@ -58,7 +58,7 @@ type Requester struct {
 	ExternalState string
 }
 
-// Institution names the attempt's institution in the catalogue.
+// Institution identifies the attempt's institution in the catalogue.
 type Institution struct {
 	EndpointID   string
 	BrandID      string
@@ -66,7 +66,7 @@ type Institution struct {
 	PlatformType string
 }
 
-// Renewal names the connection that a patient is reauthorizing. It is zero for a new connection.
+// Renewal identifies the connection that a patient is reauthorizing. It is zero for a new connection.
 type Renewal struct {
 	Reconnect string // ID of the connection
 	WasEnded  string // RefreshState.Ended when the attempt began; empty if the connection was active
@@ -80,7 +80,7 @@ type Server struct {
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // URL of the keys that sign id_tokens; empty if unknown
-	Userinfo              string // URL of the userinfo endpoint; empty if the portal has none
+	Userinfo              string // URL of the userinfo endpoint; empty if the portal doesn't have one
 	Upstream              Upstream
 }
 
@@ -88,29 +88,28 @@ type Server struct {
 type Client struct {
 	ClientID     string
 	ClientAuthID string // ID of the client authentication; empty for a public client
-	Callback     string // redirect URI sent to the portal, to which the portal must return
+	Callback     string // redirect URI sent to the portal, to which the portal must redirect
 	RawBasic     bool   // HTTP Basic sends client ID and secret unencoded; copied to the token set
 }
 
-// Parameters holds the remaining parameters of the authorization request and the settings that follow from these
-// parameters.
+// Parameters holds the remaining authorization request parameters and the settings that follow from them.
 type Parameters struct {
 	Aud         string   // aud parameter; not sent if empty
 	Scope       string   // requested scopes
 	RepeatScope bool     // every refresh must repeat the scope; copied to the token set
-	Extra       []string // fields of the token response that the token set retains (tokens.Set)
+	Extra       []string // token response fields that the token set retains (tokens.Set)
 	Nonce       bool     // the request includes a nonce
 	NoChallenge bool     // the request omits the PKCE challenge
 }
 
-// Secrets holds the values that prove that a return belongs to the attempt. These values are created when the browser
-// is redirected to the portal.
+// Secrets holds the values that prove that a return belongs to the attempt. The values are created when the browser is
+// redirected to the portal.
 type Secrets struct {
 	NonceHash string // HashNonce of the nonce that the id_token must repeat; empty if no nonce was sent
 	Verifier  []byte // sealed PKCE verifier
 }
 
-// Status is the status of an attempt.
+// Status is an attempt's status.
 type Status string
 
 // Attempt statuses. An attempt that is still created or open after its lifetime has expired. Readers determine the
@@ -123,7 +122,7 @@ const (
 	Expired Status = "expired"
 )
 
-// Ending holds the outcome of an attempt: a connection, or an error and its cause (see causes.go).
+// Ending holds an attempt's outcome, which is either a connection or an error with its cause (see causes.go).
 type Ending struct {
 	ConnectionID     string
 	ConnectionStatus connection.Status
@@ -136,19 +135,19 @@ type Ending struct {
 	RequestID   string // ID of the request that failed the attempt
 }
 
-// Conclusion holds everything that is stored, in one transaction, when an attempt ends.
+// Conclusion holds all data that is stored, in a single transaction, when an attempt ends.
 type Conclusion struct {
 	Attempt     Attempt
 	Error       string // error code of the attempt's failure; empty on success
 	Description string // error description, as shown in the browser
 	Cause       string // failure cause (see causes.go)
 	RequestID   string // ID of the request that failed the attempt
-	// Connection has no ID if the attempt yields no connection. A Connection with a revision is a reconnect and
-	// replaces the stored connection with this revision.
+	// Connection doesn't have an ID if the attempt doesn't yield a connection. A Connection with a revision is a
+	// reconnect and replaces the stored connection with this revision.
 	Connection connection.Connection
-	// Tokens has an empty Sealed if there are no tokens. A reconnect's tokens replace the preceding version, or are the
-	// connection's first tokens if their version is 1. The write also deletes what remains of an earlier grant
-	// (refresh.Store, Upstream).
+	// Tokens has an empty Sealed if the conclusion doesn't include tokens. On a reconnect, the tokens replace the
+	// preceding version, or are the connection's first tokens if their version is 1. The write also deletes the
+	// remaining data from an earlier grant (refresh.Store, Upstream).
 	Tokens tokens.Row
 	Events []webhook.Event
 }
@@ -162,22 +161,22 @@ type Attempts interface {
 // StartStore stores attempts when they begin.
 type StartStore interface {
 	Attempts
-	// BeginAttempt creates an attempt with status open, and the attempt's state, in one transaction.
+	// BeginAttempt creates an attempt with status open, and the attempt's state, in a single transaction.
 	BeginAttempt(ctx context.Context, attempt Attempt, state binding.State) error
-	// Ticket reads, with a consistent read, a ticket that has not expired at now. It returns fault.NotFound if there is
-	// no such ticket.
+	// Ticket reads, with a consistent read, a ticket that has not expired at now. It returns fault.NotFound if the
+	// ticket does not exist or has expired.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
 	// OpenAttempt consumes a ticket, sets its attempt to open with the attempt's Verifier and NonceHash, and creates
-	// the state, in one transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has
+	// the state, in a single transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has
 	// changed since its creation.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, attempt Attempt, state binding.State) error
 }
 
 // CreateStore stores attempts whose browsers are redirected later.
 type CreateStore interface {
-	// CreateAttempt stores a widget's attempt, with status created, and the attempt's ticket in one transaction. It may
-	// replace an attempt with the same ID and token hash whose browser has not been redirected yet. CreateAttempt
-	// returns fault.Conflict if the ID belongs to another attempt.
+	// CreateAttempt stores a widget's attempt, with status created, and the attempt's ticket in a single transaction.
+	// It may replace an attempt with the same ID and token hash if that attempt's browser has not been redirected yet.
+	// CreateAttempt returns fault.Conflict if the ID belongs to another attempt.
 	CreateAttempt(ctx context.Context, attempt Attempt, ticket binding.Ticket) error
 }
 
@@ -189,8 +188,8 @@ type EndStore interface {
 	// TokenVersion reads, with a consistent read, the version of a connection's token set, even if the connection has
 	// ended. It returns 0 if the connection never had any tokens. TokenVersion does not decrypt the token set.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// ConcludeAttempt stores a conclusion in one transaction. It returns fault.Conflict if the attempt is not open, or
-	// if a row that the conclusion replaces has changed since the row was read.
+	// ConcludeAttempt stores a conclusion in a single transaction. It returns fault.Conflict if the attempt is not
+	// open, or if a row that the conclusion replaces has changed since it was read.
 	ConcludeAttempt(ctx context.Context, c Conclusion) error
 }
 
@@ -200,7 +199,7 @@ type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// NoConnections implements Connections without any connections, for functions that never begin a reconnect.
+// NoConnections implements Connections for functions that never begin a reconnect. It doesn't contain any connections.
 type NoConnections struct{}
 
 // Connection implements Connections.
@@ -212,49 +211,49 @@ func (NoConnections) Connection(context.Context, org.Tenant, string) (connection
 type Catalog interface {
 	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// Way reads how patients of a brand reach an endpoint. brandID is the brand's own ID or an ID that was merged into
-	// the brand's. Way returns fault.NotFound if no such way exists.
+	// Way reads how a brand's patients reach an endpoint. brandID is the brand's own ID or an ID that was merged into
+	// it. Way returns fault.NotFound if the way does not exist.
 	Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error)
-	// Registration reads Recordbridge's registration at an endpoint, either the tenant's own registration or the shared
-	// one. It returns fault.NotFound if no registration exists.
+	// Registration reads Recordbridge's registration at an endpoint. The result is either the tenant's own registration
+	// or the shared registration. Registration returns fault.NotFound if neither exists.
 	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }
 
-// Authority holds the validated discovery results of a portal's authorization server. URLs are absolute. A value that
-// the server does not state is empty.
+// Authority holds the validated results of discovering a portal's authorization server. URLs are absolute. A value is
+// empty if the server does not state it.
 type Authority struct {
 	Issuer                string
 	IssRequired           bool // responses must contain iss, equal to Issuer (RFC 9207 section 2.4)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // jwks_uri, the URL of the keys that sign id_tokens
-	// Userinfo describes the patient of an access token, Revocation revokes tokens (RFC 7009), and Introspection
-	// returns a token's expiry (RFC 7662). A URL is retained only if it has the origin of the token endpoint, to which
-	// tokens are sent in any case.
+	// Userinfo describes the access token's patient, Revocation revokes tokens (RFC 7009), and Introspection returns a
+	// token's expiry (RFC 7662). A URL is retained only if it has the token endpoint's origin, to which tokens are sent
+	// in any case.
 	Userinfo      string
 	Revocation    string
 	Introspection string
-	// data scopes to request if nothing else specifies scopes, separated by spaces, most needed first
+	// data scopes to request if no other setting specifies scopes, separated by spaces, most needed first
 	Scope  string
 	Access string // scope suffix for read and search: "read" (version 1) or "rs" (version 2)
 	S256   bool   // the server advertises PKCE S256; challenges are sent regardless
 	// Methods lists the client authentication methods that the server advertises and Recordbridge supports. Algorithms
 	// lists the signing algorithms for private_key_jwt. Servers often advertise incorrect methods and algorithms, so
-	// both lists serve only as a help for the operator who registers a client.
+	// these lists only help the operator who registers a client.
 	Methods    []string
 	Algorithms []string
 	// Substitute reports whether the less detailed CapabilityStatement was used because the SMART configuration was
-	// unavailable for a possibly temporary reason.
+	// unavailable, possibly only temporarily.
 	Substitute bool
-	// BrandBundle is the URL at which, according to the server, the server's institutions publish their list (SMART App
-	// Launch 2.2, user_access_brand_bundle). The URL is not fetched merely because a server advertises it.
+	// BrandBundle is the URL at which the server says that its institutions' list is published (SMART App Launch 2.2,
+	// user_access_brand_bundle). The service doesn't fetch the URL merely because a server advertises it.
 	BrandBundle string
 }
 
 // Profile holds a platform's requirements for the authorization request.
 type Profile struct {
 	Aud   string // aud parameter; not sent if empty
-	Scope string // scopes to request if the registration specifies none
+	Scope string // scopes to request if the registration doesn't specify any
 	// Listed reports whether the types in Scope come from the server's own list, most needed first. If the request
 	// would be too long (MaxQuery), the last types are dropped.
 	Listed bool
@@ -263,10 +262,10 @@ type Profile struct {
 	RawBasic bool
 	// RepeatScope reports whether the platform rejects a refresh without scope, contrary to RFC 6749 section 6.
 	RepeatScope bool
-	// NoChallenge reports whether the platform rejects a PKCE challenge. The requests then contain neither a challenge
-	// nor a verifier.
+	// NoChallenge reports whether the platform rejects a PKCE challenge. If NoChallenge is true, requests contain
+	// neither a challenge nor a verifier.
 	NoChallenge bool
-	// Extra names the fields of the token response that later calls to the platform need.
+	// Extra lists the token response fields that later calls to the platform need.
 	Extra    []string
 	Known    []string // origins in this discovery that the platform's profile confirms
 	Upstream Upstream
@@ -277,8 +276,8 @@ type Upstream struct {
 	Revocation       string // revocation_endpoint (RFC 7009); empty if not stated
 	Introspection    string // introspection_endpoint (RFC 7662); empty if not stated
 	IntrospectBearer bool   // introspection authenticates with the access token, not as the client
-	// Consent is the duration of the patient's consent if neither the token response nor introspection states the
-	// duration. Zero means unknown.
+	// Consent is the duration of the patient's consent if neither the token response nor introspection states it. Zero
+	// means unknown.
 	Consent time.Duration
 }
 
@@ -324,14 +323,14 @@ type Authorizer interface {
 // Exchanger exchanges authorization codes for tokens (smart.Portal).
 type Exchanger interface {
 	// Exchange exchanges a code for tokens that identify their patient. A refusal is a *PortalError. fault.Unavailable
-	// means that Recordbridge's client could not authenticate and nothing was sent. Any other error is a failed
-	// exchange, such as a forged id_token or an id_token that does not repeat the nonce. Exchange never retries,
-	// because a code works only once.
+	// means that Recordbridge's client could not authenticate and that no request was sent. Any other error means that
+	// the exchange failed, for example because an id_token was forged or did not repeat the nonce. Exchange never
+	// retries, because a code works only once.
 	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
 }
 
-// Grant holds an authorization code and the attempt for which the portal issued the code. All other values of the
-// exchange were pinned when the attempt began.
+// Grant holds an authorization code and the attempt for which the portal issued it. All other values for the exchange
+// were pinned when the attempt began.
 type Grant struct {
 	Attempt  Attempt
 	Code     secret.Text

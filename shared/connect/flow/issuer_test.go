@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestReturnAcceptsUnadvertisedIssuerOnlyAbovePinnedURLs checks iss from a portal that does not advertise its issuer. A
+// TestReturnAcceptsUnadvertisedIssuerOnlyAbovePinnedURLs covers iss from a portal that does not advertise its issuer. A
 // hostile portal may redirect another portal's code here, but iss then names the other portal. An honest portal's own
 // iss is a prefix of both its URLs.
 func TestReturnAcceptsUnadvertisedIssuerOnlyAbovePinnedURLs(t *testing.T) {

@@ -16,7 +16,7 @@ func (r Request) CheckLengths() error {
 	return binding.CheckLengths(r.ExternalID, r.ExternalState, r.RequestID)
 }
 
-// shortened returns result, and omits the scope if the redirect URL would otherwise be too long. The connection's
+// shortened returns result, but omits the scope if the redirect URL would otherwise be too long. The connection's
 // record and the event retain the full scope.
 func shortened(to org.VerifiedRedirect, result url.Values) url.Values {
 	if len(to.With(result)) > maxReturn {

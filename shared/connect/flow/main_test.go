@@ -56,7 +56,7 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// world is the environment of an attempt in tests. The method that broken names fails.
+// world is the environment for an attempt in tests. The method named in broken fails.
 type world struct {
 	mu        sync.Mutex
 	broken    string
@@ -152,7 +152,7 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return endpoint, w.fails("Endpoint")
 }
 
-// Way returns the endpoint's two brands, also for the IDs that were merged into one of the brands.
+// Way returns the endpoint's two brands, including when requested by an ID that was merged into a brand.
 func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, error) {
 	is, ok := map[string]string{brandID: brandID, mergedID: brandID, nextID: nextID}[brand]
 	if !ok || endpoint != endpointID {
@@ -214,7 +214,7 @@ func (w *world) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 	return w.set, nil
 }
 
-// Seal does not encrypt, but the sealed value can be opened only for the same tenant and binding.
+// Seal does not encrypt the value. The sealed value can be opened only for the same tenant and binding.
 func (w *world) Seal(_ context.Context, owner org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	return []byte(owner.Key() + "\n" + boundTo + "\n" + hex.EncodeToString(plain)), w.fails("Seal")
 }
@@ -232,7 +232,7 @@ func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.enqueued = append(w.enqueued, id)
-	return errTrouble // simulates a lost message, which changes nothing
+	return errTrouble // simulates a lost message, which doesn't change any data
 }
 
 func (w *world) fails(method string) error {
@@ -286,7 +286,7 @@ func request(t *testing.T) flow.Request {
 	}
 }
 
-// browser is a browser returning from the portal.
+// browser is a browser that returns from the portal.
 type browser struct {
 	state   string
 	cookies map[string]string

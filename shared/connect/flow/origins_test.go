@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// logged runs calls as one unit of work and returns the unit's log line.
+// logged runs calls as a single unit of work and returns the unit's log line.
 func logged(t *testing.T, run func(ctx context.Context)) string {
 	t.Helper()
 	var line strings.Builder
@@ -30,7 +30,7 @@ func everywhere(origin string) flow.Authority {
 	}
 }
 
-// names returns pointers to the discovery's URLs by role.
+// names returns pointers to the discovery's URLs, keyed by role.
 func names(a *flow.Authority) map[string]*string {
 	return map[string]*string{
 		"issuer": &a.Issuer, "authorization": &a.AuthorizationEndpoint, "token": &a.TokenEndpoint, "keys": &a.KeySet,
@@ -38,8 +38,8 @@ func names(a *flow.Authority) map[string]*string {
 	}
 }
 
-// wantMoved checks that no attempt is created, for a browser or a widget, and that the log contains the role and the
-// role's new origin.
+// wantMoved checks that neither a browser nor a widget can create an attempt. It also checks that the log contains the
+// role and the role's new origin.
 func wantMoved(t *testing.T, w *world, told string) {
 	t.Helper()
 	line := logged(t, func(ctx context.Context) {
@@ -185,8 +185,8 @@ func TestStartAcceptsOwnHostOnlyForSandboxInTestMode(t *testing.T) {
 	})
 }
 
-// TestCompleteFailsAttemptReturnedToDifferentCallback checks a response on a callback URL other than the attempt's. The
-// response must fail that attempt and complete no other attempt (RFC 9700 section 4.4.2).
+// TestCompleteFailsAttemptReturnedToDifferentCallback covers a response on a callback URL other than the attempt's. The
+// response must fail that attempt and must not complete any other attempt (RFC 9700 section 4.4.2).
 func TestCompleteFailsAttemptReturnedToDifferentCallback(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

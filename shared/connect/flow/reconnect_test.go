@@ -21,7 +21,7 @@ import (
 
 const connID = "c0000000-0000-4000-8000-00000000000a"
 
-// connected adds a revoked connection of patient p1 to the world, with a tombstone of the connection's tokens, and
+// connected adds patient p1's revoked connection to the world, with a tombstone for the connection's tokens, and
 // returns the connection.
 func (w *world) connected(t *testing.T) connection.Connection {
 	t.Helper()
@@ -103,8 +103,8 @@ func TestReconnectStartsAtConnectionEndpoint(t *testing.T) {
 	}
 }
 
-// TestReconnectAcceptsMergedInstitutionIDs checks that an application may send an ID that has since been merged, or the
-// surviving ID. The connection keeps its original IDs.
+// TestReconnectAcceptsMergedInstitutionIDs checks that an application may send either an ID that has since been merged
+// or the surviving ID. The connection keeps its original IDs.
 func TestReconnectAcceptsMergedInstitutionIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

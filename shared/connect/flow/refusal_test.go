@@ -148,7 +148,7 @@ func TestCompleteDiscardsConnectionOnInternalError(t *testing.T) {
 	} {
 		for _, refusal := range []string{"", "access_denied"} {
 			if refusal != "" && proven {
-				continue // a refusal seals nothing and is reported even if storing the refusal fails
+				continue // a refusal doesn't seal any data and is reported even if storing the refusal fails
 			}
 			t.Run(broken+" "+refusal, func(t *testing.T) {
 				t.Parallel()

@@ -74,7 +74,7 @@ func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) 
 	return started, nil
 }
 
-// pin validates the request, discovers the portal's endpoints and settings, and returns an attempt that records the
+// pin validates the request and discovers the portal's endpoints and settings. It returns an attempt that records the
 // discovered values.
 func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err := r.CheckLengths(); err != nil {
@@ -121,7 +121,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	return attempt, nil
 }
 
-// attempt returns the attempt for a request. The attempt's lifetime begins now.
+// attempt returns the attempt for a request. The attempt's lifetime begins when attempt is called.
 func (s Preparation) attempt(
 	r Request, to target, registration catalog.Registration, authority Authority, profile Profile,
 ) Attempt {
@@ -160,7 +160,7 @@ func upstream(authority Authority, profile Profile) Upstream {
 }
 
 // bind creates the state, PKCE verifier and cookie that tie an attempt to the browser before the browser is redirected
-// to the portal. bind stores nothing.
+// to the portal. bind doesn't store any data.
 func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, binding.Started, error) {
 	verifier, challenge, err := s.Portal.NewVerifier()
 	if err != nil {
@@ -192,8 +192,8 @@ func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, bin
 }
 
 // callbackURI returns the service's redirect URI for a registration. The URI is unique to the registration, so that a
-// response sent to the URI can't be meant for another registration (RFC 9700 section 4.4.2). Registrations without
-// their own URI use the shared URI.
+// response sent to it can't be meant for another registration (RFC 9700 section 4.4.2). Registrations without their own
+// URI use the shared URI.
 func callbackURI(baseURL, registration string) string {
 	if registration == "" {
 		return baseURL + CallbackPath
@@ -203,7 +203,7 @@ func callbackURI(baseURL, registration string) string {
 
 func (s Preparation) maker() binding.Maker { return binding.Maker{Random: s.Random, Now: s.Now} }
 
-// HashNonce returns the hash of a nonce. The attempt stores only the hash; the portal's id_token repeats the nonce
+// HashNonce returns a nonce's hash. The attempt stores only the hash, and the portal's id_token repeats the nonce
 // itself.
 func HashNonce(nonce string) string { return binding.Hash(nonce) }
 

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// target holds the endpoint at which the patient signs in and, for a reconnect, the connection to renew.
+// target holds the endpoint at which the patient signs in. For a reconnect, it also holds the connection to renew.
 type target struct {
 	endpoint   catalog.Endpoint
 	connection string // ID of the connection to reconnect; empty for a new connection
@@ -54,7 +54,7 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 }
 
 // connection reads a connection that may be reconnected. It returns the same error for a malformed or unknown ID,
-// another tenant's connection and a TEFCA connection.
+// another tenant's connection or a TEFCA connection.
 func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked string) (connection.Connection, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -73,10 +73,11 @@ func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked st
 	return conn, nil
 }
 
-// tefca is the platform type of connections created through an identity service. TEFCA connections have no endpoint.
+// tefca is the platform type of connections created through an identity service. TEFCA connections don't have an
+// endpoint.
 const tefca = "tefca"
 
-// offered returns an endpoint if the endpoint is available to the tenant's patients.
+// offered returns an endpoint if the tenant's patients may use it.
 func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked string) (catalog.Endpoint, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -95,8 +96,9 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 	return endpoint, nil
 }
 
-// chosen returns the endpoint with the institution that the patient chose: the institution in the endpoint's row, or
-// another institution that the catalogue lists for the endpoint. Merged IDs are replaced by the surviving IDs.
+// chosen returns the endpoint with the institution that the patient chose. The institution is either the one in the
+// endpoint's row or another institution that the catalogue lists for the endpoint. chosen replaces merged IDs with the
+// surviving IDs.
 func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, brandID,
 	portalID string,
 ) (catalog.Endpoint, error) {
@@ -131,8 +133,8 @@ func wrongInstitution() error {
 	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 }
 
-// matches checks that the IDs in a request are the connection's IDs or now denote the same institution. Either side's
-// IDs may have been merged since they were recorded.
+// matches checks that the IDs in a request are the connection's IDs or now denote the same institution. IDs on either
+// side may have been merged since they were recorded.
 func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection,
 	endpoint catalog.Endpoint,
 ) error {

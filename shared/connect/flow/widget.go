@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Prepared holds an attempt that a widget created and whose browser has not been redirected yet.
+// Prepared holds an attempt that a widget created. Its browser has not been redirected yet.
 type Prepared struct {
 	AttemptID string
 	Token     secret.Text // token for polling the attempt; empty if the widget chose its own token
@@ -34,9 +34,9 @@ type Creator struct {
 }
 
 // Create creates an attempt whose browser is redirected later. It detects every configuration error before a window
-// opens. Create returns the same errors as Starter.Start, and returns fault.Conflict if the ID that the widget chose is
-// taken. A caller that repeats the ID and token hash, such as a window that lost the response, gets the same attempt
-// until a browser is redirected with the attempt.
+// opens. Create returns the same errors as Starter.Start, and returns fault.Conflict if the widget's chosen ID is
+// taken. A caller may repeat the ID and token hash, for example after losing the response. It then gets the same
+// attempt until a browser is redirected with the attempt.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	own, err := binding.ChosenID(r.AttemptID, r.TokenHash)
 	if err != nil {
@@ -110,16 +110,16 @@ type Watcher struct {
 	Now      func() time.Time
 }
 
-// Progress is the progress of an attempt, as reported to the attempt's widget.
+// Progress is an attempt's progress, as reported to the attempt's widget.
 type Progress struct {
 	AttemptID string
 	Status    Status
-	Result    url.Values       // result fields of docs/openapi.yaml, if the attempt succeeded
+	Result    url.Values       // result fields in docs/openapi.yaml, if the attempt succeeded
 	Failure   *binding.Failure // details of the failure, if the attempt failed
 }
 
 // Progress returns the status of a widget's attempt to a caller that presents the attempt's token. It returns
-// fault.NotFound for an unknown attempt, another tenant's attempt, an attempt in redirect mode, and a wrong token.
+// fault.NotFound for an unknown attempt, another tenant's attempt, an attempt in redirect mode, or a wrong token.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	a, err := find(ctx, w.Attempts, tenant, asked, token)
 	if err != nil {

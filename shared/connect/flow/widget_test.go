@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// widgetRequest returns a widget's request, which has no redirect.
+// widgetRequest returns a widget's request, which doesn't have a redirect.
 func widgetRequest(t *testing.T) flow.Request {
 	t.Helper()
 	r := request(t)
@@ -316,7 +316,8 @@ type silentPortal struct{ *world }
 
 func (silentPortal) AuthorizeURL(r flow.Authorization) (string, error) { return r.Endpoint, nil }
 
-// TestCreateNamesPortalsOutage checks that a portal's outage has a cause and that a failure of this service has none.
+// TestCreateNamesPortalsOutage checks that a portal's outage has a cause. It also checks that a failure of this service
+// doesn't have a cause.
 func TestCreateNamesPortalsOutage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ type Seen struct {
 }
 
 // Detect returns a server's platform and a short reason. The software's name, which the vendor chose, takes precedence
-// over hosts, which institutions may share or own. If Detect recognises no platform, it returns Generic.
+// over hosts, which institutions may share or own. If Detect does not recognise the platform, it returns Generic.
 func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	for _, p := range r.sorted {
 		if slices.ContainsFunc(p.Software, func(name string) bool { return strings.EqualFold(name, seen.Software) }) {

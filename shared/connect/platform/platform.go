@@ -1,7 +1,7 @@
 // Package platform describes the differences between EHR platforms as data. Each platform has an embedded YAML file,
-// checked against a schema. The file gives the source of each statement and lists the statements that can't be verified
-// without an account. The package makes no decisions: code that communicates with a portal, or registers at one, reads
-// the portal's profile here.
+// which is checked against a schema. The file gives the source of each statement and lists the statements that can't be
+// verified without an account. The package doesn't make any decisions. Code that communicates with a portal, or
+// registers with a portal, reads the portal's profile here.
 package platform
 
 import (
@@ -21,14 +21,14 @@ import (
 //go:embed profiles/*.yaml
 var files embed.FS
 
-// Profile describes one platform. A profile's ID is the platform_type of catalogue records.
+// Profile describes a platform. A profile's ID is the platform_type in catalogue records.
 type Profile struct {
 	ID   string `yaml:"-" json:"platform_type"` // the file's base name
 	Name string `yaml:"name" json:"name"`
 
-	// Hosts and Software identify servers of this platform. Hosts contains host names, with "*.example.org" for all
-	// hosts below example.org. Software contains names from CapabilityStatements, in any case. A host listed by its
-	// full name is the vendor's own and serves all the vendor's customers (Origins). A host matched by a wildcard may
+	// Hosts and Software identify servers that run this platform. Hosts contains host names, with "*.example.org" for
+	// all hosts below example.org. Software contains names from CapabilityStatements, in any case. A host listed by its
+	// full name belongs to the vendor and serves all the vendor's customers (Origins). A host matched by a wildcard may
 	// belong to any customer and is not trusted.
 	Hosts    []string `yaml:"hosts" json:"hosts,omitempty"`
 	Software []string `yaml:"software" json:"software,omitempty"`
@@ -56,8 +56,7 @@ type Client struct {
 	JWKS string `yaml:"jwks" json:"jwks,omitempty"`
 	// "raw" if the platform does not form-decode client_secret_basic (RFC 6749 section 2.3.1)
 	Basic string `yaml:"basic" json:"basic,omitempty"`
-	// RedirectHTTPS reports whether the platform refuses to register http URLs, including http URLs of a loopback
-	// interface.
+	// RedirectHTTPS reports whether the platform refuses to register http URLs, including loopback URLs.
 	RedirectHTTPS bool   `yaml:"redirect_https" json:"redirect_https,omitempty"`
 	Note          string `yaml:"note" json:"note,omitempty"` // note for the operator who registers a client
 }
@@ -71,7 +70,7 @@ type Authorize struct {
 	Fragment bool   `yaml:"fragment" json:"fragment,omitempty"` // the response may use the URL fragment
 	// scopes to request; <access> stands for read or rs, depending on the server
 	Scopes []string `yaml:"scopes" json:"scopes"`
-	// patient/*.<access> is granted; otherwise the types in Types are requested
+	// patient/*.<access> is granted; otherwise, the types in Types are requested
 	Wildcard bool     `yaml:"wildcard" json:"wildcard"`
 	Types    []string `yaml:"types" json:"types,omitempty"` // resource types requested as patient/Type.<access>
 	// Registered reports whether data scopes are chosen at registration instead of being requested.
@@ -83,7 +82,7 @@ type Authorize struct {
 type Tokens struct {
 	// rotation of refresh tokens: "none", "rolling", "one-time", "absent", "unknown"
 	Rotation string `yaml:"rotation" json:"rotation"`
-	// Patient lists the sources of the patient's ID in the order in which they are tried: "token", "id_token",
+	// Patient lists the sources for the patient's ID in the order in which they are tried: "token", "id_token",
 	// "access_token", "userinfo", "search".
 	Patient []string `yaml:"patient" json:"patient"`
 	// duration of consent if the server does not state it; 0 if unknown
@@ -92,7 +91,7 @@ type Tokens struct {
 	Introspection string `yaml:"introspection" json:"introspection,omitempty"`
 	// introspection URL, used if discovery does not state one
 	Introspect string `yaml:"introspection_url" json:"introspect_url,omitempty"`
-	// fields of the token response to which placeholders may refer; at most 8
+	// token response fields to which placeholders may refer; at most 8
 	Extra []string `yaml:"extra" json:"extra,omitempty"`
 }
 
@@ -113,7 +112,7 @@ type FHIR struct {
 	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // responses that mean that access is denied
 	// initial _count; 0 for the default of 100
 	PageSize int `yaml:"page_size" json:"page_size,omitempty"`
-	// types searchable by an _id list even if the CapabilityStatement doesn't say so
+	// types searchable by an _id list even if the CapabilityStatement doesn't list the parameter
 	ByID []string `yaml:"by_id" json:"by_id,omitempty"`
 	Rate Rate     `yaml:"rate" json:"rate"`
 }
@@ -121,13 +120,13 @@ type FHIR struct {
 // Denial describes a response by which the platform permanently refuses access to a resource type.
 type Denial struct {
 	Status int    `yaml:"status" json:"status"`
-	Body   string `yaml:"body" json:"body,omitempty"` // text that the body contains; empty matches any body
+	Body   string `yaml:"body" json:"body,omitempty"` // text that the body contains; an empty text matches any body
 }
 
 // Rate holds the platform's known rate limits. Zero means unknown.
 type Rate struct {
 	PerSecond int      `yaml:"per_second" json:"per_second,omitempty"`
-	InFlight  int      `yaml:"in_flight" json:"in_flight,omitempty"` // maximum number of concurrent requests of an export
+	InFlight  int      `yaml:"in_flight" json:"in_flight,omitempty"` // maximum number of concurrent requests per export
 	Headers   []string `yaml:"headers" json:"headers,omitempty"`     // response headers that state the remaining quota
 }
 
@@ -150,7 +149,7 @@ func All() ([]Profile, error) {
 	return slices.Clone(all), err
 }
 
-// Find returns the profile with the given ID. The error for an unknown ID lists the known IDs.
+// Find returns the profile with the given ID. If the ID is unknown, the error lists the known IDs.
 func Find(id string) (Profile, error) {
 	all, err := All()
 	if err != nil {
@@ -180,8 +179,8 @@ func (p Profile) Scope(access string) string {
 }
 
 // Listed returns the profile adjusted to the client authentication methods and algorithms that discovery lists (RFC
-// 8414 section 2). It returns p unchanged if the profile takes precedence or discovery lists nothing. Listed retains
-// "public", because no server lists a method for clients that don't authenticate.
+// 8414 section 2). It returns p unchanged if the profile takes precedence or the discovery lists are empty. Listed
+// retains "public", because servers don't list a method for clients that don't authenticate.
 func (p Profile) Listed(methods, algorithms []string) Profile {
 	if !p.Client.AsListed || len(methods) == 0 {
 		return p
@@ -194,14 +193,14 @@ func (p Profile) Listed(methods, algorithms []string) Profile {
 	return p
 }
 
-// With returns the profile with one endpoint's overrides applied. The overrides are a partial profile in the file
-// format of profiles. Lists replace the profile's lists; maps are merged. The error describes malformed overrides, or
-// the schema rule that the merged profile violates.
+// With returns the profile with an endpoint's overrides applied. The overrides are a partial profile in the same file
+// format. Lists replace the profile's lists, and maps are merged. The error describes malformed overrides, or the
+// schema rule that the merged profile violates.
 func (p Profile) With(overrides string) (Profile, error) {
 	if strings.TrimSpace(overrides) == "" {
 		return p, nil
 	}
-	text, err := yaml.Marshal(p) // makes a copy that shares no map with p
+	text, err := yaml.Marshal(p) // makes a copy that doesn't share any maps with p
 	if err != nil {
 		return Profile{}, fmt.Errorf("copy platform profile: %w", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-// Generic is the platform type of a server whose vendor is unknown. Such a server is treated as a standard SMART
-// server, whose own metadata is trusted.
+// Generic is the platform type for a server whose vendor is unknown. Such a server is treated as a standard SMART
+// server, and its metadata is trusted.
 const Generic = "smart"
 
 // Registry maps platform types to profiles, ignoring case. Registry implements flow.Platforms.
@@ -38,7 +38,7 @@ func NewRegistry() (Registry, error) {
 	return Registry{profiles: profiles, sorted: sorted}, nil
 }
 
-// Of returns the profile of an endpoint's platform, or the Generic profile if the platform is unknown. Of does not
+// Of returns the profile for an endpoint's platform, or the Generic profile if the platform is unknown. Of does not
 // apply the endpoint's own overrides.
 func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 	if profile, known := r.profiles[strings.ToLower(endpoint.PlatformType)]; known {
@@ -48,9 +48,9 @@ func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 }
 
 // Profile implements flow.Platforms. If a platform grants a wildcard, discovery may still override the wildcard,
-// because a server of that platform may list its types one by one. Discovery also determines the introspection URL and
-// PKCE. A challenge method that a server advertises is used even if the profile states that the platform rejects
-// challenges. The endpoint's own overrides take precedence over the profile.
+// because an individual server may list its types one by one. Discovery also determines the introspection URL and PKCE.
+// A challenge method that a server advertises is used even if the profile states that the platform rejects challenges.
+// The endpoint's own overrides take precedence over the profile.
 func (r Registry) Profile(endpoint catalog.Endpoint, authority flow.Authority) (flow.Profile, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)

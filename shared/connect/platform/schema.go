@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// problems returns the profile's violations of the schema.
+// problems returns the schema violations in the profile.
 func (p Profile) problems() []error {
 	c := &checker{}
 	c.need("name", p.Name)
@@ -60,16 +60,16 @@ func (p Profile) problems() []error {
 	return c.found
 }
 
-// maxNumber is the upper limit of numeric query settings.
+// maxNumber is the upper limit for numeric query settings.
 const maxNumber = 1000
 
-// hostName matches a host name of at least two labels, optionally with a wildcard as its first label.
+// hostName matches a host name with at least two labels. The first label may be a wildcard.
 var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 
-// placeholder matches a reference to a field of the token response, as in Organization/{ah_practice}.
+// placeholder matches a reference to a token response field, as in Organization/{ah_practice}.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// fields returns, sorted, the fields of the token response that the profile's placeholders refer to. It omits fields
+// fields returns the token response fields that the profile's placeholders refer to, in sorted order. It omits fields
 // that are only listed.
 func (p Profile) fields() []string {
 	var names []string
@@ -94,8 +94,8 @@ func (c *checker) need(name, value string) {
 	}
 }
 
-// fields checks the token response fields that the profile retains. A placeholder for any other field would be a
-// parameter that is never sent.
+// fields checks the token response fields that the profile retains. A parameter with a placeholder for any other field
+// would never be sent.
 func (c *checker) fields(p Profile) {
 	if len(p.Tokens.Extra) > tokens.MaxExtra {
 		c.failf("tokens.extra: at most %d fields are kept", tokens.MaxExtra)

@@ -32,7 +32,7 @@ const (
 	surging       = "https://ehr.example/surging" // returns invalid_grant for all connections
 )
 
-// burst simulates many connections that are due at the same time, a scheduler, and workers.
+// burst simulates a scheduler, workers, and many connections that are due at the same time.
 type burst struct {
 	*memory
 
@@ -45,7 +45,7 @@ type burst struct {
 	early   map[string]bool   // connections revoked after their first refusal
 }
 
-// system simulates one token endpoint.
+// system simulates a single token endpoint.
 type system struct {
 	calls          int
 	scheduled, all int // calls in flight
@@ -57,8 +57,8 @@ type system struct {
 	misused        []string
 }
 
-// refusal records one invalid_grant and the number of refreshes that received responses in the preceding 15 minutes,
-// including the refused refresh.
+// refusal records an invalid_grant response and the number of refreshes that received responses in the preceding 15
+// minutes, including the refused refresh.
 type refusal struct {
 	at   time.Time
 	rank int
@@ -91,7 +91,7 @@ func newBurst(t *testing.T, many int) *burst {
 	return s
 }
 
-// RevokeConnection records connections that are revoked at their first refusal.
+// RevokeConnection records connections that are revoked after their first refusal.
 func (s *burst) RevokeConnection(ctx context.Context, c connection.Connection, version int64,
 	event webhook.Event,
 ) error {
@@ -115,7 +115,7 @@ func (s *burst) newID() string {
 	return fmt.Sprint("id ", s.ids)
 }
 
-// line connects one kind of work to the health systems.
+// line connects one type of work to the health systems.
 type line struct {
 	*burst
 
@@ -207,8 +207,8 @@ func (quiet) Revoke(context.Context, org.Tenant, tokens.Set) error { return nil 
 
 func (quiet) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// schedule queues due connections every minute, but queues no connection twice within 10 minutes. It sends every tenth
-// message twice.
+// schedule queues due connections every minute, but queues each connection at most once in 10 minutes. It sends every
+// tenth message twice.
 func (s *burst) schedule(queue chan<- string, during time.Duration) {
 	sent := map[string]time.Time{}
 	for began := time.Now(); time.Since(began) < during; <-time.After(time.Minute) {
@@ -321,7 +321,8 @@ func (s *burst) check(t *testing.T) {
 	}
 }
 
-// checkAlive checks that a connection whose consent was not withdrawn has the newest refresh token and is scheduled.
+// checkAlive checks a connection whose consent was not withdrawn. The connection must have the newest refresh token and
+// be scheduled.
 func (s *burst) checkAlive(t *testing.T, c connection.Connection) {
 	t.Helper()
 	row := s.rows[c.ID]

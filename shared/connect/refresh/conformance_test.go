@@ -35,7 +35,7 @@ func TestMemoryMatchesTokenStore(t *testing.T) {
 		expect.NoError(t, err)
 		double.rows[connID] = first
 		for _, m := range moves.Draw(r, "moves") {
-			row := double.rows[connID] // row as a worker has read it, or a different row
+			row := double.rows[connID] // row that a worker has read, or a different row
 			row.LeaseOwner = pick(m[1], []string{"a", "b"})
 			row.Version += pick(m[2], []int64{0, 0, 0, 1})
 			row.RefreshStartedAt = pick(m[3], []time.Time{row.RefreshStartedAt, row.RefreshStartedAt, {}, now})
@@ -65,7 +65,7 @@ func TestMemoryMatchesTokenStore(t *testing.T) {
 	})
 }
 
-// tokensTable returns a table in the test's own DynamoDB. The table contains one row, as the callback stores it.
+// tokensTable returns a table in the test's own DynamoDB. The table contains a single row, as the callback stores it.
 func tokensTable(t *testing.T) store.Tokens {
 	t.Helper()
 	made := tables.New(t)

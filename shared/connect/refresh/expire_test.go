@@ -14,15 +14,16 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// unrenewable returns a bench whose tokens are due and include no refresh token. The access token expires after left.
+// unrenewable returns a bench whose tokens are due and don't include a refresh token. The access token expires after
+// left.
 func unrenewable(left time.Duration) *bench {
 	b := newBench()
 	b.err = &tokens.UnrenewableError{Version: 7, ExpiresAt: start.Add(left)}
 	return b
 }
 
-// TestUnrenewableConnectionIsDueAtAccessTokenExpiry also covers older rows without a due time, which an export marks as
-// due.
+// TestUnrenewableConnectionIsDueAtAccessTokenExpiry also covers older rows without a due time. An export marks these
+// rows as due.
 func TestUnrenewableConnectionIsDueAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -70,14 +71,14 @@ func TestUnrenewableConnectionEndsAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for _, ago := range []time.Duration{0, time.Second, 400 * day} {
 		b := unrenewable(-ago)
-		b.state.fails["Counts"] = errOurs // the endpoint refused nothing, so the surge guard is not consulted
+		b.state.fails["Counts"] = errOurs // the endpoint didn't refuse any token, so the surge guard is not consulted
 		b.look(t)
 		b.look(t)
 		b.wantRevoked(t, connection.AccessEnded)
 	}
 }
 
-// TestWorkerDeletesCachedRecordBeforeEndingConnection covers the cached records of the current and earlier
+// TestWorkerDeletesCachedRecordBeforeEndingConnection covers the cached records for the current and earlier
 // authorisations. The worker must delete these records before the connection ends, and only for TEFCA connections.
 func TestWorkerDeletesCachedRecordBeforeEndingConnection(t *testing.T) {
 	t.Parallel()

@@ -27,8 +27,8 @@ type grant struct {
 
 func (g *grant) isBare() bool { return !g.until.IsZero() }
 
-// takes reports whether the health system accepts the stored token. If there is only an access token, withdrawn consent
-// can't be detected.
+// takes reports whether the health system accepts the stored token. If the connection has only an access token,
+// withdrawn consent can't be detected.
 func (h *fakePortal) takes(k token) bool {
 	g := h.grants[k.generation]
 	if g.isBare() {
@@ -37,8 +37,8 @@ func (h *fakePortal) takes(k token) bool {
 	return !g.withdrawn && g.current == k.n
 }
 
-// use consumes a refresh token. A rotated refresh token may be used again once for every use whose outcome the workers
-// do not know, and once more to confirm a refusal.
+// use consumes a refresh token. A rotated refresh token may be used again once for every use whose outcome is unknown
+// to the workers, and once more to confirm a refusal.
 func (h *fakePortal) use(k token) (tokens.Set, error) {
 	g := h.grants[k.generation]
 	if g == nil || g.isBare() {
@@ -61,7 +61,7 @@ func (h *fakePortal) use(k token) (tokens.Set, error) {
 	return tokens.Set{}, fmt.Errorf("%w: token endpoint: invalid_grant (status 401)", tokens.ErrRefused)
 }
 
-// withdraw withdraws the consent of the current authorisation.
+// withdraw withdraws consent for the current authorisation.
 func (h *fakePortal) withdraw() { h.grants[h.stored().generation].withdrawn = true }
 
 // checkRevocation checks that a revocation is justified at the time it takes effect.
@@ -91,7 +91,7 @@ func read(set tokens.Set) (k token) {
 	return k
 }
 
-// actorState gives one actor access to the shared endpoint state.
+// actorState gives an actor access to the shared endpoint state.
 type actorState struct{ *actor }
 
 func (g actorState) TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error {

@@ -9,7 +9,7 @@ import (
 )
 
 // requested sets a connection to its state after a request to disconnect. The connection still has tokens, and has a
-// time at which the scheduler queues the connection again.
+// time at which the scheduler queues it again.
 func requested(c *connection.Connection) {
 	disconnect(c)
 	c.Refresh.RefreshAt = start.Add(15 * time.Minute)
@@ -20,7 +20,7 @@ func TestWorkerFinishesRequestedDisconnectionBeforeItIsDue(t *testing.T) {
 	b := newBench()
 	b.change(requested)
 	b.finish = func() error {
-		b.leave(t, setOf("refresh 1")) // the next revocation try is due at once
+		b.leave(t, setOf("refresh 1")) // the next revocation attempt is due immediately
 		return nil
 	}
 	if got := b.look(t); b.finished != 1 || len(b.revoked) != 1 || got.Refresh.Ended != connection.Disconnected ||
@@ -51,8 +51,8 @@ func TestWorkerRetriesFailedFinish(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsUpstreamRevocationBeforeItIsDue checks that a duplicate message about a finished disconnection does
-// nothing before the next upstream try is due.
+// TestWorkerSkipsUpstreamRevocationBeforeItIsDue covers a duplicate message about a finished disconnection. It checks
+// that the worker ignores the message until the next upstream revocation attempt is due.
 func TestWorkerSkipsUpstreamRevocationBeforeItIsDue(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -63,8 +63,8 @@ func TestWorkerSkipsUpstreamRevocationBeforeItIsDue(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsReconnectedConnection checks that a new authorisation stays unchanged if the patient reconnects
-// between the worker's read and the worker's write.
+// TestWorkerSkipsReconnectedConnection covers a patient who reconnects between the worker's read and the worker's
+// write. It checks that the new authorisation stays unchanged.
 func TestWorkerSkipsReconnectedConnection(t *testing.T) {
 	t.Parallel()
 	b := newBench()

@@ -12,24 +12,25 @@ import (
 )
 
 const (
-	// slotFor is the duration of a slot's lease. A lease lasts longer than a call: a refresh ends after 45 seconds
+	// slotFor is the duration of a slot's lease. A lease lasts longer than a call. A refresh ends after 45 seconds
 	// (package tokens), and every call ends slotMargin before the lease expires.
 	slotFor    = time.Minute
 	slotMargin = 15 * time.Second
-	// stateWithin limits the duration of one EndpointState call. releaseWithin limits the duration of all calls that
-	// record an outcome before the slot is released.
+	// stateWithin limits the duration of a single EndpointState call. releaseWithin limits the total duration of the
+	// calls that record an outcome before the slot is released.
 	stateWithin   = 2 * time.Second
 	releaseWithin = 2 * time.Second
-	// busyFor is the minimum delay before scheduled work retries after it found no free slot or could not check for one.
+	// busyFor is the minimum delay before scheduled work retries. It applies if scheduled work didn't find a free slot
+	// or could not check for one.
 	busyFor = time.Minute
-	// maxRequestedWait limits the wait that an endpoint may request.
+	// maxRequestedWait is the maximum delay that an endpoint may request.
 	maxRequestedWait = 24 * time.Hour
 )
 
 // Limiter is a tokens.Limiter. It allows at most 4 concurrent refreshes at a token endpoint across all functions. At
 // most 3 of these refreshes may be scheduled work, which reserves a slot for an export whose patient is waiting. A
 // breaker blocks scheduled work at a failing endpoint. Limiter also counts responses for the surge guard (revoke.go).
-// Errors of the shared state never stop an export.
+// Errors in the shared state never stop an export.
 type Limiter struct {
 	state     EndpointState
 	now       func() time.Time
@@ -44,12 +45,12 @@ func NewExportLimiter(state EndpointState, maxWait time.Duration, now func() tim
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait}
 }
 
-// NewScheduledLimiter returns the Limiter for scheduled work. The parameters are the same as NewExportLimiter's.
+// NewScheduledLimiter returns the Limiter for scheduled work. It has the same parameters as NewExportLimiter.
 func NewScheduledLimiter(state EndpointState, maxWait time.Duration, now func() time.Time, newID ids.Source) Limiter {
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait, scheduled: true}
 }
 
-// BusyError means that the token endpoint was not contacted. Either all slots are taken, or the breaker is open, or the
+// BusyError means that the token endpoint was not contacted. Either all slots are taken, the breaker is open, or the
 // state of the slots or the breaker could not be read. The error is transient and does not contain the endpoint's name.
 type BusyError struct {
 	RetryAt time.Time // earliest time for a retry
@@ -61,7 +62,7 @@ func (b *BusyError) Error() string { return "the token endpoint is not asked for
 // Unspent returns true, because the refresh token was not used.
 func (b *BusyError) Unspent() bool { return true }
 
-// EndpointName returns the name of a token endpoint in EndpointState. The name is the hexadecimal SHA-256 of the
+// EndpointName returns a token endpoint's name in EndpointState. The name is the hexadecimal SHA-256 hash of the
 // endpoint's URL.
 func EndpointName(url string) string {
 	sum := sha256.Sum256([]byte(url))
@@ -91,7 +92,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	return taken, nil
 }
 
-// record shares a call's outcome at the endpoint with the other functions. A failure to store the outcome is ignored.
+// record shares a call's outcome at the endpoint with the other functions. It ignores a failure to store the outcome.
 func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()

@@ -66,7 +66,7 @@ func limiter(state refresh.EndpointState, isScheduled bool, maxWait time.Duratio
 	return refresh.NewExportLimiter(state, maxWait, time.Now, newID)
 }
 
-// refresh calls the endpoint at the given URL as a tokens.Manager does, and stores the response at once.
+// refresh calls the endpoint at the given URL as a tokens.Manager does, and stores the response immediately.
 func (d *endpoint) refresh(ctx context.Context, isScheduled bool, maxWait time.Duration, url string) error {
 	slot, err := limiter(d.state, isScheduled, maxWait, d.newID).Acquire(ctx, url)
 	if err != nil {
@@ -94,8 +94,8 @@ func (d *endpoint) breaker() refresh.Breaker {
 	return d.state.breakers[refresh.EndpointName(endpointURL)]
 }
 
-// wantBusy checks that the endpoint was not called, and that the error states the retry time and reports that no token
-// was used.
+// wantBusy checks that the endpoint was not called. It also checks that the error states the retry time and reports
+// that no token was used.
 func wantBusy(t *testing.T, err error, at time.Time) {
 	t.Helper()
 	busy, ok := errors.AsType[*refresh.BusyError](err)
@@ -232,8 +232,8 @@ func TestLimiterCountsResponsesButNotFailures(t *testing.T) {
 	})
 }
 
-// TestLimiterAdmitsExportWhenStateFails checks that errors of the shared state never stop an export, and that they
-// postpone scheduled work by a minute.
+// TestLimiterAdmitsExportWhenStateFails checks that errors in the shared state never stop an export. It also checks
+// that these errors postpone scheduled work by a minute.
 func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"TakeSlot", "ReleaseSlot", "Breaker", "SaveBreaker", "Count", "all of them hang"} {
@@ -263,7 +263,7 @@ func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	}
 }
 
-// TestLimiterRejectsCallAfterDeadline checks that no token is used if the time for a refresh ends before a slot is
+// TestLimiterRejectsCallAfterDeadline checks that no token is used if the time for a refresh ends before a slot becomes
 // free.
 func TestLimiterRejectsCallAfterDeadline(t *testing.T) {
 	t.Parallel()

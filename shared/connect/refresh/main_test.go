@@ -209,7 +209,7 @@ func (m *memory) save(c connection.Connection, events ...webhook.Event) error {
 	return nil
 }
 
-// told returns the IDs of the stored events of a type, in order.
+// told returns the IDs of stored events with the given type, in order.
 func (m *memory) told(of webhook.Type) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

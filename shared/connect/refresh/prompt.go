@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Prompt marks a connection's tokens as due and queues the connection, so that the worker processes the connection
-// before the scheduler's next run. An export uses Prompt after a refusal and makes no decision itself. Prompt
-// implements worker.Refreshes.
+// Prompt marks a connection's tokens as due and queues the connection, so that the worker processes it before the
+// scheduler's next run. An export uses Prompt after a refusal and doesn't make any decision itself. Prompt implements
+// worker.Refreshes.
 type Prompt struct {
 	Rows     Rows
 	Enqueuer ConnectionEnqueuer

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// clerk records calls in order, and returns the configured errors.
+// clerk records calls in order and returns the configured errors.
 type clerk struct {
 	asked        []string
 	due, enqueue error
@@ -28,8 +28,8 @@ func (d *clerk) EnqueueConnection(_ context.Context, of org.Tenant, id string) e
 	return d.enqueue
 }
 
-// TestPromptMarksRowDueBeforeEnqueueing checks that the row is written before the message is sent, because a message
-// about a row that is not due would have no effect.
+// TestPromptMarksRowDueBeforeEnqueueing checks that the row is written before the message is sent. A message about a
+// row that is not due would not have any effect.
 func TestPromptMarksRowDueBeforeEnqueueing(t *testing.T) {
 	t.Parallel()
 	due, enqueue := "due "+tenant.Key()+" "+connID+" 2026-03-04T05:06:07Z", "enqueue "+tenant.Key()+" "+connID

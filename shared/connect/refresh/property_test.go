@@ -12,11 +12,11 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestConnectionSurvivesAnyInterleaving checks the guarantees of docs/develop/lifecycles.md ("The life of a
-// connection") for one connection. The test covers any order of messages, exports and reconnects, any crashes of
-// workers, and any late or failed calls. Each step starts a worker, resumes a worker that waits at a call, changes
-// something outside, or lets time pass. Each guarantee is checked at the first point where it could be violated: in the
-// health system on every use, and in the store on every write.
+// TestConnectionSurvivesAnyInterleaving checks the guarantees in docs/develop/lifecycles.md ("The life of a
+// connection") for a single connection. The test covers any order of messages, exports and reconnects, any worker
+// crashes, and any late or failed calls. Each step starts a worker, resumes a worker that waits at a call, changes
+// something outside, or lets time pass. Each guarantee is checked at the first point where it could be violated. The
+// checks run in the health system on every use, and in the store on every write.
 func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 3, 3), 60, 240)
@@ -48,7 +48,7 @@ const parts = 20
 // pick returns the element that a drawn number selects.
 func pick[T any](n int, from []T) T { return from[n%len(from)] }
 
-// step performs one step of the scheduler, chosen by three numbers.
+// step performs a single scheduler step, chosen by three numbers.
 func (w *simulation) step(kind, which, how int) {
 	waiting := w.waiting()
 	kinds := []string{"time", "worker", "outside"}
@@ -99,7 +99,7 @@ func (w *simulation) outside(what string, how int) {
 	}
 }
 
-// lives returns possible lifetimes of access tokens that come without a refresh token.
+// lives returns possible lifetimes for access tokens that are issued without a refresh token.
 func lives() []time.Duration {
 	return []time.Duration{time.Minute, 5 * time.Minute, 2 * time.Hour, 365 * day}
 }
@@ -138,8 +138,9 @@ func (w *simulation) check() {
 	w.actors = slices.DeleteFunc(w.actors, func(a *actor) bool { return a.checked || a.dead })
 }
 
-// finish completes all running work without further faults, then processes the connection as often as necessary. The
-// connection must then be usable if the health system still accepts the stored token, and be revoked otherwise.
+// finish completes all running work without further faults, then processes the connection as often as necessary. If the
+// health system still accepts the stored token, the connection must then be usable. Otherwise, the connection must be
+// revoked.
 func (w *simulation) finish() {
 	w.drain()
 	for range 4 { // enough for an open breaker, an expiring lease, and a second refusal

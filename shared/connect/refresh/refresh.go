@@ -17,20 +17,21 @@ import (
 type Store interface {
 	// Connection reads a connection with a consistent read. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// SaveConnection replaces revision c.Rev of the connection and stores the events, in one transaction. It returns
-	// fault.Conflict if the connection has changed since that revision, or if an event with the same ID exists.
+	// SaveConnection replaces the stored connection at revision c.Rev and stores the events, in a single transaction.
+	// It returns fault.Conflict if the connection has changed since that revision, or if an event with the same ID
+	// exists.
 	SaveConnection(ctx context.Context, c connection.Connection, events ...webhook.Event) error
 	// RevokeConnection is like SaveConnection, but also ends the token set with the given version. It returns
 	// fault.Conflict if a different version is stored.
 	RevokeConnection(ctx context.Context, c connection.Connection, version int64, event webhook.Event) error
-	// Upstream reads the remaining tokens of a disconnected connection, sealed under UpstreamPurpose. It returns
+	// Upstream reads a disconnected connection's remaining tokens, sealed under UpstreamPurpose. It returns
 	// fault.NotFound if no tokens remain.
 	Upstream(ctx context.Context, tenant org.Tenant, id string) ([]byte, error)
-	// ForgetUpstream deletes the remaining tokens if the stored tokens still equal sealed, and otherwise does nothing.
+	// ForgetUpstream deletes the remaining tokens if the stored tokens still equal sealed. Otherwise, it does nothing.
 	ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error
 }
 
-// UpstreamPurpose is the purpose in the encryption context of the value that Upstream returns.
+// UpstreamPurpose is the purpose in the encryption context for the value that Upstream returns.
 const UpstreamPurpose = "upstream-revocation"
 
 // Tokens refreshes token sets. A tokens.Manager with a Limiter for scheduled work implements Tokens.
@@ -50,22 +51,22 @@ type Records interface {
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
-// EndpointState stores the refresh state of token endpoints, which all functions share. A hash identifies each
+// EndpointState stores the refresh state for token endpoints. All functions share this state. A hash identifies each
 // endpoint.
 type EndpointState interface {
-	// TakeSlot leases a numbered slot of the endpoint to owner until the time until, if the slot is free at now.
+	// TakeSlot leases a numbered slot at the endpoint to owner until the time until, if the slot is free at now.
 	// Otherwise, TakeSlot returns fault.Conflict.
 	TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error
-	// ReleaseSlot releases the slot if owner still holds the slot.
+	// ReleaseSlot releases the slot if owner still holds it.
 	ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error
 	// Breaker reads the endpoint's breaker. It returns the zero Breaker if the endpoint has never failed.
 	Breaker(ctx context.Context, endpoint string) (Breaker, error)
 	// SaveBreaker replaces the breaker seen with the breaker next. It returns fault.Conflict if the stored breaker
 	// differs from seen.
 	SaveBreaker(ctx context.Context, endpoint string, seen, next Breaker) error
-	// Count counts one refresh response, refused or not, in the minute of at.
+	// Count counts a refresh response, refused or not, in the minute that contains at.
 	Count(ctx context.Context, endpoint string, at time.Time, refused bool) error
-	// Counts returns the total number of responses and of refusals since a given time, to the minute.
+	// Counts returns the total numbers of responses and refusals since a given time, to the minute.
 	Counts(ctx context.Context, endpoint string, since time.Time) (answered, refused int, err error)
 }
 

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// tell checks the result that an actor received when the actor requested tokens, and records refusals.
+// tell checks the result that an actor received after requesting tokens, and records refusals.
 func (a *actor) tell(got tokens.Usable, err error, began time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

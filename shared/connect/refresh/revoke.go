@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// Limits of the surge guard. The guard applies if at least surgeFrom refreshes at a token endpoint received
-	// responses within the window and more than one in surgeShare was refused. A fault of the endpoint is then more
+	// Limits for the surge guard. The guard applies if at least surgeFrom refreshes at a token endpoint received
+	// responses within the window and more than one in surgeShare was refused. In that case, an endpoint fault is more
 	// likely than so many withdrawn consents. A refusal therefore counts only if it recurs an hour later.
 	surgeWindow = 15 * time.Minute
 	surgeFrom   = 50
@@ -23,7 +23,7 @@ const (
 	secondAfter = time.Hour
 )
 
-// handleRefusal handles a refusal either by revoking the connection or by waiting for a second refusal.
+// handleRefusal either revokes the connection or waits for a second refusal.
 func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
 	return w.endOnConflict(ctx, seen, func(c connection.Connection) error {
 		now, first := w.now(), firstRefusal(c, refusal)
@@ -37,8 +37,8 @@ func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, r
 	})
 }
 
-// endOnConflict calls end with the connection as it was read. After each conflict, endOnConflict calls end again with
-// the stored connection, provided that the connection's authorisation and tokens are unchanged.
+// endOnConflict calls end with the connection as it was read. After each conflict, it calls end again with the stored
+// connection if that connection's authorisation and tokens are unchanged.
 func (w Worker) endOnConflict(
 	ctx context.Context, seen connection.Connection, end func(connection.Connection) error,
 ) error {
@@ -46,7 +46,7 @@ func (w Worker) endOnConflict(
 		if now.Rev != before.Rev || movedOn(seen, now) || !now.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt) {
 			return now.Rev == before.Rev || movedOn(seen, now), nil
 		}
-		// The tokens changed, not the connection.
+		// The tokens changed, but not the connection.
 		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(retryBusyAfter))
 	}, end)
 }
@@ -59,8 +59,8 @@ func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Ti
 	return c.Refresh.RefusedAt
 }
 
-// awaitSecond leaves the connection authorized until enough time has passed since the first refusal for a second
-// refusal to count.
+// awaitSecond leaves the connection authorized until a second refusal can count, which requires a minimum time since
+// the first refusal.
 func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError,
 	since time.Time,
 ) error {
@@ -81,8 +81,8 @@ func (w Worker) surges(ctx context.Context, endpoint string) bool {
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
-// End returns the connection as revoked at the given time for the given cause, and the event that reports the
-// revocation.
+// End returns the connection as revoked at the given time for the given cause. It also returns the event that reports
+// the revocation.
 func End(c connection.Connection, cause string, at time.Time) (connection.Connection, webhook.Event, error) {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: at}
 	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at,
@@ -93,9 +93,9 @@ func End(c connection.Connection, cause string, at time.Time) (connection.Connec
 	return c, event, err
 }
 
-// revoke ends a connection whose tokens have the given version, and notifies the organisation once, in one transaction.
-// It returns fault.Conflict if the connection or its tokens have changed, because the cause may no longer apply. revoke
-// deletes cached records first, so that no ended connection has cached records.
+// revoke ends a connection whose tokens have the given version, and notifies the organisation once, in a single
+// transaction. It returns fault.Conflict if the connection or its tokens have changed, because the cause may no longer
+// apply. revoke deletes cached records first, so that an ended connection never has cached records.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
 	if c.PlatformType == connection.TEFCAPlatform {
 		if err := w.records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation); err != nil {

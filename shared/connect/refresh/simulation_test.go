@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// simulation runs one connection, its health system, and workers that stop at every call until the scheduler resumes
-// them. simulation runs in a synctest bubble. Actors that a timer wakes run concurrently with the scheduler, so mu
-// guards all shared state.
+// simulation runs a connection, its health system, and workers that stop at every call until the scheduler resumes
+// them. simulation runs in a synctest bubble. Actors woken by a timer run concurrently with the scheduler, so mu guards
+// all shared state.
 type simulation struct {
 	mu     sync.Mutex
 	ctx    context.Context //nolint:containedctx // a test's, for the actors that it starts
@@ -38,13 +38,13 @@ type simulation struct {
 	endpoint string
 
 	// loose, unfinished, unknown and told hold counts by the refresh token in use. The counts loose, unfinished and
-	// unknown cover refreshes that failed at a call or outlived their lease. loose counts failures from the lease on,
-	// unfinished counts failures from the call to the health system on, and unknown counts failures in that call. told
-	// counts reported refusals.
+	// unknown cover refreshes that failed at a call or outlived their lease. loose counts failures after the lease,
+	// unfinished counts failures after the call to the health system began, and unknown counts failures in that call.
+	// told counts reported refusals.
 	loose, unfinished, unknown, told map[token]int
 }
 
-// token is the n-th refresh token of an authorisation's grant.
+// token is the n-th refresh token in an authorisation's grant.
 type token struct {
 	generation int64
 	n          int
@@ -72,8 +72,9 @@ func (w *simulation) failf(format string, args ...any) {
 	}
 }
 
-// reconnect simulates a patient who authorises again, whatever the connection's status. Like the callback, reconnect
-// uses one transaction. bare is the lifetime of the access token if the health system issues no refresh token.
+// reconnect simulates a patient who authorises again, regardless of the connection's status. Like the callback,
+// reconnect uses a single transaction. bare is the access token's lifetime if the health system doesn't issue a refresh
+// token.
 func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	c := w.store.connections[connID]
 	c.Status, c.Generation, c.Rev, c.ConsentExpiresAt = connection.Authorized, c.Generation+1, c.Rev+1, time.Time{}
@@ -96,7 +97,8 @@ func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	return c
 }
 
-// reconnectAsOnce simulates a reconnect without a refresh token, stored without a due time as in older versions.
+// reconnectAsOnce simulates a reconnect without a refresh token. As in older versions, the reconnect is stored without
+// a due time.
 func (w *simulation) reconnectAsOnce(bare time.Duration) {
 	c := w.reconnect(bare)
 	c.Refresh, c.ConsentExpiresAt = connection.RefreshState{}, time.Time{}
@@ -122,7 +124,7 @@ func (w *simulation) close() {
 	w.group.Wait()
 }
 
-// actor is a running worker. An actor implements every dependency of the code under test.
+// actor is a running worker. It implements every dependency of the code under test.
 type actor struct {
 	*simulation
 
@@ -164,8 +166,8 @@ func fates(call string) []fate {
 	return append(all, collides)
 }
 
-// Kinds of workers. look processes a queue message, export needs a usable access token, and renew needs a different
-// access token.
+// Worker types. look processes a queue message, export needs a usable access token, and renew needs a different access
+// token.
 const (
 	look   = "look"
 	export = "export"
@@ -267,7 +269,7 @@ func (a *actor) RotateTokens(ctx context.Context, row tokens.Row) error {
 
 func (a *actor) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (fresh tokens.Set, err error) {
 	if ctx.Err() != nil {
-		return tokens.Set{}, ctx.Err() // the worker sent no request
+		return tokens.Set{}, ctx.Err() // the worker did not send a request
 	}
 	a.mu.Lock()
 	a.used = true

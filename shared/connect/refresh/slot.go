@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// exportSlot is the slot reserved for exports. Scheduled work uses the slots of scheduledSlots.
+	// exportSlot is the slot reserved for exports. Scheduled work uses the slots in scheduledSlots.
 	exportSlot = 3
-	// noSlot is the slot number of an export for which the shared state could not be read.
+	// noSlot is the slot number for an export for which the shared state could not be read.
 	noSlot = -1
 	// firstPause is the pause between the first two checks for a free slot. The pauses grow up to longestPause.
 	firstPause   = 50 * time.Millisecond
@@ -20,7 +20,7 @@ const (
 
 func scheduledSlots() []int { return []int{0, 1, 2} }
 
-// slot holds the lease of a slot at a token endpoint. It implements tokens.Slot.
+// slot holds a slot's lease at a token endpoint. It implements tokens.Slot.
 type slot struct {
 	limiter  Limiter
 	endpoint string
@@ -50,8 +50,8 @@ func (s slot) giveBack(ctx context.Context) {
 	_ = s.limiter.state.ReleaseSlot(ctx, s.endpoint, s.number, s.owner)
 }
 
-// take waits up to maxWait for a free slot, then returns *BusyError. take does not use package retry, which retries
-// lost writes. take is limited by time instead of a number of tries, because a slot becomes free when another caller
+// take waits up to maxWait for a free slot, then returns *BusyError. It does not use package retry, which retries lost
+// writes. take is limited by time instead of a number of tries, because a slot becomes free when another caller
 // finishes.
 func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	waiting, cancel := context.WithTimeout(ctx, l.maxWait)

@@ -64,8 +64,8 @@ func TestSlotIsReleasedOnEveryOutcome(t *testing.T) {
 	})
 }
 
-// TestSlotIsReleasedWhenLeaseResponseIsLost checks a slot whose lease succeeded but whose response was lost. The slot
-// must be released at once, not only when the lease expires.
+// TestSlotIsReleasedWhenLeaseResponseIsLost covers a lease that succeeded but whose response was lost. The slot must be
+// released immediately, not only when the lease expires.
 func TestSlotIsReleasedWhenLeaseResponseIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// upstreamDocument is the JSON of a disconnected connection's remaining tokens, which is stored sealed. The JSON
-// contains only the data needed for a revocation. If there is a refresh token, the JSON contains no token that can read
-// records.
+// upstreamDocument is the JSON for a disconnected connection's remaining tokens, which is stored sealed. The JSON
+// contains only the data needed for a revocation. If the connection has a refresh token, the JSON doesn't contain any
+// token that can read records.
 type upstreamDocument struct {
 	RefreshToken       string `json:"refresh_token,omitempty"`
 	AccessToken        string `json:"access_token,omitempty"` // set only if there is no refresh token
@@ -31,14 +31,15 @@ type upstreamDocument struct {
 	RawBasic           bool   `json:"raw_basic,omitempty"`
 }
 
-// UpstreamBinding returns the binding of the sealed document that Store.Upstream returns.
+// UpstreamBinding returns the binding for the sealed document that Store.Upstream returns.
 func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 	return "upstream|" + tenant.Key() + "|" + connectionID
 }
 
-// EncodeUpstream encodes the document that is sealed for Store.Upstream. The document contains the refresh token of
-// set, or the access token if set has no refresh token, and the data needed to revoke the token (RFC 7009). The caller
-// that stores the document sets Refresh.UpstreamUntil, and sets RefreshAt to the time of the first try.
+// EncodeUpstream encodes the document that is sealed for Store.Upstream. The document contains the set's refresh token,
+// or its access token if the set doesn't have a refresh token. It also contains the data needed to revoke that token
+// (RFC 7009). The caller that stores the document sets Refresh.UpstreamUntil, and sets RefreshAt to the time of the
+// first try.
 func EncodeUpstream(set tokens.Set) []byte {
 	left := upstreamDocument{
 		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
@@ -104,7 +105,7 @@ func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection)
 }
 
 // finish completes a requested disconnection. It returns the resulting connection and the connection's remaining tokens
-// as stored, or fault.NotFound if there is nothing to revoke.
+// as stored. It returns fault.NotFound if there is nothing to revoke.
 func (w Worker) finish(ctx context.Context, seen connection.Connection) (connection.Connection, []byte, error) {
 	if _, err := w.ender.Finish(ctx, seen.Tenant, seen.ID); err != nil {
 		return seen, nil, fmt.Errorf("finish disconnection: %w", err)
@@ -140,7 +141,7 @@ func (w Worker) revokeUpstream(ctx context.Context, c connection.Connection, sea
 	return nil
 }
 
-// upstreamWait returns the pause after the given number of failed upstream revocations.
+// upstreamWait returns the delay after the given number of failed upstream revocations.
 func upstreamWait(failures int) time.Duration {
 	waits := map[int]time.Duration{1: time.Minute, 2: 5 * time.Minute, 3: 15 * time.Minute}
 	return cmp.Or(waits[failures], time.Hour)

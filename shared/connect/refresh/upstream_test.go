@@ -21,7 +21,7 @@ func disconnect(c *connection.Connection) {
 	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: start, UpstreamUntil: start.Add(day)}
 }
 
-// leave stores the remaining tokens of a set, sealed for the upstream revocation.
+// leave stores a set's remaining tokens, sealed for the upstream revocation.
 func (b *bench) leave(t *testing.T, set tokens.Set) {
 	t.Helper()
 	b.change(disconnect)
@@ -142,7 +142,7 @@ func TestWorkerRetriesEveryUpstreamFailure(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing covers a crash after the tokens' row was deleted, when the
+// TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing covers a crash after the tokens' row was deleted. The
 // connection still refers to the row.
 func TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing(t *testing.T) {
 	t.Parallel()

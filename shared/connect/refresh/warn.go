@@ -12,13 +12,13 @@ import (
 )
 
 // warn notifies the organisation that consent is about to end, once for each date on which consent ends. After that
-// date, warn sends no notice, because the refresh that is then due checks whether consent has really ended.
+// date, warn doesn't send a notice, because the refresh that is then due checks whether consent has really ended.
 func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	told, conflicts := false, 0
 	isOver := func(before, now connection.Connection) (bool, error) {
 		conflicts++
-		// If the connection is unchanged until the last try, the event already exists: the end of consent moved away
-		// and back again. Conflicts in earlier tries may be due only to another transaction.
+		// If the connection is unchanged until the last try, the event already exists: the end of consent changed and
+		// then changed back. Conflicts in earlier tries may be due only to another transaction.
 		told = now.Rev == before.Rev && conflicts == retry.Tries-1
 		return !reached(now.WarnAt(), w.now()), nil
 	}
@@ -38,8 +38,8 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	})
 }
 
-// warnings returns the event that warns of the end of consent, or no event if told is true because the warning already
-// exists.
+// warnings returns the event that warns of the end of consent. If told is true, the warning already exists and warnings
+// returns no event.
 func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, error) {
 	now := w.now()
 	if told || !now.Before(c.ConsentExpiresAt) {
@@ -49,8 +49,8 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 	return []webhook.Event{event}, err
 }
 
-// WarnAtOnce checks whether a newly created authorisation ends within the usual warning period. If so, WarnAtOnce marks
-// c as warned and returns the event that reports the end. Otherwise, WarnAtOnce returns no event.
+// WarnAtOnce checks whether a newly created authorisation ends within the usual warning period. If so, it marks c as
+// warned and returns the event that reports the end. Otherwise, WarnAtOnce returns no event.
 func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
 	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil
@@ -63,8 +63,8 @@ func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error
 	return []webhook.Event{event}, nil
 }
 
-// warning returns the event that reports, at now, the approaching end of a connection whose WarnAt has passed. It fails
-// only if the event can't be encoded.
+// warning returns an event that reports a connection's approaching end at now. The connection's WarnAt must have
+// passed. warning fails only if the event can't be encoded.
 func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	ends := c.ConsentExpiresAt.UTC()
 	cause, action := "consent_expires", "Ask the patient to reconnect before this date."
@@ -81,7 +81,7 @@ func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 		})
 }
 
-// warningNumber returns the event number of a warning, which is unique for each authorisation and each day on which
+// warningNumber returns a warning's event number. The number is unique for each authorisation and each day on which
 // consent ends.
 func warningNumber(generation int64, ends time.Time) int64 {
 	const generations = 1_000_000

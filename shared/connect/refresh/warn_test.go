@@ -78,8 +78,8 @@ func TestWarningContainsRecommendedAction(t *testing.T) {
 	}
 }
 
-// TestWorkerRefreshesBeforeWarning checks that a refresh comes first, because the refresh may move the end of consent.
-// The warning follows if it is still due.
+// TestWorkerRefreshesBeforeWarning checks that a refresh comes first, because the refresh may change the end of
+// consent. The warning follows if it is still due.
 func TestWorkerRefreshesBeforeWarning(t *testing.T) {
 	t.Parallel()
 	for moved, want := range map[bool]int{true: 0, false: 1} {
@@ -109,8 +109,8 @@ func TestWarningIsDistinctPerConsentAndAuthorisation(t *testing.T) {
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 {
 		t.Errorf("told %d times, want 3", got)
 	}
-	// The end of consent moves to a day that was already reported. The same day is not a new event, and must not cause
-	// endless runs.
+	// The end of consent changes to a day that was already reported. The same day is not a new event, and must not
+	// cause endless runs.
 	again(func(c *connection.Connection) { c.Generation--; c.ConsentExpiresAt = start.Add(3 * day) })
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 || !b.now().Refresh.Warned {
 		t.Errorf("told %d times, want 3; warned: %v", got, b.now().Refresh.Warned)

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// retryBusyAfter is the wait before a retry if another worker holds the tokens.
+	// retryBusyAfter is the delay before a retry if another worker holds the tokens.
 	retryBusyAfter = 2 * time.Minute
-	// newConsent is the minimum shift of the end of consent that counts as a new consent. An end stated as a period,
+	// newConsent is the minimum shift in the end of consent that counts as a new consent. An end stated as a period,
 	// such as expires_in, shifts by seconds with each response.
 	newConsent = 24 * time.Hour
-	// sameEnd is the largest shift for which the end of consent still counts as fixed.
+	// sameEnd is the maximum shift for which the end of consent still counts as fixed.
 	sameEnd = 5 * time.Minute
 )
 
@@ -36,8 +36,8 @@ type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Worker processes connections that are due. Worker's method is idempotent: a duplicate, late or forged call finds
-// nothing due and changes nothing.
+// Worker processes connections that are due. Its method is idempotent. If a call is a duplicate, late or forged,
+// nothing is due and nothing changes.
 type Worker struct {
 	store    Store
 	tokens   Tokens
@@ -68,10 +68,10 @@ func NewWorker(
 	}
 }
 
-// Process performs the one action that is due for a connection, if any: an upstream revocation attempt, a refresh, or
-// the warning that consent is about to end. Process always completes a requested disconnection. It saves the connection
-// in every case, which corrects the due time that the scheduler has moved ahead. An error is internal, and the call can
-// be repeated.
+// Process performs the action that is due for a connection, if any. The action is an upstream revocation attempt, a
+// refresh, or the warning that consent is about to end. Process always completes a requested disconnection. It saves
+// the connection in every case, which corrects the due time that the scheduler has postponed. An error is internal, and
+// the call can be repeated.
 func (w Worker) Process(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	c, err := w.store.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -95,7 +95,7 @@ func (w Worker) Process(ctx context.Context, tenant org.Tenant, connectionID str
 	return w.putBack(ctx, c)
 }
 
-// putBack saves a connection that is not due, without changing the connection.
+// putBack saves a connection that is not due, without changing it.
 func (w Worker) putBack(ctx context.Context, c connection.Connection) error {
 	if err := w.store.SaveConnection(ctx, c); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("put connection back: %w", err)
@@ -108,7 +108,8 @@ func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 // refresh refreshes the connection's tokens and stores the outcome.
 func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	renewed, err := w.tokens.Refresh(ctx, seen.Tenant, seen.ID)
-	// The outcome is stored even after the function's deadline, because losing the outcome would cost another refresh.
+	// The outcome is stored even after the function's deadline, because losing the outcome would require another
+	// refresh.
 	ctx = context.WithoutCancel(ctx)
 	now := w.now()
 	refusal, isRefused := errors.AsType[*tokens.RefusalError](err)
@@ -158,7 +159,8 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 }
 
 // outlast waits for the expiry of an access token that can't be refreshed, and then ends the connection. The surge
-// guard does not apply, because the token endpoint is not involved and only the local clock decides.
+// guard does not apply, because only the local clock decides when the connection ends. The token endpoint is not
+// involved.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
 	if w.now().Before(last.ExpiresAt) {
 		logOutcome(ctx, "nothing_to_renew")
@@ -175,7 +177,7 @@ func (w Worker) postpone(ctx context.Context, seen connection.Connection, why st
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Refresh.RefreshAt = until })
 }
 
-// recordFailure records a failure that does not indicate a withdrawn consent, however often the failure recurs.
+// recordFailure records a failure that does not indicate a withdrawn consent, no matter how often the failure recurs.
 func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, cause error) error {
 	now := w.now()
 	logOutcome(ctx, "failed")
@@ -192,8 +194,8 @@ func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, c
 	})
 }
 
-// classOf returns the stored description of a failure: the failure's class, or the part of a row that could not be
-// read.
+// classOf returns a failure's stored description. The description is the failure's class, or the part of a row that
+// could not be read.
 func classOf(at fault.Spot) string {
 	if at.Row != "" {
 		return at.Row + "." + at.Attribute
@@ -208,16 +210,15 @@ type answered interface {
 	slog.LogValuer
 }
 
-// Values of hasNews, which states whether a change contains information that the connection's concurrent changes can't
+// Values for hasNews, which states whether a change contains information that the connection's concurrent changes can't
 // contain.
 const (
 	news   = true
 	noNews = false
 )
 
-// amend changes the connection as it was read or, after a conflict, the stored connection, provided that the
-// connection's authorisation and status are unchanged. A change without news yields to any concurrent change that set
-// another time.
+// amend changes the connection as it was read. After a conflict, it changes the stored connection if that connection's
+// authorisation and status are unchanged. A change without news yields to any concurrent change that set another time.
 func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool,
 	change func(*connection.Connection),
 ) error {
@@ -233,9 +234,9 @@ func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews b
 	})
 }
 
-// onConflict calls try with the connection as it was read and, after each conflict, with the stored connection.
-// onConflict stops without an error if the connection no longer exists, or if isOver returns true for the connection
-// before and after the conflict.
+// onConflict calls try with the connection as it was read. After each conflict, it calls try with the stored
+// connection. It stops without an error if the connection no longer exists, or if isOver returns true for the
+// connection before and after the conflict.
 func (w Worker) onConflict(
 	ctx context.Context, seen connection.Connection, isOver func(before, now connection.Connection) (bool, error),
 	try func(connection.Connection) error,
@@ -260,8 +261,8 @@ func (w Worker) onConflict(
 	})
 }
 
-// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. Results for the
-// connection's earlier tokens then do not apply to its current tokens.
+// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. If so, results for
+// the connection's earlier tokens do not apply to its current tokens.
 func movedOn(seen, c connection.Connection) bool {
 	return c.Status != seen.Status || c.Generation != seen.Generation
 }

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// bench holds a worker with one connection, and tokens and a health system with configurable responses.
+// bench holds a worker with one connection. It also holds tokens and a health system with configurable responses.
 type bench struct {
 	store    *memory
 	state    *endpointState
@@ -224,8 +224,8 @@ func TestWorkerSavesConnectionUnchangedWhenNothingIsDue(t *testing.T) {
 	expect.NoError(t, b.worker().Process(t.Context(), tenant, "unknown"))
 }
 
-// TestWorkerKeepsConcurrentChange checks that a concurrent change to the connection is kept. The worker may add only
-// news that the concurrent change can't contain.
+// TestWorkerKeepsConcurrentChange checks that the worker keeps a concurrent change to the connection. The worker may
+// add only news that the concurrent change can't contain.
 func TestWorkerKeepsConcurrentChange(t *testing.T) {
 	t.Parallel()
 	elsewhere := start.Add(99 * time.Hour)

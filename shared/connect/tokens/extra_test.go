@@ -12,7 +12,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestVaultOpensEarlierFormat seals a document in the format that had neither extra fields nor the requested scope.
+// TestVaultOpensEarlierFormat seals a document in an earlier format, which had neither extra fields nor the requested
+// scope.
 func TestVaultOpensEarlierFormat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)

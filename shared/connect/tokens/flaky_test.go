@@ -11,7 +11,7 @@ import (
 
 var errLost = errors.New("connection reset")
 
-// failure is the result of one write. done means that the write took effect despite the failure.
+// failure is the result of a write. done means that the write took effect despite the failure.
 type failure struct {
 	err  error
 	done bool

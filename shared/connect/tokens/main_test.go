@@ -77,7 +77,7 @@ type world struct {
 	refresher tokens.Refresher
 }
 
-// slots counts the token endpoint's leased slots, and records the outcome of each call.
+// slots counts the leased slots at the token endpoint and records each call's outcome.
 type slots struct {
 	now    func() time.Time
 	until  time.Duration // lifetime of a slot; 45 seconds if zero
@@ -182,7 +182,7 @@ func (w *world) stored(t *testing.T) (tokens.Set, tokens.Row) {
 	return set, row
 }
 
-// lease leases the stored row for another worker, which then does nothing more.
+// lease leases the stored row for another worker, which then remains idle.
 func (w *world) lease(t *testing.T, owner string) {
 	t.Helper()
 	_, row := w.stored(t)

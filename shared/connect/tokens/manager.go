@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// refreshBefore is the remaining lifetime below which an access token is refreshed before Manager returns it.
+// refreshBefore is the remaining lifetime below which Manager refreshes an access token before returning it.
 const refreshBefore = 2 * time.Minute
 
 // Manager returns usable access tokens and refreshes tokens when needed. It is safe for concurrent use.
@@ -39,7 +39,7 @@ type Usable struct {
 	Overdue error
 }
 
-// Current returns a token set whose access token has enough lifetime left, and refreshes the set first if necessary. If
+// Current returns a token set whose access token has enough lifetime left. If necessary, it first refreshes the set. If
 // the refresh fails temporarily and the stored access token has not expired, Current returns the stored set with
 // Overdue. It returns fault.NotFound if there are no tokens, *RefusalError after a refusal, and fault.Conflict while
 // another worker refreshes the set. It returns *UnrenewableError if an access token without a refresh token has
@@ -52,9 +52,9 @@ func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID st
 	return m.usable(ctx, row, set)
 }
 
-// Renew replaces a token set that the EHR no longer accepts although the set has not expired. If the stored version
-// differs from the one that the EHR rejected, Renew returns the stored set as Current does. Renew returns the same
-// errors as Current, except that a failed refresh is always an error.
+// Renew replaces a token set that has not expired but that the EHR no longer accepts. If the stored version differs
+// from the version that the EHR rejected, Renew returns the stored set as Current does. Renew returns the same errors
+// as Current, except that a failed refresh is always an error.
 func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestCurrentRefreshesOnlyWhenNeeded(t *testing.T) {
 	tests := []struct {
 		name         string
 		left         time.Duration
-		withoutToken bool // the EHR issued no refresh token
+		withoutToken bool // the EHR didn't issue a refresh token
 		refreshed    bool
 		want         error
 	}{
@@ -207,8 +207,8 @@ func TestCurrentReturnsValidSetWhenRefreshFails(t *testing.T) {
 	}
 }
 
-// TestCurrentWithholdsRefusedOrRemovedSet checks that Current never returns a set that must no longer be used, whatever
-// the set's remaining lifetime.
+// TestCurrentWithholdsRefusedOrRemovedSet checks that Current never returns a set that must no longer be used,
+// regardless of the set's remaining lifetime.
 func TestCurrentWithholdsRefusedOrRemovedSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)

@@ -2,7 +2,7 @@ package tokens
 
 import "time"
 
-// Records describes the cached record of a connection whose data is not fetched on demand (package tefca/records). It
+// Records describes the cached record for a connection whose data is not fetched on demand (package tefca/records). It
 // holds the values from which object names are derived, and the numbers of missing documents.
 type Records struct {
 	Generation int64          `json:"generation"`         // the connection's generation
@@ -10,7 +10,7 @@ type Records struct {
 	Chunks     int            `json:"chunks"`             // number of chunks; zero if the record is empty
 	Documents  int            `json:"documents"`          // number of documents in the chunks
 	Lost       map[string]int `json:"lost,omitempty"`     // numbers of missing documents by reason (export.LossReason)
-	Fixtures   map[string]int `json:"fixtures,omitempty"` // numbers of chunks of the synthetic records, by fixture name
+	Fixtures   map[string]int `json:"fixtures,omitempty"` // numbers of chunks in the synthetic records, by fixture name
 	Until      time.Time      `json:"until"`              // expiry of the set and of the cache
 }
 

@@ -18,12 +18,12 @@ const (
 	leaseFor = time.Minute
 	// storeWithin is the part of the lease reserved for sealing and storing the new set.
 	storeWithin = 15 * time.Second
-	// firstPause is the pause between the first two tries; each further pause is twice as long. Losing a rotated
-	// refresh token loses the connection, so the write is retried persistently. Each try consists of several tries by
-	// the SDK.
+	// firstPause is the pause between the first two tries. Each further pause is twice as long. If a rotated refresh
+	// token is lost, the connection is lost, so the write is retried persistently. Each try consists of several tries
+	// by the SDK.
 	firstPause   = 50 * time.Millisecond
-	tryFor       = 10 * time.Second // time-out of one try, in case a call hangs
-	releaseAfter = 5 * time.Second  // time-out of releasing a lease
+	tryFor       = 10 * time.Second // timeout for a single try, in case a call hangs
+	releaseAfter = 5 * time.Second  // timeout for releasing a lease
 )
 
 var (
@@ -38,7 +38,7 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	if set.RefreshToken.Empty() {
 		return Usable{}, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
 	}
-	// Sealing once in advance proves that the key is available. If KMS throttled the call after the EHR has consumed
+	// Sealing once in advance proves that the key is available. If KMS throttled the call after the EHR had consumed
 	// the old refresh token, the connection would be lost. The sealer caches the key for the actual write.
 	if _, err := m.vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, set); err != nil {
 		return Usable{}, err
@@ -50,8 +50,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	if err != nil {
 		return Usable{}, err
 	}
-	// From here on, cancellation by the caller has no effect. The EHR may already have consumed the old refresh token,
-	// and the new refresh token exists only in the EHR's response.
+	// From here on, cancellation by the caller doesn't have any effect. The EHR may already have consumed the old
+	// refresh token, and the new refresh token exists only in the EHR's response.
 	ctx = context.WithoutCancel(ctx)
 	fresh, version, err := m.exchange(ctx, leased, set)
 	switch {
@@ -69,8 +69,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 }
 
 // exchange waits for a slot at the EHR's token endpoint, sends the refresh request, stores the response and then
-// releases the slot. Until the rotated refresh token is stored, a crash can lose the token. exchange therefore performs
-// no blocking operation between the response and the write.
+// releases the slot. Until the rotated refresh token is stored, a crash can lose the token. exchange therefore doesn't
+// block between the response and the write.
 func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, version int64, err error) {
 	asking, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(m.now())-storeWithin)
 	defer cancel()
@@ -113,7 +113,7 @@ func (m Manager) requestRefresh(ctx context.Context, slot Slot, tenant org.Tenan
 		fresh.Extra = old.Extra
 	}
 	fresh.Scope = cmp.Or(fresh.Scope, old.Scope)
-	fresh.AskedScope = old.AskedScope // the patient approves no scope during a refresh
+	fresh.AskedScope = old.AskedScope // the patient does not approve any scope during a refresh
 	return fresh, nil
 }
 
@@ -140,8 +140,8 @@ func (m Manager) release(ctx context.Context, leased Row) {
 }
 
 // refused returns the refusal, unless another worker has stored a newer set or holds the lease. The other worker may
-// have consumed the refresh token and be about to store the token's successor. If it was already uncertain whether the
-// token had been used, the row keeps recording the uncertainty, so that a later refusal has the same cause.
+// have consumed the refresh token and may be about to store the token's successor. If it was already uncertain whether
+// the token had been used, the row keeps recording the uncertainty. A later refusal then has the same cause.
 func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
 	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt
@@ -149,8 +149,8 @@ func (m Manager) refused(ctx context.Context, before, leased Row, refusal error)
 	return newer, err
 }
 
-// newerThan returns the set that another worker has stored since old was read. If no worker has stored a newer set,
-// newerThan returns failure.
+// newerThan returns the set that another worker has stored since old was read. It returns failure if no such set
+// exists.
 func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable, error) {
 	row, set, err := m.read(ctx, old.Tenant, old.ConnectionID)
 	if err != nil {
@@ -165,8 +165,8 @@ func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable,
 	return Usable{}, failure
 }
 
-// storeRefreshed seals a refreshed set, stores the set as the version after the leased version, and returns the stored
-// version. It returns the errors of rotate, or a sealing error.
+// storeRefreshed seals a refreshed set, stores it as the version after the leased version, and returns the stored
+// version. It returns any errors from rotate or from sealing.
 func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
 	var next Row
 	err = persist(ctx, func(ctx context.Context) (bool, error) {
@@ -179,9 +179,8 @@ func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set) (ver
 	return next.Version, m.rotate(ctx, next)
 }
 
-// rotate stores next regardless of which worker holds the lease, on the sole condition that the version is unchanged.
-// It returns fault.Conflict if next or another successor is already stored, and fault.NotFound if the tokens no longer
-// exist.
+// rotate stores next if the version is unchanged, regardless of which worker holds the lease. It returns fault.Conflict
+// if next or another successor is already stored, and fault.NotFound if the tokens no longer exist.
 func (m Manager) rotate(ctx context.Context, next Row) error {
 	err := persist(ctx, func(ctx context.Context) (final bool, err error) {
 		err = m.store.RotateTokens(ctx, next)

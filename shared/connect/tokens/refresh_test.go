@@ -175,8 +175,8 @@ func TestCurrentReplacesShortLivedTokenOnEveryCall(t *testing.T) {
 	}
 }
 
-// TestRefreshCompletesAfterCallerCancels checks that the response is stored even if the caller no longer waits, because
-// the refresh token is spent when the EHR responds.
+// TestRefreshCompletesAfterCallerCancels checks that the response is stored even if the caller no longer waits. The
+// refresh token is already spent when the EHR responds.
 func TestRefreshCompletesAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)

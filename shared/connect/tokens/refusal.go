@@ -9,16 +9,16 @@ import (
 )
 
 // ErrRefused means that the EHR definitely refused the refresh token, because consent was revoked or has expired. Any
-// other failure of a refresh is transient; only a refusal ends a connection (docs/develop/architecture.md, "Data"). A
+// other refresh failure is transient. Only a refusal ends a connection (docs/develop/architecture.md, "Data"). A
 // Manager returns ErrRefused as *RefusalError, which contains details.
 var ErrRefused = errors.New("the refresh token was refused")
 
-// ErrNothingToRenew means that the EHR issued no refresh token. It is not a refusal, because no response from the EHR
-// states that consent has ended. A Manager returns ErrNothingToRenew as *UnrenewableError, which contains details.
+// ErrNothingToRenew means that the EHR did not issue a refresh token. It is not a refusal, because no response from the
+// EHR states that consent has ended. A Manager returns ErrNothingToRenew as *UnrenewableError, which contains details.
 var ErrNothingToRenew = errors.New("there is no refresh token")
 
-// UnrenewableError means that one version of a token set has no refresh token, so that the version's access token can't
-// be replaced. Like a RefusalError, an UnrenewableError applies to that version only.
+// UnrenewableError means that a version of a token set doesn't have a refresh token, so that the version's access token
+// can't be replaced. Like a RefusalError, an UnrenewableError applies to that version only.
 type UnrenewableError struct {
 	Version   int64
 	ExpiresAt time.Time // expiry of the access token; may be in the future
@@ -35,18 +35,18 @@ func (u *UnrenewableError) Unwrap() error { return ErrNothingToRenew }
 // Cause is the reason a refresh token was refused.
 type Cause string
 
-// Causes of a refusal.
+// Causes for a refusal.
 const (
-	// CauseInvalidGrant means that the refused refresh token had not been used since the token was stored.
+	// CauseInvalidGrant means that the refused refresh token had not been used since it was stored.
 	CauseInvalidGrant Cause = "invalid_grant"
-	// CauseRotationLost means that the outcome of an earlier use is unknown, so the token's successor may have been lost.
+	// CauseRotationLost means that the outcome of an earlier use is unknown. The token's successor may have been lost.
 	CauseRotationLost Cause = "rotation_lost"
 )
 
-// RefusalError is the EHR's definite refusal of the refresh token in one version of a token set. The refusal applies to
-// that version only. A caller that revokes a connection because of a RefusalError must make the write conditional on
-// the version, because a reconnect or a slow worker may have replaced the set. A RefusalError contains no part of the
-// EHR's response.
+// RefusalError reports that the EHR definitely refused the refresh token in one version of a token set. The refusal
+// applies to that version only. A caller that revokes a connection because of a RefusalError must make the write
+// conditional on the version, because a reconnect or a slow worker may have replaced the set. A RefusalError does not
+// contain any part of the EHR's response.
 type RefusalError struct {
 	Cause         Cause
 	Version       int64
@@ -69,7 +69,7 @@ func refusalOf(row Row, endpoint string) *RefusalError {
 	return &RefusalError{Cause: CauseRotationLost, Version: row.Version, TokenEndpoint: endpoint}
 }
 
-// isUnspent reports whether a failed refresh certainly left the refresh token unused, which is the case if the error
+// isUnspent reports whether a failed refresh certainly left the refresh token unused. The token is unused if the error
 // has a method Unspent that returns true. After any other error, the EHR may have rotated the token.
 func isUnspent(err error) bool {
 	failure, ok := errors.AsType[interface {
@@ -90,7 +90,7 @@ func opaque(err error) error {
 	return err
 }
 
-// opaqueError exposes only the text of its cause and whether the refresh token was used.
+// opaqueError exposes only its cause's text and whether the refresh token was used.
 type opaqueError struct{ cause error }
 
 // Error implements error.

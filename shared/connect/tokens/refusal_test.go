@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// wantRefusal checks that err is the refusal of version 1 for the given cause.
+// wantRefusal checks that err is a refusal of version 1 for the given cause.
 func wantRefusal(t *testing.T, err error, cause tokens.Cause) {
 	t.Helper()
 	refusal, ok := errors.AsType[*tokens.RefusalError](err)
@@ -100,8 +100,8 @@ func TestRefusalCauseDependsOnPreviousOutcome(t *testing.T) {
 	}
 }
 
-// TestRefreshSkipsRequestWhenLeaseIsNearExpiry covers a lease that is granted too shortly before its expiry to leave
-// time for the request. The worker must send no request, and the row must record that the token is unused.
+// TestRefreshSkipsRequestWhenLeaseIsNearExpiry covers a lease whose remaining time is too short for the request. The
+// worker must not send a request, and the row must record that the token is unused.
 func TestRefreshSkipsRequestWhenLeaseIsNearExpiry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -161,7 +161,7 @@ func TestTransientFailureIsNotRefusal(t *testing.T) {
 		if !errors.Is(err, down) || errors.Is(err, tokens.ErrRefused) {
 			t.Errorf("error = %v, want the EHR's", err)
 		}
-		// The lease must be released at once.
+		// The lease must be released immediately.
 		w.wantFree(t)
 		w.ehr.answer = nil
 		if got, err := w.manager("b").Current(t.Context(), tenant, connID); err != nil || got.Version != 2 {

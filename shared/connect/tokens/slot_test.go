@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestSlotIsReleasedOnceWithOutcome checks that the slot is released once, with the call's outcome, whether or not the
-// call's result can be stored.
+// TestSlotIsReleasedOnceWithOutcome checks that the slot is released once, with the call's outcome, even if the call's
+// result can't be stored.
 func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -51,8 +51,8 @@ func (w *world) replaceOnce(t *testing.T) {
 	w.replace(t, setOf(w.at.Add(time.Hour)))
 }
 
-// TestMissingAccessTokenIsReportedToLimiterAsFailure checks that a response without an access token counts as a failure
-// of the endpoint.
+// TestMissingAccessTokenIsReportedToLimiterAsFailure checks that a response without an access token counts as an
+// endpoint failure.
 func TestMissingAccessTokenIsReportedToLimiterAsFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -78,8 +78,8 @@ func TestRefreshCallTimesOutWhenSlotExpires(t *testing.T) {
 	})
 }
 
-// TestRefreshKeepsTokenUnusedWithoutSlot checks that a caller without a slot uses no token, so that the next caller
-// finds the state unchanged.
+// TestRefreshKeepsTokenUnusedWithoutSlot checks that a caller without a slot does not use any token. The next caller
+// then finds the state unchanged.
 func TestRefreshKeepsTokenUnusedWithoutSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -92,8 +92,8 @@ func TestRefreshKeepsTokenUnusedWithoutSlot(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// TestClientErrorIsNotMistakenForTokenError checks that a missing client key does not look like missing tokens. Missing
-// tokens would never be refreshed again.
+// TestClientErrorIsNotMistakenForTokenError checks that a missing client key is not mistaken for missing tokens.
+// Missing tokens would never be refreshed again.
 func TestClientErrorIsNotMistakenForTokenError(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []error{fault.Missing("No."), fault.Stale(), tokens.ErrNothingToRenew} {
@@ -110,7 +110,7 @@ func TestClientErrorIsNotMistakenForTokenError(t *testing.T) {
 	}
 }
 
-// kindError is an error of a given kind that reports whether the refresh token was used.
+// kindError is an error with the given kind that reports whether the refresh token was used.
 type kindError struct {
 	error
 

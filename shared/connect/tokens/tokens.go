@@ -1,8 +1,8 @@
 // Package tokens manages a connection's token set. It seals the set and binds the set to its row, implements the rules
-// for refreshing the set, and interprets refusals. It never logs, revokes nothing, and does not depend on an EHR, AWS
-// or HTTP. A refresh consists of a lease, a mark that survives a crash, and a compare-and-swap, so that only one worker
-// at a time uses a rotating refresh token. If the outcome of a use is unknown, the token may be used once more. The
-// successor of a token is stored before the successor is used (RFC 9700 section 4.14).
+// for refreshing the set, and interprets refusals. It never writes to the log or revokes a token, and does not depend
+// on an EHR, AWS or HTTP. A refresh consists of a lease, a mark that survives a crash, and a compare-and-swap, so that
+// only one worker at a time uses a rotating refresh token. If the outcome of a use is unknown, the token may be used
+// once more. A token's successor is stored before it is used (RFC 9700 section 4.14).
 package tokens
 
 import (
@@ -13,13 +13,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Purpose is the purpose in the encryption context of sealed token sets.
+// Purpose is the purpose in the encryption context for sealed token sets.
 const Purpose = "tokens"
 
 // Set holds a decrypted token set. The set's secrets are redacted when printed.
 type Set struct {
 	AccessToken   secret.Text
-	RefreshToken  secret.Text // empty if the EHR issued no refresh token
+	RefreshToken  secret.Text // empty if the EHR didn't issue a refresh token
 	PatientID     secret.Text // the patient's FHIR ID at the endpoint
 	Scope         string      // granted scope
 	AskedScope    string      // scope requested from the patient
@@ -33,28 +33,28 @@ type Set struct {
 	ExpiresAt     time.Time // expiry of the access token
 
 	// RevocationEndpoint revokes the refresh token (RFC 7009), and IntrospectionEndpoint returns the token's expiry
-	// (RFC 7662). Each is empty if the server has no such endpoint. IntrospectBearer reports whether introspection
-	// authenticates with the access token instead of the client's credentials.
+	// (RFC 7662). Each is empty if the server doesn't have such an endpoint. IntrospectBearer reports whether
+	// introspection authenticates with the access token instead of the client's credentials.
 	RevocationEndpoint    string
 	IntrospectionEndpoint string
 	IntrospectBearer      bool
-	// ConsentExpiresAt is the end of the patient's consent, if any source states the end. RefreshExpiresAt is the
-	// expiry of an unused refresh token. Each time is zero if unknown.
+	// ConsentExpiresAt is the end of the patient's consent, if any source states it. RefreshExpiresAt is the expiry of
+	// an unused refresh token. Each time is zero if unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
 	// ConsentStated reports whether ConsentExpiresAt is the stated end of the consent itself. Otherwise,
-	// ConsentExpiresAt is the expiry of a refresh token, which may move with every refresh.
+	// ConsentExpiresAt is a refresh token's expiry, which may change with every refresh.
 	ConsentStated bool
-	// Extra holds the fields of the token response that later calls to the platform need, by name. A value is "" if the
-	// EHR has not sent the field yet. Extra has at most MaxExtra fields, with names that MayBeExtra accepts. The values
-	// are not secret but may reveal a patient's practice, so they are sealed and never logged.
+	// Extra holds the token response fields that later calls to the platform need, by name. A value is "" if the EHR
+	// has not sent the field yet. Extra has at most MaxExtra fields, with names that MayBeExtra accepts. The values are
+	// not secret but may reveal a patient's practice, so they are sealed and never logged.
 	Extra map[string]string
-	// Records locates the cached record of a TEFCA connection whose facility has documents. Records is nil for every
+	// Records locates the cached record for a TEFCA connection whose facility has documents. Records is nil for every
 	// other connection. If FHIRBase is empty, there is no server to query.
 	Records *Records
 }
 
-// Row is a token set as stored: sealed, with the lease's fields unencrypted.
+// Row is a token set as stored. The set is sealed, and the lease's fields are unencrypted.
 type Row struct {
 	Tenant       org.Tenant
 	ConnectionID string
@@ -63,34 +63,34 @@ type Row struct {
 	LeaseOwner   string
 	LeaseUntil   time.Time
 	// RefreshStartedAt is the time of the first use of this version's refresh token whose outcome is unknown. The use
-	// belongs to a refresh that is in progress, that crashed, or whose response was lost. RefreshStartedAt is zero if
-	// there is no such use.
+	// belongs to a refresh that is in progress, that crashed, or whose response was lost. If all outcomes are known,
+	// RefreshStartedAt is zero.
 	RefreshStartedAt time.Time
 }
 
 // Store stores the rows of token sets.
 type Store interface {
-	// Tokens reads a row with a consistent read. It returns fault.NotFound if the connection has no tokens.
+	// Tokens reads a row with a consistent read. It returns fault.NotFound if the connection doesn't have tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (Row, error)
-	// LeaseTokens leases the row to row.LeaseOwner until row.LeaseUntil, and sets RefreshStartedAt to now if
-	// RefreshStartedAt is zero. It returns fault.Conflict if the stored version or RefreshStartedAt differs from row's,
-	// or if another lease is active at now.
+	// LeaseTokens leases the row to row.LeaseOwner until row.LeaseUntil. It sets RefreshStartedAt to now if
+	// RefreshStartedAt is zero. LeaseTokens returns fault.Conflict if the stored version or RefreshStartedAt differs
+	// from the value in row, or if another lease is active at now.
 	LeaseTokens(ctx context.Context, row Row, now time.Time) error
-	// ReleaseTokens ends the lease if row.LeaseOwner still holds the lease of row.Version; otherwise, it returns
-	// fault.Conflict. If row.RefreshStartedAt is zero, ReleaseTokens clears the stored value; otherwise, the stored
+	// ReleaseTokens ends the lease if row.LeaseOwner still holds the lease for row.Version. Otherwise, it returns
+	// fault.Conflict. If row.RefreshStartedAt is zero, ReleaseTokens clears the stored value. Otherwise, the stored
 	// value remains.
 	ReleaseTokens(ctx context.Context, row Row) error
 	// RotateTokens stores row.Sealed as version row.Version if the stored version is row.Version minus one, regardless
 	// of the lease's owner. Otherwise, RotateTokens returns fault.Conflict. It clears the lease and RefreshStartedAt.
-	// Some conflicts are only collisions with another transaction; the stored version distinguishes these conflicts
-	// from real ones.
+	// Some conflicts are only collisions with another transaction. The stored version distinguishes these collisions
+	// from real conflicts.
 	RotateTokens(ctx context.Context, row Row) error
 }
 
-// Refresher requests a new token set from the EHR (RFC 6749 section 6). A refresh token, patient ID, scope or extra
-// field missing from the response remains unchanged, as does the scope requested from the patient. A definite refusal
-// is ErrRefused; every other error is transient. A transient error with a method Unspent() bool that returns true means
-// that the refresh token was not used. No error may contain token material.
+// Refresher requests a new token set from the EHR (RFC 6749 section 6). If a refresh token, patient ID, scope or extra
+// field is missing from the response, the old value remains. The scope requested from the patient also remains
+// unchanged. A definite refusal is ErrRefused; every other error is transient. A transient error with a method
+// Unspent() bool that returns true means that the refresh token was not used. Errors must not contain token material.
 type Refresher interface {
 	Refresh(ctx context.Context, tenant org.Tenant, old Set) (Set, error)
 }
@@ -106,7 +106,8 @@ type Limiter interface {
 type Slot interface {
 	// Until returns the deadline of the call.
 	Until() time.Time
-	// Release releases the slot and records the call's outcome: the Refresher's error, or nil for a response. Release
-	// may be slow. After a response, it is called only when storing the new set has succeeded or failed.
+	// Release releases the slot and records the call's outcome. The outcome is the Refresher's error, or nil for a
+	// response. Release may be slow. After a response, it is called only when storing the new set has succeeded or
+	// failed.
 	Release(ctx context.Context, outcome error)
 }

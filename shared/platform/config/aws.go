@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// Time-outs of AWS calls within one region. An address that doesn't respond within the time-out is considered dead, and
-// waiting longer would only delay a try with another address.
+// Timeouts of AWS calls within one region. An address that doesn't respond within the timeout is considered dead.
+// Waiting longer would only delay a try with another address.
 const (
 	dialTimeout = time.Second
 	tlsTimeout  = 2 * time.Second
@@ -28,10 +28,11 @@ const (
 )
 
 // AWS returns the configuration for all of a function's SDK clients. Call AWS only once, so that the clients share
-// connections. It reads the variables that Lambda sets (region, role credentials), and AWS_ENDPOINT_URL with its
-// per-service variants, which alone determine the endpoints (docs/adr/0009-environment-instead-of-the-sdks-loader.md).
-// The SDK's own loader would also look for profiles, single sign-on and instance metadata, which don't exist in a
-// function. The loader would also link four more service clients, 1.2 to 1.5 MB.
+// connections. It reads the variables that Lambda sets (region, role credentials). It also reads AWS_ENDPOINT_URL with
+// its per-service variants, which alone determine the endpoints
+// (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The SDK's own loader would also look for profiles, single
+// sign-on and instance metadata, which don't exist in a function. The loader would also link four more service clients,
+// which would add 1.2 to 1.5 MB.
 func AWS() (aws.Config, error) {
 	env, err := Load[environment]()
 	if err != nil {
@@ -63,7 +64,8 @@ func AWS() (aws.Config, error) {
 	return cfg, nil
 }
 
-// environment holds the variables that Lambda sets for every function, and the endpoints that replace AWS's own.
+// environment holds the variables that Lambda sets for every function. It also holds the endpoints that replace AWS's
+// own endpoints.
 type environment struct {
 	Region       string `env:"AWS_REGION"`
 	KeyID        string `env:"AWS_ACCESS_KEY_ID"`
@@ -86,18 +88,18 @@ func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
 }
 
 // wholeBody is the maximum length, in bytes, of a request body that is copied into memory. A body in memory is sent
-// along with the headers.
+// together with the headers.
 const wholeBody = 64 << 10
 
 // plainBodies replaces the SDK's request bodies, which cause two problems with net/http.
 //
-// After it is closed, the SDK's body returns io.EOF from WriteTo, although a WriterTo must return nil. net/http treats
+// After the SDK's body is closed, its WriteTo returns io.EOF, although a WriterTo must return nil. net/http treats
 // io.EOF as a failed upload and closes the connection while the response is still being read. On a fast network, about
 // one in a hundred responses over 4 KB was lost ("use of closed network connection"). A lost ReceiveMessage response
 // hides its messages for minutes.
 //
-// Unless net/http knows that a body is in memory, net/http sends the headers separately: two writes, packets and TLS
-// records for one call.
+// Unless net/http knows that a body is in memory, it sends the headers separately. A single call then takes two writes,
+// two packets and two TLS records.
 type plainBodies struct {
 	next aws.HTTPClient
 }
@@ -116,7 +118,7 @@ func (c plainBodies) Do(r *http.Request) (*http.Response, error) {
 	return c.next.Do(r) //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// inMemory returns r with a copy of its body, using a type that net/http recognises as in memory.
+// inMemory returns r with a copy of its body. The copy's type tells net/http that the body is in memory.
 func inMemory(r *http.Request) (*http.Request, error) {
 	body := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, body)

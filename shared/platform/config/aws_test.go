@@ -78,7 +78,7 @@ func TestAWSReadsCredentialsAndEndpointFromEnvironment(t *testing.T) {
 	}
 }
 
-// writerTo is a request body that implements io.WriterTo, as the SDK's body does. It fails the test if net/http calls
+// writerTo is a request body that, like the SDK's body, implements io.WriterTo. It fails the test if net/http calls
 // WriteTo.
 type writerTo struct {
 	*bytes.Reader
@@ -143,12 +143,12 @@ func TestPlainBodiesPreserveMissingBody(t *testing.T) {
 	}
 }
 
-// onceOnly disables retries, so that a lost response is an error instead of merely a delay.
+// onceOnly disables retries, so that a lost response causes an error instead of a delay.
 type onceOnly struct{ aws.Retryer }
 
 func (onceOnly) MaxAttempts() int { return 1 }
 
-// large responds to every call as DynamoDB does, with more than 4 KB.
+// large simulates DynamoDB. It responds to every call with more than 4 KB.
 func large(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -170,7 +170,7 @@ func TestAWSClientReadsLargeResponsesWithoutLoss(t *testing.T) {
 }
 
 // BenchmarkLostResponses counts lost responses per 1,000 calls, once with the SDK's own request bodies and once with
-// plainBodies. A race inside the SDK causes the losses, so the count with the SDK's bodies varies. The count with
+// plainBodies. The count with the SDK's bodies varies, because a race inside the SDK causes the losses. The count with
 // plainBodies must be zero.
 func BenchmarkLostResponses(b *testing.B) {
 	for _, name := range []string{"sdk", "ours"} {
@@ -193,7 +193,7 @@ func BenchmarkLostResponses(b *testing.B) {
 	}
 }
 
-// getter returns a function that makes a call with a large response, without retries.
+// getter returns a function that makes a call with a large response. The call is not retried.
 func getter(tb testing.TB, cfg aws.Config) func(context.Context) error {
 	tb.Helper()
 	standard := cfg.Retryer
@@ -213,7 +213,7 @@ func TestAWSClientTimesOutOnUnresponsiveAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := listener.Addr().String()
-	_ = listener.Close() // connections are refused immediately: three attempts, at most 500 ms apart
+	_ = listener.Close() // connections are refused immediately; three attempts are at most 500 ms apart
 	started := time.Now()
 	_, err = dynamodb.NewFromConfig(loaded(t, "http://"+address)).ListTables(context.Background(),
 		&dynamodb.ListTablesInput{})

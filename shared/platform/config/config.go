@@ -1,7 +1,7 @@
-// Package config reads the process environment; no other package does. It fills each function's settings struct and
-// creates the AWS configuration that all SDK clients share. Package config defines no settings itself. The environment
-// never contains secrets. The sub-packages awssecret and awsparam read secrets and parameters, and are separate so that
-// a function links only the clients that it uses.
+// Package config reads the process environment. No other package reads the environment. Package config fills each
+// function's settings struct and creates the AWS configuration that all SDK clients share. It doesn't define any
+// settings itself. The environment never contains secrets. The sub-packages awssecret and awsparam read secrets and
+// parameters. They are separate so that a function links only the clients that it uses.
 package config
 
 import (
@@ -24,7 +24,7 @@ import (
 //
 // Fields have type string, int, bool, time.Duration, []string or []netip.Prefix. Fields of embedded structs are
 // included, so that functions can share part of their environment. An empty variable counts as missing. If an optional
-// variable is missing, the variable's field keeps the zero value. The error lists all problems with the struct and the
+// variable is missing, its field keeps the zero value. The error lists all problems with the struct and the
 // environment.
 func Load[T any]() (T, error) {
 	return LoadFrom[T](os.LookupEnv) //nolint:forbidigo // this is the one reader
@@ -84,7 +84,7 @@ func variablesOf(settings reflect.Type) ([]variable, error) {
 	return variables, nil
 }
 
-// fieldsOf returns a struct's fields, each with its Index relative to the outermost struct. Embedded structs are
+// fieldsOf returns a struct's fields. Each field's Index is relative to the outermost struct. Embedded structs are
 // replaced by their fields, even if an outer field of the same name hides an embedded field.
 func fieldsOf(settings reflect.Type, outer []int) []reflect.StructField {
 	var all []reflect.StructField

@@ -84,7 +84,7 @@ func TestFailedCallsAreCountedPerAttempt(t *testing.T) {
 	})
 }
 
-// counted makes one call and returns the metrics of its unit of work.
+// counted makes one call and returns the metrics of the call's unit of work.
 //
 //nolint:revive // not the test's own context
 func counted(t *testing.T, ctx context.Context, client *dynamodb.Client) map[string]int {
@@ -96,8 +96,8 @@ func counted(t *testing.T, ctx context.Context, client *dynamodb.Client) map[str
 	return measured.In(t, log.Bytes())
 }
 
-// TestPresigningIsNotCountedAsCall checks that presigning a URL is not counted, because the client sends the request,
-// not this service.
+// TestPresigningIsNotCountedAsCall checks that presigning a URL is not counted, because the client sends the request
+// instead of this service.
 func TestPresigningIsNotCountedAsCall(t *testing.T) {
 	t.Setenv("AWS_REGION", "us-east-1")
 	t.Setenv("AWS_ACCESS_KEY_ID", "x")

@@ -1,7 +1,7 @@
 // Package due defines references to rows that need work, the queue messages that contain these references, and the
-// sweep that processes due rows. Each row stores its own due time, so rows need neither a timer nor an outbox
-// (docs/develop/architecture.md, "Data"). A message only prompts a worker to look at a row, so losing, delaying,
-// duplicating or forging a message does no harm. References contain IDs, never content.
+// sweep that processes due rows. Each row stores its own due time, so rows don't need a timer or an outbox
+// (docs/develop/architecture.md, "Data"). A message only prompts a worker to check a row. Losing, delaying, duplicating
+// or forging a message therefore does no harm. References contain IDs, never content.
 package due
 
 import (
@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// LongestDelay is the maximum delay of a message, which is SQS's limit for DelaySeconds. The sweeper sends messages
-// that are due later.
+// LongestDelay is the maximum delay of a message, which is SQS's limit for DelaySeconds. If a row is due later, the
+// sweeper sends its message.
 const LongestDelay = 15 * time.Minute
 
 // Kind is the kind of row that an Item refers to.
@@ -84,7 +84,7 @@ func (i Item) LogAttrs() []slog.Attr {
 	}
 }
 
-// parseID validates an ID and returns the ID as spelled in the keys of rows of this kind.
+// parseID validates an ID. It returns the ID as spelled in the keys of rows of this kind.
 func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:

@@ -8,19 +8,19 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// stepsLease is the duration of a run's lease on its row. The lease lasts longer than the function's time-out.
+// stepsLease is the duration of a run's lease on its row. The lease lasts longer than the function's timeout.
 const stepsLease = 6 * time.Minute
 
 // Steps advances a row through steps that may take several runs. Only one run at a time leases the row. The row's due
-// time is the lease, and the row's revision is the fencing token, because taking the lease increments the revision. If
-// a run does not finish a step, the next run repeats the step. All fields are required.
+// time is the lease. The row's revision is the fencing token, because taking the lease increments the revision. If a
+// run does not finish a step, the next run repeats the step. All fields are required.
 type Steps[R any] struct {
 	DueAt  func(*R) *time.Time
 	IsOpen func(*R) bool
 	// Save stores the row and increments the row's revision. If the stored revision has changed, Save returns
 	// fault.Conflict.
 	Save func(context.Context, *R) error
-	// Step performs the row's next step, which must be repeatable, and returns the delay before the following step.
+	// Step performs the row's next step and returns the delay before the following step. The step must be repeatable.
 	Step   func(context.Context, *R) (time.Duration, error)
 	Margin time.Duration // minimum time that a run must have left to begin another step
 	Now    func() time.Time

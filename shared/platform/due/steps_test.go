@@ -54,7 +54,7 @@ func (j *journeys) steps() due.Steps[journey] {
 	}
 }
 
-// run starts a run with a time limit, from the given version of the row.
+// run starts a run from the given version of the row, with a time limit.
 func (j *journeys) run(t *testing.T, row journey, within time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithDeadline(t.Context(), j.now.Add(within))

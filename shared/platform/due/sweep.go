@@ -21,10 +21,10 @@ const (
 	// parallel is the number of shards that are read concurrently. It is also the number of rows that are processed
 	// concurrently.
 	parallel = 8
-	// reserve is the period at the end of a run in which no more rows are started, so that rows in progress can finish.
-	// The remaining rows are still due in the next run, a minute later.
+	// reserve is the period at the end of a run during which the run doesn't start any more rows. The rows in progress
+	// can then finish. The remaining rows are still due in the next run, a minute later.
 	reserve = 5 * time.Second
-	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if a
+	// abandon is the time before the deadline at which unfinished rows are cancelled. The run therefore ends even if a
 	// call hangs.
 	abandon = time.Second
 	// maxReported is the maximum number of failures listed in a run's error. The log line counts all failures.
@@ -40,7 +40,7 @@ type Rows interface {
 	Postpone(ctx context.Context, i Item, until time.Time) error
 }
 
-// Queue sends workers messages about rows (queue.Queue).
+// Queue sends messages about rows to workers (queue.Queue).
 type Queue interface {
 	Send(ctx context.Context, i Item, delay time.Duration) error
 }
@@ -68,11 +68,11 @@ func (p Position) Of(span time.Duration) time.Duration {
 	return span * time.Duration(p.Index) / time.Duration(p.Total)
 }
 
-// Run calls act for every row that is due before a given time. Several calls run concurrently. Each shard's rows are
-// processed oldest first. Shards are interleaved, so that a run that is cut short has processed some rows of every
-// shard. act reports whether it sent a message. A failed row does not stop the other rows: the error lists the first
-// failures, and the log line counts all failures. Run returns before ctx's deadline; a run that is cut short is not an
-// error.
+// Run calls act for every row that is due before a given time. Several calls run concurrently. Run processes each
+// shard's rows oldest first. It interleaves the shards, so that a run that is cut short has processed some rows of
+// every shard. act reports whether it sent a message. A failed row does not stop the other rows: the error lists the
+// first failures, and the log line counts all failures. Run returns before ctx's deadline. A run that is cut short is
+// not an error.
 func (s Sweep) Run(ctx context.Context, before time.Time,
 	act func(ctx context.Context, i Item, place Position) (sent bool, err error),
 ) error {
@@ -106,8 +106,8 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 	return errors.Join(r.failures...)
 }
 
-// Send claims a row until a later time and sends the row's worker a message. Send skips a row that was claimed or
-// handled elsewhere. If sending fails, the row is due again at until.
+// Send claims a row until a later time and sends a message to the row's worker. It skips a row that another process has
+// claimed or handled. If sending fails, the row is due again at until.
 func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Duration) (sent bool, err error) {
 	err = s.rows.Postpone(ctx, i, until)
 	if errors.Is(err, fault.Conflict) {
@@ -144,7 +144,7 @@ type run struct {
 	failures []error // the first failures, up to maxReported
 }
 
-// late reports whether too little time remains to begin another row. If so, late marks the run as cut short.
+// late reports whether too little time remains to begin another row. If so, it marks the run as cut short.
 func (r *run) late(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	r.cutShort = r.cutShort || ok && deadline.Sub(r.sweep.now()) < reserve-abandon

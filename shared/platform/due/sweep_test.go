@@ -88,8 +88,7 @@ func (w *world) call(ctx context.Context, method, id string) error {
 	}
 }
 
-// sweep performs one run in virtual time, with a deadline, and returns the run's log line. Rows are claimed for an
-// hour.
+// sweep performs one run in virtual time, with a deadline. It returns the run's log line. Rows are claimed for an hour.
 func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, error) {
 	t.Helper()
 	w.start, w.asked = time.Now(), map[string]int{}
@@ -214,7 +213,7 @@ func TestSweepSendsNoMessagesWhenNoRowIsDue(t *testing.T) {
 }
 
 // TestSweepProcessesShardsAndRowsConcurrently checks that one run can process the maximum number of due rows in time.
-// To do so, the run reads eight shards and sends eight messages concurrently.
+// To do so, the run must read eight shards and send eight messages concurrently.
 func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -235,7 +234,7 @@ func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 }
 
 // TestSweepReturnsBeforeDeadlineAndServesAllShards covers a run that is cut short. The run must end before its deadline
-// without an error, and must have processed rows of all shards equally.
+// without an error. It must have processed equally many rows of all shards.
 func TestSweepReturnsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -264,7 +263,7 @@ func TestSweepReturnsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	})
 }
 
-// TestSweepCancelsHangingCalls checks that a hanging call is cancelled shortly before the deadline and that the
+// TestSweepCancelsHangingCalls checks that a hanging call is cancelled shortly before the deadline, and that the
 // cancellation is reported.
 func TestSweepCancelsHangingCalls(t *testing.T) {
 	t.Parallel()
@@ -344,7 +343,7 @@ func TestSweepContinuesAfterFailedRow(t *testing.T) {
 	}
 }
 
-// TestSweepCountsAllFailuresAndLogsFirstOnes checks that the log line does not list thousands of errors if the queue is
+// TestSweepCountsAllFailuresAndLogsFirstOnes checks that the log line doesn't list thousands of errors if the queue is
 // down.
 func TestSweepCountsAllFailuresAndLogsFirstOnes(t *testing.T) {
 	t.Parallel()

@@ -21,9 +21,9 @@ import (
 // HTTPHandler handles API Gateway REST proxy events (payload version 1.0).
 type HTTPHandler func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 
-// HTTP adapts an http.Handler to Lambda. The request's Pattern is the declared resource, and the request's PathValues
-// are the path parameters ({proxy+} is "proxy"). The request's path begins with the stage, its context holds API
-// Gateway's request ID (logx.RequestID), and its RemoteAddr is the client address reported by the gateway.
+// HTTP adapts an http.Handler to Lambda. The request's Pattern is the declared resource, and its PathValues are the
+// path parameters ({proxy+} is "proxy"). The request's path begins with the stage, its context holds API Gateway's
+// request ID (logx.RequestID), and its RemoteAddr is the client address that the gateway reports.
 func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		ctx = logx.WithRequestID(traced(ctx), event.RequestContext.RequestID)
@@ -81,8 +81,8 @@ func requestOf(ctx context.Context, event events.APIGatewayProxyRequest) (*http.
 }
 
 // pathOf returns the path as the client sent it, including the stage. An event contains two paths, and a custom domain
-// alters event.Path. event.Path is used only if an emulator such as sam local start-api has put the resource pattern in
-// event.RequestContext.Path.
+// alters event.Path. pathOf uses event.Path only if an emulator, such as sam local start-api, has put the resource
+// pattern in event.RequestContext.Path.
 func pathOf(event events.APIGatewayProxyRequest) string {
 	path := event.RequestContext.Path
 	if path == "" || strings.Contains(event.Resource, "{") && strings.HasSuffix(path, event.Resource) {
@@ -145,8 +145,8 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return w.body.Write(data) //nolint:wrapcheck // a bytes.Buffer does not fail
 }
 
-// response returns text as is and everything else as base64. The API declares all media types as binary, so API Gateway
-// decodes bodies marked as base64 and passes other bodies through. Some emulators never decode bodies.
+// response returns text unchanged and all other content as base64. The API declares all media types as binary, so API
+// Gateway decodes bodies marked as base64 and passes other bodies through. Some emulators never decode bodies.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func (w *recorder) response(method string) events.APIGatewayProxyResponse {
 	w.WriteHeader(http.StatusOK)

@@ -1,7 +1,7 @@
 // Package lambdarun adapts AWS Lambda to the service's code. It provides every function's main (Run). It converts REST
 // proxy events to requests for an http.Handler, SQS batches to single messages with separate results, and schedule
-// events to calls. It recovers from panics in each of these. The package contains no business rules and writes no error
-// envelope. If an event can't be handled, the invocation fails, and API Gateway's gateway response supplies the
+// events to calls. It recovers from panics in all three cases. The package doesn't contain business rules or write
+// error envelopes. If an event can't be handled, the invocation fails, and API Gateway's gateway response supplies the
 // envelope.
 package lambdarun
 

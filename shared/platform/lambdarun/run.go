@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// Process holds a function's environment. Run creates the Process used in production, and each test creates its own;
-// all other code is the same.
+// Process holds a function's environment. Run creates the Process for production, and each test creates its own
+// Process. All other code is the same in production and tests.
 type Process struct {
 	AWS    aws.Config // shared by all SDK clients
 	Logger *slog.Logger
@@ -31,7 +31,7 @@ type Handler interface {
 	HTTPHandler | SQSHandler | ScheduleHandler
 }
 
-// Run is the main function of every Lambda function. Run loads the environment, calls build and serves events. It does
+// Run is the main function of every Lambda function. It loads the environment, calls build and serves events. It does
 // not return. build runs once per cold start. If build fails, the process logs the reason and exits, and Lambda starts
 // another process. Only bootstrap/main.go calls Run, either directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
@@ -47,7 +47,7 @@ func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	lambda.Start(handler)
 }
 
-// environment holds the variable that all functions have: the stack's name.
+// environment holds the only variable that all functions have: the stack's name.
 type environment struct {
 	Service string `env:"SERVICE,required"`
 }

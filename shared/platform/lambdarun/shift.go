@@ -12,10 +12,10 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Lambda delivers no more messages to an invocation until the invocation's batch is finished. A single message that
+// Lambda doesn't deliver more messages to an invocation until the invocation's batch is finished. A single message that
 // waits, for example for a receiver that does not respond, would therefore block its invocation. Once the concurrency
-// limit is reached, such messages would block the queue (docs/adr/0014-who-waits-works-on.md). Therefore, an invocation
-// with waiting messages receives further messages from the queue itself.
+// limit is reached, such messages would block the queue (docs/adr/0014-who-waits-works-on.md). To prevent this, an
+// invocation with waiting messages receives further messages from the queue itself.
 
 // Backlog is a worker's queue. Invocations with waiting messages receive further messages from the Backlog.
 type Backlog interface {
@@ -26,17 +26,17 @@ type Backlog interface {
 }
 
 const (
-	// longestWait is the time that a message may wait for an external party before the message's slot is given to
-	// another message.
+	// longestWait is the time for which a message may wait for an external party before it loses its slot to another
+	// message.
 	longestWait = 500 * time.Millisecond
-	// maxMessages limits the number of an invocation's messages, including waiting messages. Each message may hold a
+	// maxMessages is the maximum number of messages per invocation, including waiting messages. Each message may hold a
 	// connection open, and a Lambda process can open 1,024 files.
 	maxMessages = 500
-	// longestMessage is the minimum time that an invocation must have left to begin a message. It is twice the time-out
+	// longestMessage is the minimum time that an invocation must have left to begin a message. It is twice the timeout
 	// for a receiver.
 	longestMessage = time.Minute
 	// stopsWithin is the period over which concurrent invocations stop receiving messages. If all invocations stopped
-	// at the same time, the queue would have no consumer.
+	// at the same time, the queue wouldn't have any consumers.
 	stopsWithin = 2 * time.Minute
 	// retryDelay is the delay after a failure to read the queue.
 	retryDelay = time.Second
@@ -46,7 +46,7 @@ const (
 type messagePool struct {
 	slots   chan struct{} // one entry per message being processed, except waiting messages
 	places  chan struct{} // one entry per unfinished message
-	waiting atomic.Int64  // number of unfinished messages that have released their slot
+	waiting atomic.Int64  // unfinished messages that have released their slots
 	changed chan struct{} // signals that a message has released its slot or finished
 	running sync.WaitGroup
 }
@@ -87,8 +87,8 @@ func (s *messagePool) begin(ctx context.Context, work func(context.Context)) {
 type messagePoolKey struct{}
 
 // Waits marks ctx's message as waiting for an external party until stop is called. If the wait is long and the worker
-// has a Backlog, the invocation processes other messages meanwhile. Don't use Waits for work that is merely slow on a
-// busy machine, because starting more work would slow down the machine further.
+// has a Backlog, the invocation processes other messages in the meantime. Don't use Waits for work that is merely slow
+// on a busy machine. Starting more work would slow down the machine further.
 func Waits(ctx context.Context) (stop func()) {
 	makeRoom, ok := ctx.Value(messagePoolKey{}).(func())
 	if !ok {
@@ -105,7 +105,7 @@ func (s *messagePool) tell() {
 	}
 }
 
-// awaitWaiting blocks until a message is waiting. It returns false once no messages remain.
+// awaitWaiting blocks until a message is waiting. It returns false once all messages have finished.
 func (s *messagePool) awaitWaiting() bool {
 	for len(s.places) > 0 {
 		if s.waiting.Load() > 0 {
@@ -116,9 +116,9 @@ func (s *messagePool) awaitWaiting() bool {
 	return false
 }
 
-// takeMore receives and processes further messages while messages of the batch that begins with first are waiting.
-// takeMore never cancels a receive call, because messages that SQS has already returned would stay hidden until their
-// visibility time-out.
+// takeMore receives and processes further messages while messages of the batch that begins with first are waiting. It
+// never cancels a receive call, because messages that SQS has already returned would stay hidden until their visibility
+// timeout.
 func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool, first events.SQSMessage) {
 	taking, cancel := untilLate(ctx, first.MessageId)
 	defer cancel()
@@ -143,8 +143,8 @@ func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool
 	}
 }
 
-// untilLate returns a context that is cancelled when the invocation must stop receiving messages. The cancellation time
-// is brought forward by an amount derived from id. Message IDs are random, so invocations stop at different times.
+// untilLate returns a context that is cancelled when the invocation must stop receiving messages. An amount derived
+// from id moves the cancellation to an earlier time. Message IDs are random, so invocations stop at different times.
 func untilLate(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -154,7 +154,7 @@ func untilLate(ctx context.Context, id string) (context.Context, context.CancelF
 	return context.WithDeadline(ctx, deadline.Add(-longestMessage-early))
 }
 
-// note logs a failure that causes only a delay: SQS redelivers messages, and the sweeper processes overdue rows.
+// note logs a failure that causes only a delay. SQS redelivers messages, and the sweeper processes overdue rows.
 func note(ctx context.Context, p Process, what string, err error) {
 	ctx, line := logx.Begin(ctx)
 	logx.Fail(ctx, err)

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// backlog is a queue that returns the results of next. If there are no results, backlog waits for a second.
+// backlog is a queue that returns the results of next. If there are no results, it waits for a second.
 type backlog struct {
 	next func(nth int) ([]string, error) // message bodies, which also serve as IDs
 
@@ -69,8 +69,8 @@ func wait(ctx context.Context, d time.Duration) {
 }
 
 // TestWaitingInvocationReceivesMoreMessages checks that a message that waits for half a minute does not delay other
-// messages. The invocation receives further messages from its queue and deletes them itself. The results of the
-// invocation's own batch are reported to Lambda.
+// messages. The invocation receives further messages from its queue and deletes those messages itself. It reports the
+// results of its own batch to Lambda.
 func TestWaitingInvocationReceivesMoreMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,8 +139,8 @@ func TestBusyInvocationReceivesNoMoreMessages(t *testing.T) {
 	})
 }
 
-// TestWaitingMessagesDoNotRaiseConcurrency checks that the number of messages in progress, not counting waiting
-// messages, is limited as in any batch, however many messages are in the queue.
+// TestWaitingMessagesDoNotRaiseConcurrency checks that the number of messages in progress stays within the limit for a
+// batch, regardless of the number of messages in the queue. Waiting messages don't count.
 func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,8 +174,8 @@ func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	})
 }
 
-// TestInvocationsStopReceivingAtDifferentTimes also checks that an invocation receives no message that it would have no
-// time to finish.
+// TestInvocationsStopReceivingAtDifferentTimes also checks that an invocation doesn't receive messages that it would
+// not have time to finish.
 func TestInvocationsStopReceivingAtDifferentTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -21,14 +21,14 @@ type Worker[M any] struct {
 	Concurrency int    // number of messages in a batch that are processed concurrently
 	Decode      func(body string) (M, error)
 	Handle      func(ctx context.Context, message M) error
-	// Together prepares the messages of a batch and returns the function that handles the messages in place of Handle.
-	// Messages received from a Backlog still go to Handle. Together is nil if messages need no common preparation.
+	// Together prepares the messages of a batch and returns the function that handles the messages instead of Handle.
+	// Messages received from a Backlog still go to Handle. Together is nil if messages don't need common preparation.
 	Together func(ctx context.Context, batch []M) func(ctx context.Context, message M) error
 	Backlog  Backlog // the worker's queue, if messages may wait long for external parties; otherwise nil
 }
 
-// SQS adapts a worker. At most w.Concurrency messages are processed concurrently. Each message writes one log line, and
-// is decoded, handled and acknowledged separately:
+// SQS adapts a worker. At most w.Concurrency messages are processed concurrently. Each message is decoded, handled and
+// acknowledged separately, and each message writes one log line:
 //   - If decode fails, the message can never succeed. It is logged with outcome "poison" and acknowledged.
 //   - If handle returns an error or panics, only this message is retried. A business failure must not be returned as
 //     an error; the worker records the failure and returns nil.

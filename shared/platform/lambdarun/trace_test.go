@@ -21,7 +21,7 @@ const (
 	requestTrace    = "1-67891233-abcdef012345678912345678"
 )
 
-// invoked returns an invocation's context, as aws-lambda-go creates it.
+// invoked returns an invocation's context in the form that aws-lambda-go creates.
 func invoked(t *testing.T) context.Context {
 	t.Helper()
 	//nolint:revive,staticcheck // the library's key

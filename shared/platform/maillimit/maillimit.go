@@ -1,6 +1,6 @@
 // Package maillimit limits the emails that the service sends: per sender, per recipient mailbox across all
-// organisations, and per day (docs/adr/0042-mail-is-not-a-relay.md). The package stores addresses only as keyed hashes,
-// and does not depend on HTTP, AWS or a store.
+// organisations, and per day (docs/adr/0042-mail-is-not-a-relay.md). The package stores addresses only as keyed hashes.
+// It does not depend on HTTP, AWS or a store.
 package maillimit
 
 import (
@@ -43,8 +43,8 @@ type Mail struct {
 	To      string
 }
 
-// Take counts an email against its limits, and returns fault.Limited if any limit is exceeded. Take checks the
-// mailbox's limit last, so that an email rejected because of its sender does not use up the mailbox's budget.
+// Take counts an email against its limits. It returns fault.Limited if any limit is exceeded. Take checks the mailbox's
+// limit last, so that an email rejected because of its sender does not use up the mailbox's budget.
 func (l Limiter) Take(ctx context.Context, m Mail) error {
 	limits, mailbox := m.Purpose.limits(), Mailbox(m.To)
 	senders := m.From.senders()
@@ -61,7 +61,7 @@ func (l Limiter) Take(ctx context.Context, m Mail) error {
 	return l.take(ctx, m.Purpose, limits.mailbox, "", mailbox)
 }
 
-// senders returns the distinct IDs to count emails against. An organisation that counts as its founder uses the
+// senders returns the distinct IDs to count emails against. If an organisation counts as its founder, senders uses the
 // founder's ID.
 func (f From) senders() []string {
 	all := make([]string, 0, 2)
@@ -73,7 +73,8 @@ func (f From) senders() []string {
 	return all
 }
 
-// take counts an email in one bucket: the bucket of a sender, of a mailbox, or of a sender and mailbox pair.
+// take counts an email in one bucket. The bucket belongs to a sender, to a mailbox, or to a pair of a sender and a
+// mailbox.
 func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbox string) error {
 	if perDay == 0 {
 		return nil
@@ -95,7 +96,7 @@ func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbo
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(decision.RetryAfter)
 }
 
-// Mailbox returns a string that is equal for addresses that deliver to the same mailbox, as far as the addresses reveal
+// Mailbox returns the same string for all addresses that deliver to the same mailbox, as far as the addresses reveal
 // the mailbox. It ignores case and any part after a plus sign (RFC 5233).
 func Mailbox(address string) string {
 	address = strings.ToLower(address)

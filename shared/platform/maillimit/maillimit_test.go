@@ -41,8 +41,8 @@ func newLimiter(t *testing.T, buckets maillimit.Buckets) maillimit.Limiter {
 	return maillimit.Limiter{Buckets: buckets, Keys: keys, Now: time.Now}
 }
 
-// admitted tries to send n emails and returns the number of emails that are allowed. Errors other than fault.Limited
-// fail the test.
+// admitted tries to send n emails and returns the number of allowed emails. Errors other than fault.Limited fail the
+// test.
 func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillimit.Mail) (sent int) {
 	t.Helper()
 	for i := range n {
@@ -158,8 +158,8 @@ func TestTakeCountsPurposesSeparately(t *testing.T) {
 	})
 }
 
-// TestTakeAllowsLegitimateSenderDuringAttack checks that an honest sender within its share loses no emails, however an
-// attacker distributes its own emails over addresses and time.
+// TestTakeAllowsLegitimateSenderDuringAttack checks that an honest sender within its share doesn't lose any emails,
+// regardless of how an attacker distributes emails over addresses and time.
 func TestTakeAllowsLegitimateSenderDuringAttack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestTakeEnforcesLimitWithConcurrentCallers(t *testing.T) {
 	}
 }
 
-// broken is a table whose operations all fail.
+// broken is a table with operations that always fail.
 type broken struct{}
 
 func (broken) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {

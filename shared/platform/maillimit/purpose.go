@@ -21,15 +21,15 @@ const (
 	SupportTicket  Purpose = "support_ticket"  // support ticket for the operator
 )
 
-// limits holds the number of emails per day. A full budget can be used all at once and then refills evenly over a day.
-// Zero means unlimited.
+// limits holds the number of emails per day. A sender can use a full budget all at once. The budget then refills evenly
+// over a day. Zero means unlimited.
 type limits struct {
 	sender  int // from one account or one organisation
 	share   int // from one sender to one mailbox
 	mailbox int // from all senders to one mailbox
 }
 
-// limits returns the purpose's row in the table in docs/adr/0042-mail-is-not-a-relay.md. Unknown purposes get the
+// limits returns the purpose's row from the table in docs/adr/0042-mail-is-not-a-relay.md. Unknown purposes get the
 // strictest limits.
 func (p Purpose) limits() limits {
 	switch p {

@@ -1,8 +1,8 @@
 // Package safehttp is the service's only outbound HTTP client. It calls webhooks (URLs from customers) and health
-// systems (URLs from a catalogue and from the health systems' own responses). Package safehttp restricts where requests
-// can go, how long requests take and how large responses may be. It does not retry, and holds no credentials except an
-// optional client certificate. It does not follow redirects, because only the caller knows whether following a redirect
-// is safe.
+// systems (URLs from a catalogue and from the health systems' own responses). The package restricts where requests can
+// go, how long requests take and how large responses may be. It does not retry requests. It doesn't hold credentials,
+// except for an optional client certificate. It does not follow redirects, because only the caller knows whether
+// following a redirect is safe.
 package safehttp
 
 import (
@@ -35,25 +35,25 @@ const (
 
 // Options configures a Client.
 type Options struct {
-	// Allow lists address ranges that may be reached in addition to public addresses, on any port and without TLS.
-	// Allow is empty in production; the local runner sets Allow to loopback.
+	// Allow lists additional address ranges that may be reached. In these ranges, requests may use any port and need
+	// not use TLS. Allow is empty in production. The local runner sets Allow to loopback.
 	Allow []netip.Prefix
-	// Within is the time limit for a complete exchange; zero means one minute. Downloading a vendor's list of all its
+	// Within is the time limit for a complete exchange. Zero means one minute. Downloading a vendor's list of all its
 	// institutions takes longer than a minute.
 	Within time.Duration
-	// Certificate is the client certificate for servers that request one over TLS; nil means that no certificate is
-	// sent. Use a Client with a certificate only for servers that may see the certificate.
+	// Certificate is the client certificate for servers that request a certificate over TLS. If it is nil, the client
+	// doesn't send a certificate. Use a Client with a certificate only for servers that may see the certificate.
 	Certificate *tls.Certificate
-	// Roots replaces the system's certificate authorities; nil means that the system's authorities are used.
+	// Roots replaces the system's certificate authorities. If it is nil, the client uses the system's authorities.
 	Roots *x509.CertPool
 }
 
-// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. Client uses
-// no proxy, because a proxy would resolve names beyond the guard's control. An exchange ends after Options.Within, or
+// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. It doesn't
+// use a proxy, because the guard could not control a proxy's name resolution. An exchange ends after Options.Within, or
 // earlier if the request's context ends. Client is safe for concurrent use.
 type Client struct {
 	secure *http.Client
-	plain  *http.Client // for http URLs: reaches only the allowed ranges, so nothing in production
+	plain  *http.Client // for http URLs: reaches only the allowed ranges, and there are none in production
 }
 
 // seams holds the dependencies that tests replace.
@@ -99,9 +99,9 @@ func guarded(guard *guard, shown *tls.Certificate, test seams) *http.Client {
 	}
 }
 
-// Do sends a request and returns the response, whatever its status. Do returns redirects instead of following them. It
-// rejects URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP addresses.
-// Errors are always *Error. The caller must close the body, preferably with ReadAll.
+// Do sends a request and returns the response, regardless of its status. It returns redirects instead of following
+// them. It rejects URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP
+// addresses. Errors are always *Error. The caller must close the body, preferably with ReadAll.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	if !acceptable(request.URL) {
 		if request.Body != nil {
@@ -149,8 +149,8 @@ func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	return whole, nil
 }
 
-// largeBody is the length in bytes above which a buffer of the full limit is allocated at once. A buffer grown by
-// doubling would temporarily use three times as much memory.
+// largeBody is the length in bytes above which a buffer of the full limit is allocated at once. Doubling the buffer
+// step by step would temporarily use three times as much memory.
 const largeBody = 8 << 20
 
 // readLarge reads the rest of a body whose first bytes are head.

@@ -54,7 +54,7 @@ func send(client *safehttp.Client, request *http.Request, limit int64) (int, str
 	return response.StatusCode, string(body), err
 }
 
-// wantClass checks an error's class and that the error's text reveals nothing.
+// wantClass checks an error's class, and checks that the error's text doesn't reveal any details.
 func wantClass(t *testing.T, err error, class safehttp.Class) {
 	t.Helper()
 	failure, ok := errors.AsType[*safehttp.Error](err)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// NewWith is like New but uses the given resolver, roots and total time-out.
+// NewWith is like New but uses the given resolver, roots and total timeout.
 func NewWith(options Options, resolver *net.Resolver, roots *x509.CertPool, timeout time.Duration) *Client {
 	return newClient(options, seams{resolver: resolver, roots: roots, timeout: timeout})
 }
@@ -16,8 +16,8 @@ func NewWith(options Options, resolver *net.Resolver, roots *x509.CertPool, time
 // IsPublic reports whether the guard considers an address public.
 func IsPublic(address netip.Addr) bool { return newGuard(nil, true).isPublic(address) }
 
-// Permits reports whether the guard allows a connection to an address, for an https URL if secure is set and for an
-// http URL otherwise.
+// Permits reports whether the guard allows a connection to an address. If secure is set, the connection is for an https
+// URL; otherwise, it is for an http URL.
 func Permits(allow []netip.Prefix, secure bool, target string) bool {
 	return newGuard(allow, secure).control(context.Background(), "tcp4", target, nil) == nil
 }

@@ -52,8 +52,8 @@ func (g *guard) permits(target netip.AddrPort) bool {
 }
 
 // MayReach reports whether a client with these options would attempt a request to target. It checks that Do accepts the
-// URL and, if the host is an IP address, that the guard permits the address. Host names are not checked until they are
-// resolved.
+// URL. If the host is an IP address, it also checks that the guard permits the address. It can't check the address
+// behind a host name, because the name has not been resolved yet.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false
@@ -86,9 +86,9 @@ func within(ranges []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(address) })
 }
 
-// special4 returns the IPv4 ranges that are not globally reachable unicast: the ranges in the IANA Special-Purpose
-// Address Registry (RFC 6890), and multicast. Loopback matters even in Lambda, because the Runtime API listens on a
-// loopback address.
+// special4 returns the IPv4 ranges that are not globally reachable unicast ranges. These are the ranges in the IANA
+// Special-Purpose Address Registry (RFC 6890), and multicast. Loopback matters even in Lambda, because the Runtime API
+// listens on a loopback address.
 func special4() []netip.Prefix {
 	return prefixes(
 		"0.0.0.0/8",       // this network

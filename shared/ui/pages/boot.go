@@ -8,19 +8,19 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Boot holds a page's initial data, so that the first paint needs no second request. The page embeds Boot as
-// application/json. Boot contains no secrets.
+// Boot holds a page's initial data, so that the first paint doesn't need a second request. The page embeds Boot as
+// application/json. Boot doesn't contain any secrets.
 type Boot struct {
 	Shell        Shell     `json:"shell"`
 	BaseURL      string    `json:"base_url"` // the API's URL, including the version
 	Mode         org.Mode  `json:"api_mode"`
 	PublicID     string    `json:"public_id"`
-	Organisation *Branding `json:"org"` // nil without an organisation that may be shown
+	Organisation *Branding `json:"org"` // nil if no organisation may be shown
 	// origins whose pages may embed the frame; if empty, any origin
 	AllowedOrigins []string          `json:"allowed_origins"`
 	Error          *Failure          `json:"error"` // reason why the page can't start
 	Query          map[string]string `json:"query"` // query parameters of the page itself
-	// DashboardURL is the dashboard's URL if the dashboard is not below BaseURL, and otherwise empty.
+	// DashboardURL is the dashboard's URL if the dashboard is not below BaseURL. Otherwise, DashboardURL is empty.
 	DashboardURL string `json:"dashboard_url,omitempty"`
 
 	Own weburl.Own `json:"-"` // used to omit registered origins that belong to this service
@@ -43,7 +43,7 @@ type Failure struct {
 	RequestID   string `json:"request_id"`
 }
 
-// Branding holds the details of an organisation that patients see. Empty fields are unknown.
+// Branding holds an organisation's details that patients see. Unknown fields are empty.
 type Branding struct {
 	Name             string `json:"name"`
 	LogoURI          string `json:"logo_uri"`
@@ -52,11 +52,11 @@ type Branding struct {
 	WebsiteURI       string `json:"website_uri"`
 	Accent           string `json:"accent"` // "#rrggbb"
 
-	Look org.Look `json:"-"` // rendered into the page, so that the first paint has it
+	Look org.Look `json:"-"` // rendered into the page, so that the first paint includes it
 }
 
-// BrandingOf returns an organisation's branding. It omits URLs of this service, because a browser would treat a link to
-// such a URL on the service's page as the patient's own action (docs/develop/threat-model.md, "Start values").
+// BrandingOf returns an organisation's branding. It omits URLs that point to this service. A browser would treat a link
+// to such a URL on the service's page as the patient's own action (docs/develop/threat-model.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
 		Name: o.Name, Accent: o.Accent, Look: o.Look, LogoURI: own.Shown(o.LogoURI),
@@ -66,8 +66,8 @@ func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 }
 
 // script returns the boot data as the content of a script element. encoding/json escapes the characters that could
-// close the element or start a comment in the element (<, >, &). It also escapes U+2028 and U+2029, line terminators
-// that JSON allows but older JavaScript does not.
+// close the element or start a comment in it (<, >, &). It also escapes the line terminators U+2028 and U+2029, which
+// JSON allows but older JavaScript does not.
 func (b Boot) script() (string, error) {
 	if b.AllowedOrigins == nil {
 		b.AllowedOrigins = []string{}

@@ -1,7 +1,7 @@
 // Package pages serves the widget and the service's own pages to browsers. It serves the files that shared/ui builds
-// and that are deployed with the function (docs/adr/0035-the-widget.md). It also renders pages from these files for one
-// organisation. The package is independent of HTTP. It reads a build folder once and never opens a file that the
-// folder's manifest does not list.
+// and that are deployed with the function (docs/adr/0035-the-widget.md). It also renders pages from these files for
+// individual organisations. The package is independent of HTTP. It reads a build folder once and never opens a file
+// that the folder's manifest does not list.
 package pages
 
 import (
@@ -38,8 +38,8 @@ type manifest struct {
 	} `json:"pages"` // by name and language
 }
 
-// Load reads a build folder. It returns fs.ErrNotExist if the folder has no manifest; any other error means that the
-// build is damaged.
+// Load reads a build folder. It returns fs.ErrNotExist if the folder doesn't have a manifest. Any other error means
+// that the build is damaged.
 func Load(folder fs.FS) (*Bundle, error) {
 	text, err := fs.ReadFile(folder, "manifest.json")
 	if err != nil {
@@ -82,8 +82,8 @@ func (b *Bundle) File(at string) (f File, ok bool) {
 	return f, ok
 }
 
-// place adds a file at its own path, where the content never changes. It also adds an SDK file at the path of its major
-// version, where the content changes with each release.
+// place adds a file at its own path, where the content never changes. It also adds an SDK file at its major version's
+// path, where the content changes with each release.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
 	switch {
@@ -124,7 +124,7 @@ func (b *Bundle) release(r released) error {
 	return nil
 }
 
-// File is one file in all available encodings.
+// File is a file in all available encodings.
 type File struct {
 	Type     string // media type
 	Life     Life
@@ -151,15 +151,15 @@ const (
 	Everybody Audience = "everybody"
 )
 
-// Form is a file in one encoding.
+// Form is a file in a single encoding.
 type Form struct {
 	Encoding string // Content-Encoding value; may be empty
 	Tag      string // strong entity tag, including the quotes (RFC 9110 section 8.8.3)
 	Body     []byte
 }
 
-// In returns the file's shortest form among the encodings that the client accepts. If the client accepts no encoding,
-// In returns the unencoded form.
+// In returns the file's shortest form among the encodings that the client accepts. If the client doesn't accept any
+// available encoding, In returns the unencoded form.
 func (f File) In(takes func(encoding string) bool) Form {
 	for _, form := range f.forms[:len(f.forms)-1] {
 		if takes(form.Encoding) {
@@ -174,8 +174,7 @@ func formOf(encoding string, body []byte) Form {
 	return Form{Encoding: encoding, Tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`, Body: body}
 }
 
-// read reads a file and its encoded variants from folder, which rejects paths that lead outside the folder
-// (fs.ValidPath).
+// read reads a file and its encoded variants from folder. It rejects paths that lead outside the folder (fs.ValidPath).
 func read(folder fs.FS, at, mediaType string) (File, error) {
 	if mediaType == "" {
 		return File{}, fmt.Errorf("%q has no media type", at)
@@ -193,8 +192,8 @@ func read(folder fs.FS, at, mediaType string) (File, error) {
 	return f, nil
 }
 
-// damaged wraps err so that it no longer matches fs.ErrNotExist. A file missing from a folder with a manifest means
-// that the build is damaged, not that it is absent.
+// damaged wraps err so that it no longer matches fs.ErrNotExist. If the folder has a manifest, a missing file means
+// that the build is damaged, not that the build is absent.
 //
 //nolint:errorlint // see above
 func damaged(err error) error { return fmt.Errorf("a file that the manifest names: %v", err) }

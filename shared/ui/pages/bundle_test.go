@@ -93,7 +93,7 @@ func TestFileHasEncodingsAndCacheLifetime(t *testing.T) {
 	if string(floating.In(only("")).Body) != built.SDK {
 		t.Errorf("got %s", floating.In(only("")).Body)
 	}
-	text := string(released.In(only("br")).Body) // this file has no br form, so In returns the unencoded form
+	text := string(released.In(only("br")).Body) // this file doesn't have a br form, so In returns the unencoded form
 	if !strings.HasPrefix(text,
 		`{"version":"4.1.2","files":{"svc-widget.js":{"path":"4.1.2/svc-widget.js","integrity":"sha384-`) {
 		t.Errorf("the SDK's manifest is %s", text)

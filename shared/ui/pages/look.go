@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// look renders an organisation's look into a page. The script would apply it only after the first paint.
+// look renders an organisation's look into a page. The script could apply the look only after the first paint.
 type look struct{ org.Look }
 
-// lookOf returns the look of a page for an organisation, which may be nil. It returns the default look instead of an
-// invalid one, whose text could end the style element or add a rule to it.
+// lookOf returns a page's look for an organisation, which may be nil. It returns the default look instead of an invalid
+// look, whose text could end the style element or add a rule to it.
 func lookOf(of *Branding) look {
 	if of == nil || of.Look.Check() != nil {
 		return look{}
@@ -21,8 +21,8 @@ func lookOf(of *Branding) look {
 	return look{of.Look}
 }
 
-// attribute returns the root element's attribute that selects a colour scheme (shared/ui/kit/tokens.css). It is empty
-// if the page follows the device.
+// attribute returns the root element's attribute that selects a colour scheme (shared/ui/kit/tokens.css). It returns an
+// empty string if the page uses the device's colour scheme.
 func (l look) attribute() string {
 	if l.ColorScheme == org.Auto {
 		return ""
@@ -30,7 +30,8 @@ func (l look) attribute() string {
 	return ` data-scheme="` + l.ColorScheme.String() + `"`
 }
 
-// element returns a style element with the radius and the font, or an empty text if both are the default.
+// element returns a style element with the radius and the font. It returns an empty string if both have the default
+// value.
 func (l look) element() string {
 	if style := l.style(); style != "" {
 		return "<style>" + style + "</style>"
@@ -38,7 +39,8 @@ func (l look) element() string {
 	return ""
 }
 
-// hash returns the style element's hash as a CSP source, or an empty text if there is no element.
+// hash returns the style element's hash as a CSP source. It returns an empty string if the page doesn't have the
+// element.
 func (l look) hash() string {
 	style := l.style()
 	if style == "" {

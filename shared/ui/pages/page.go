@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// page is one of the build's pages in one language, with placeholders for the variable parts.
+// page is a page of the build in one language, with placeholders for the variable parts.
 type page struct {
 	text  string
 	style string // the inline style as a CSP source; may be empty
@@ -33,7 +33,7 @@ func newPage(text, styleHash string) (page, error) {
 
 func hash() *regexp.Regexp { return regexp.MustCompile(`^sha(256|384|512)-[A-Za-z0-9+/]+=*$`) }
 
-// Drawn is a page rendered for one visit, with its response headers.
+// Drawn is a page rendered for a single visit, with its response headers.
 type Drawn struct {
 	HTML     []byte
 	Policy   string // Content-Security-Policy (Content Security Policy Level 3)
@@ -74,8 +74,8 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 // startsAttempts reports whether the named page posts start values.
 func startsAttempts(name string) bool { return name == Embed || name == Connect }
 
-// policy returns a Content-Security-Policy that lets the page load and request only the service's own resources, and
-// display logos.
+// policy returns a Content-Security-Policy under which the page can load and request only the service's own resources,
+// and can display logos.
 func (p page) policy(name string, boot Boot, form look) string {
 	styles := []string{"'self'"}
 	for _, hash := range []string{p.style, form.hash()} {
@@ -104,7 +104,8 @@ func (p page) policy(name string, boot Boot, form look) string {
 }
 
 // ancestors returns the registered origins as CSP sources, plus the service's own origin for the playground. It omits
-// any origin that is not in the form that browsers send, because such text could add a directive to the policy.
+// any origin that is not in the form that browsers send. The text of such an origin could add a directive to the
+// policy.
 func ancestors(own weburl.Own, origins []string) string {
 	sources := []string{"'self'"}
 	for _, origin := range origins {

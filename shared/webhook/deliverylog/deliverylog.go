@@ -1,6 +1,6 @@
-// Package deliverylog searches an organisation's webhook deliveries, and shows one delivery with all its requests and
-// responses (docs/reference/deviations.md, Webhooks). It shows entries for 15 days, limits a tenant to its own
-// deliveries, and changes nothing. Package webhook defines deliveries and attempts, package cursor seals cursors for
+// Package deliverylog searches an organisation's webhook deliveries, and shows individual deliveries with all their
+// requests and responses (docs/reference/deviations.md, Webhooks). It shows entries for 15 days, limits a tenant to its
+// own deliveries, and is read-only. Package webhook defines deliveries and attempts, package cursor seals cursors for
 // clients, and the caller authorises access.
 package deliverylog
 
@@ -19,12 +19,12 @@ const (
 	// kept is the period for which a delivery and its attempts are shown. DynamoDB deletes expired rows up to two days
 	// late, so package deliverylog checks the age itself (docs/reference/deviations.md, Webhooks).
 	kept = 15 * 24 * time.Hour
-	// mostEntries is the maximum number of deliveries on a page; defaultEntries is the default.
+	// mostEntries is the maximum number of deliveries on a page. defaultEntries is the default number.
 	mostEntries, defaultEntries = 100, 50
-	// mostRead limits the number of rows read for one page, including rows that do not match. Each row is at most a few
-	// kilobytes.
+	// mostRead is the maximum number of rows read for a page, including rows that do not match. Each row is at most a
+	// few kilobytes.
 	mostRead = 500
-	// batch is the number of rows read at once if most of them may not match.
+	// batch is the number of rows read at once if most of the rows may not match.
 	batch = 100
 )
 
@@ -37,16 +37,16 @@ type Log struct {
 
 // Rows reads the delivery log's rows regardless of their age (store.DeliveryLog).
 type Rows interface {
-	// DeliveriesBefore returns at most limit cursors of deliveries that were created at or after from and precede the
-	// cursor before, newest first. It also reports whether more such deliveries exist. The most recent deliveries may
-	// be missing.
+	// DeliveriesBefore returns at most limit delivery cursors, newest first. It includes only deliveries that were
+	// created at or after from and that precede the cursor before. It also reports whether more such deliveries exist.
+	// The most recent deliveries may be missing.
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place,
 		more bool, err error)
 	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. It omits missing deliveries.
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
 	// Events reads at most 100 events by ID with a consistent read. It omits missing events.
 	Events(ctx context.Context, tenant org.Tenant, ids []string) (map[string]webhook.Event, error)
-	// Attempts returns at most limit of a delivery's latest attempts, oldest first.
+	// Attempts returns a delivery's latest attempts, oldest first. It returns at most limit attempts.
 	Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error)
 }
 
@@ -55,13 +55,13 @@ type Subscriptions interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// Place is a delivery's cursor in its tenant's list, which is ordered by time and then by ID.
+// Place is a delivery's cursor in its tenant's list. The list is ordered by time and then by ID.
 type Place struct {
 	MadeAt time.Time
 	ID     string // ID of the delivery; an empty ID precedes all deliveries created at the same time
 }
 
-// stamp is the format of times in cursors. It is as precise as the times in rows.
+// stamp is the time format in cursors. It is as precise as the times in rows.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
 // position returns a cursor as text that parsePlace can parse.

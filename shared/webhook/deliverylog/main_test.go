@@ -109,7 +109,7 @@ func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
 	return s
 }
 
-// emit stores an event and makes the first attempts of its deliveries.
+// emit stores an event and makes the first attempt for each of its deliveries.
 func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(of, what, ids.Random(), 0, w.now, webhook.Test{Hello: "world"})
@@ -132,7 +132,7 @@ func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) 
 	return w.rows.FanOut(ctx, event, []webhook.Delivery{d})
 }
 
-// search returns one page of a tenant's deliveries.
+// search returns a page of a tenant's deliveries.
 func (w *world) search(t *testing.T, of org.Tenant, q deliverylog.Query) deliverylog.Page {
 	t.Helper()
 	page, err := w.log.Search(t.Context(), of, q)
@@ -140,7 +140,7 @@ func (w *world) search(t *testing.T, of org.Tenant, q deliverylog.Query) deliver
 	return page
 }
 
-// follow reads all pages, and calls between after every page.
+// follow reads all pages, and calls between after each page.
 func (w *world) follow(t *testing.T, of org.Tenant, q deliverylog.Query, between func()) []deliverylog.Entry {
 	t.Helper()
 	var all []deliverylog.Entry

@@ -15,8 +15,7 @@ import (
 
 // Query selects deliveries that match every given field. Its zero value selects all deliveries.
 type Query struct {
-	// ID is the ID of a delivery or of its event. An event's ID selects all of the event's deliveries to existing
-	// subscriptions.
+	// ID is a delivery ID or an event ID. An event ID selects all of the event's deliveries to existing subscriptions.
 	ID             string
 	SubscriptionID string
 	Type           webhook.Type
@@ -31,12 +30,12 @@ type Query struct {
 // Page is a page of the delivery list, newest first.
 type Page struct {
 	Entries []Entry
-	// Next is the cursor of the next page, for Query.After, or "" on the last page. A page may be short, or even empty,
-	// although more deliveries follow, because the number of rows read for one page is limited.
+	// Next is the cursor of the next page, for Query.After, or "" on the last page. The number of rows read for a page
+	// is limited. A page may therefore be short, or even empty, although more deliveries follow.
 	Next string
 }
 
-// Search returns a tenant's deliveries, newest first. New deliveries do not shift the pages: each page continues
+// Search returns a tenant's deliveries, newest first. New deliveries do not shift the pages. Each page continues
 // exactly after the previous page. A delivery appears shortly after its creation. Search returns fault.Invalid,
 // fault.Unavailable or an internal error.
 func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
@@ -104,7 +103,7 @@ func (q Query) start(now time.Time) (Place, error) {
 		}
 	}
 	if !q.To.IsZero() {
-		return Place{MadeAt: q.To.Add(time.Microsecond - 1)}, nil // a cursor's time is less precise than To may be
+		return Place{MadeAt: q.To.Add(time.Microsecond - 1)}, nil // a cursor's time may be less precise than To
 	}
 	return Place{MadeAt: now.Add(24 * time.Hour)}, nil
 }
@@ -127,7 +126,7 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
-	// Rows are matched before their events are read, because events are larger.
+	// Rows are matched before their events are read, because events are larger than rows.
 	entries, events, err := l.types(ctx, tenant,
 		slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
 	if err != nil {

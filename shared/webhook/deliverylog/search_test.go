@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreign returns other tenants, including synthetic ones whose keys resemble the start of a row's key.
+// foreign returns other tenants. Some are synthetic tenants whose keys resemble the start of a row's key.
 func foreign() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":           {Mode: org.Live, OrgID: tenant.OrgID},
@@ -113,7 +113,7 @@ func TestSearchExcludesOtherTenants(t *testing.T) {
 	}
 	place := noon.Add(time.Hour).Format("2006-01-02T15:04:05.000000Z") + "#" + own.Entries[0].ID
 	for name, of := range foreign() {
-		w.subscribe(t, of) // gives the tenant a subscription, from whose ID delivery IDs are derived
+		w.subscribe(t, of) // gives the tenant a subscription; delivery IDs are derived from its ID
 		for _, q := range []deliverylog.Query{
 			{},
 			{ID: event.ID},
@@ -157,8 +157,8 @@ func TestExpiredDeliveriesAreHidden(t *testing.T) {
 	wantMissing(t, "an old delivery", w, tenant, own[0].ID)
 }
 
-// TestSearchLimitsReadsWithoutMatches checks that a search with few matches ends in time, and returns a cursor
-// for the next page.
+// TestSearchLimitsReadsWithoutMatches checks that a search with few matches ends in time and returns a cursor for the
+// next page.
 func TestSearchLimitsReadsWithoutMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -196,7 +196,7 @@ func numbered(i int, at time.Time) webhook.Delivery {
 }
 
 // TestSearchPagesAreStableUnderInsertion creates deliveries while pages are read. Some new deliveries have the same
-// time as older deliveries. The pages must return each earlier delivery once, in order.
+// time as older deliveries. The pages must return each earlier delivery exactly once, in order.
 func TestSearchPagesAreStableUnderInsertion(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -287,7 +287,7 @@ func TestSearchOmitsCursorOnLastPage(t *testing.T) {
 	}
 }
 
-// failing is a store in which one read fails.
+// failing is a store in which a single read fails.
 type failing struct {
 	deliverylog.Rows
 

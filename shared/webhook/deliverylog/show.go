@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// mostAttempts is the maximum number of a delivery's attempts that are shown. The latest attempts are shown. A schedule
-// has ten attempts, and replays add further attempts.
+// mostAttempts is the maximum number of attempts shown per delivery. The latest attempts are shown. A schedule has ten
+// attempts, and replays add further attempts.
 const mostAttempts = 100
 
-// Details searches deliveries as its Log does, and shows single deliveries. It is safe for concurrent use.
+// Details searches deliveries as its Log does, and shows individual deliveries. It is safe for concurrent use.
 type Details struct {
 	Log
 
@@ -26,21 +26,21 @@ type Details struct {
 type Detail struct {
 	Entry
 
-	// Body is the body of every attempt, without the tokens of its download links. It is nil if the event has expired.
+	// Body is the body of every attempt, without the tokens in its download links. It is nil if the event has expired.
 	Body     []byte
 	Attempts []Attempt // oldest attempt first
 }
 
-// Attempt holds one request and its outcome.
+// Attempt holds a request and its outcome.
 type Attempt struct {
 	webhook.Attempt
 
-	// Answer is the first 2 KiB of the response body. It is empty if the response had no body, or if the subscription,
-	// whose key decrypts Answer, was removed.
+	// Answer is the first 2 KiB of the response body. It is empty if the response didn't have a body. It is also empty
+	// if the subscription was removed, because the subscription's key decrypts Answer.
 	Answer []byte
 }
 
-// Show returns one delivery. It returns fault.NotFound if the delivery does not exist or has expired.
+// Show returns a single delivery. It returns fault.NotFound if the delivery does not exist or has expired.
 func (l Details) Show(ctx context.Context, tenant org.Tenant, id string) (Detail, error) {
 	missing := fault.Missing("Delivery not found.")
 	id, ok := ids.ParseUUID(id)

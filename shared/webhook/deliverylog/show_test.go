@@ -90,7 +90,7 @@ func TestShowReturnsNotFoundForMissingDelivery(t *testing.T) {
 	}
 }
 
-// none is a store without any webhooks.
+// none is a store that doesn't contain any webhooks.
 type none struct{}
 
 func (none) Subscriptions(context.Context, org.Tenant) ([]webhook.Subscription, error) {

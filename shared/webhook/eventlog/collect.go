@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// settled is the minimum age of an event that the list serves (docs/guide/webhooks.md, Reading events). The package
+	// settled is an event's minimum age before the list serves it (docs/guide/webhooks.md, Reading events). The package
 	// comment explains the reason.
 	settled = 15 * time.Second
 	// kept is the period for which events stay in the list. Their rows are deleted later, so eventlog checks the age
 	// itself.
 	kept = 15 * 24 * time.Hour
-	// maxBytes limits the total size of a response's events. Responses are encoded in base64, and Lambda limits a
+	// maxBytes is the maximum total size of a response's events. Responses are encoded in base64, and Lambda limits a
 	// response to 6 MB. The largest event is a row of 400 KB, so at least one event always fits.
 	maxBytes = 4_000_000
-	// maxExamined limits the number of events that one request reads to find matching events.
+	// maxExamined is the maximum number of events that a request reads to find matching events.
 	maxExamined = 1000
-	// minBatch and maxBatch limit the number of events read at once. The minimum allows for events that do not match; the
-	// maximum is the number that the store reads in one call.
+	// minBatch and maxBatch limit the number of events read at once. The minimum allows for events that do not match.
+	// The maximum is the number that the store reads in a single call.
 	minBatch, maxBatch = 25, 100
 )
 
@@ -34,8 +34,9 @@ type collected struct {
 	more   bool
 }
 
-// collect reads the matching events after start until the page reaches its limit, the response is full, or the request
-// has examined enough events. If start is older than the retention time, collect begins at the oldest remaining event.
+// collect reads the matching events after start. It stops when the page reaches its limit, the response is full, or the
+// request has examined enough events. If start is older than the retention time, collect begins at the oldest remaining
+// event.
 func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (collected, error) {
 	c := collected{events: []json.RawMessage{}, last: start, more: true}
 	from, now, types := start, r.Now(), q.types()

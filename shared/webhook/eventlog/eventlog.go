@@ -1,11 +1,11 @@
 // Package eventlog lets an organisation read its events (docs/guide/webhooks.md, "Reading events"). It returns the
-// events of the last 15 days, oldest first. Each event is the envelope that the organisation's webhooks receive, byte
+// events from the last 15 days, oldest first. Each event is the envelope that the organisation's webhooks receive, byte
 // for byte. Reading an event does not remove it.
 //
 // Only events older than 15 seconds are served. The list is read through an index that shows each new entry shortly
-// after its row, with a varying delay. A row is in turn stored shortly after the time of its event. An event can
-// therefore appear in the list before an event that a reader has already received, and the reader's cursor would skip
-// it permanently. Both delays together are many times shorter than 15 seconds. Organisations that need events sooner
+// after its row, with a varying delay. A row is itself stored shortly after its event's time. An event can therefore
+// appear in the list before an event that a reader has already received, and the reader's cursor would skip it
+// permanently. The two delays together are many times shorter than 15 seconds. Organisations that need events sooner
 // can use a webhook. Events with equal times are ordered by ID.
 //
 // The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are served
@@ -33,9 +33,9 @@ type Reader struct {
 	Now     func() time.Time
 }
 
-// Log returns at most limit events after last that were created before a given time, oldest first by creation time and
-// ID. It also reports whether more such events exist. Log compares last by tenant, time and ID only. Log returns an
-// empty list only if no more events exist (store.EventLog).
+// Log returns at most limit events after last that were created before a given time. The events are ordered by creation
+// time and ID, oldest first. Log also reports whether more such events exist. It compares last by tenant, time and ID
+// only. Log returns an empty list only if no more events exist (store.EventLog).
 type Log interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) (events []webhook.Event,
 		more bool, err error)
@@ -96,7 +96,7 @@ func (q Query) types() []webhook.Type {
 // use distinguishes the event list's cursors from other lists' cursors.
 const use = "events"
 
-// seal returns the cursor after an event, or before all events if last has no ID.
+// seal returns the cursor after an event. If last doesn't have an ID, the cursor points before all events.
 func (r Reader) seal(last webhook.Event) (string, error) {
 	position := ""
 	if last.ID != "" {
@@ -105,8 +105,8 @@ func (r Reader) seal(last webhook.Event) (string, error) {
 	return r.Cursors.Seal(last.Tenant, use, position)
 }
 
-// open decodes a cursor returned by seal. The event has only a tenant, a time and an ID. An empty cursor represents the
-// start of the list.
+// open decodes a cursor returned by seal. The resulting event has only a tenant, a time and an ID. An empty cursor
+// represents the start of the list.
 func (r Reader) open(tenant org.Tenant, text string) (webhook.Event, error) {
 	beginning := webhook.Event{Tenant: tenant}
 	if text == "" {

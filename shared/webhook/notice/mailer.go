@@ -28,11 +28,13 @@ type Store interface {
 	// ClaimNotice claims an unsent notice for the caller until leaseUntil. It returns fault.Conflict if the notice can't
 	// be claimed now.
 	ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Notice, error)
-	// FinishNotice stores a claimed notice's final outcome. It returns fault.Conflict if another claim has taken over.
+	// FinishNotice stores a claimed notice's final outcome. It returns fault.Conflict if another claim has replaced the
+	// caller's claim.
 	FinishNotice(ctx context.Context, n Notice, outcome Outcome, at time.Time) error
-	// PostponeNotice releases a claimed notice until later. It returns fault.Conflict if another claim has taken over.
+	// PostponeNotice releases a claimed notice until later. It returns fault.Conflict if another claim has replaced the
+	// caller's claim.
 	PostponeNotice(ctx context.Context, n Notice, until time.Time) error
-	// DisableForNotice disables the subscription whose disabling the notice reports. It returns fault.Conflict if the
+	// DisableForNotice disables the subscription that the notice reports as disabled. It returns fault.Conflict if the
 	// subscription has changed since the notice was created.
 	DisableForNotice(ctx context.Context, n Notice) error
 	// Organisation reads the organisation that receives the notice.
@@ -53,7 +55,7 @@ type Limits interface {
 // sending a notice and recording it, the mailer sends the notice again.
 type Mailer struct {
 	Store     Store
-	Sender    Sender // nil if this stack sends no email
+	Sender    Sender // nil if this stack does not send email
 	Limits    Limits
 	Dashboard string // dashboard URL to which the emails link
 	Support   string // operator's email address for support tickets; if empty, tickets are only listed
@@ -85,8 +87,8 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 	outcome, err := m.mail(ctx, n)
 	if n.Kind == KindDisabled {
-		// The subscription is disabled after its email, regardless of the email's outcome. A receiver that wants no
-		// more deliveries must not get them while SES is down. The notice is stored, so it is not lost.
+		// The subscription is disabled after its email, regardless of the email's outcome. A receiver that doesn't want
+		// any more deliveries must not get them while SES is down. The notice is stored, so it is not lost.
 		disabling := m.Store.DisableForNotice(context.WithoutCancel(ctx), n)
 		switch {
 		case disabling == nil:

@@ -44,7 +44,7 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// office holds the tables that template.yaml declares and a simulated SES, with the clock of the test's bubble.
+// office holds the tables that template.yaml declares and a simulated SES, with the clock in the test's bubble.
 type office struct {
 	t      *testing.T
 	cloud  *aws.Cloud
@@ -84,7 +84,7 @@ func (p *office) store() {
 	}))
 }
 
-// send processes one message about the notice.
+// send processes a single message about the notice.
 func (p *office) send() error {
 	p.t.Helper()
 	ctx, line := logx.Begin(p.t.Context())
@@ -115,8 +115,8 @@ func (p *office) due() []time.Time {
 	return all
 }
 
-// wantDone checks that the given number of emails was sent, that no work remains, and that the log contains the outcome
-// but no email address.
+// wantDone checks that the given number of emails was sent and that no work remains. It also checks that the log
+// contains the outcome but doesn't contain any email address.
 func (p *office) wantDone(mails int, outcome notice.Outcome) {
 	p.t.Helper()
 	if got := len(p.cloud.SES().Sent()); got != mails {
@@ -186,7 +186,7 @@ func TestNoticeWithoutRecipientsIsMarkedFinished(t *testing.T) {
 
 var errCrash = errors.New("crashed")
 
-// crashing is a store or sender that simulates a single crash of a worker at one step.
+// crashing is a store or sender that simulates a worker crash at a single step.
 type crashing struct {
 	notice.Store
 	notice.Sender
@@ -338,7 +338,7 @@ func TestSendNoticeDisablesReportedSubscription(t *testing.T) {
 		if !sub.Disabled || sub.DisabledFor != webhook.ReasonGone {
 			t.Fatalf("the webhook is %+v, want disabled although no mail can be sent", sub)
 		}
-		// The owner enables the subscription before the email is sent, so the email changes nothing.
+		// The owner enables the subscription before the email is sent, so the email doesn't change anything.
 		expect.NoError(t, p.rows.EnableSubscription(t.Context(), sub))
 		p.mailer.Sender = works
 		p.sweep(1)

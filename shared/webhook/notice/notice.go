@@ -1,6 +1,6 @@
 // Package notice sends email to an organisation about its webhooks and credentials, and to the operator about support
 // tickets. It defines the occasions, the texts, and how long sending is retried. A notice is first stored as a row, so
-// that no notice is lost (ADR 4); the webhook worker then sends the notice. The package depends on neither SES nor a
+// that it can't be lost (ADR 4). The webhook worker then sends the notice. The package does not depend on SES or on a
 // table.
 package notice
 
@@ -14,14 +14,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Kind is the subject of a notice.
+// Kind is a notice's subject.
 type Kind string
 
 // Kinds of notices.
 const (
 	KindFailing  Kind = "webhook_failing"
 	KindDisabled Kind = "webhook_disabled"
-	// Notices about created items, in case someone outside the organisation created an item.
+	// Notices about new items, in case someone outside the organisation created an item.
 	KindWebhookCreated    Kind = "webhook_created"
 	KindWebhookMoved      Kind = "webhook_moved"
 	KindSecretRotated     Kind = "webhook_secret_rotated"
@@ -35,8 +35,8 @@ const (
 	KindSupport Kind = "support_requested"
 )
 
-// Notice is an email to an organisation about one of its webhooks or credentials, or its live mode, or an email to the
-// operator about a support ticket. It contains no event content and no secret.
+// Notice is an email to an organisation about one of its webhooks or credentials, or about its live mode. It may also
+// be an email to the operator about a support ticket. It doesn't contain any event content or secrets.
 type Notice struct {
 	ID             string // identical for the same occasion
 	Tenant         org.Tenant
@@ -59,37 +59,37 @@ type Outcome string
 // Outcomes of processing a notice.
 const (
 	Sent        Outcome = "sent"
-	NoAddresses Outcome = "no_addresses" // the organisation or the operator has no address
-	NoSender    Outcome = "no_sender"    // this stack sends no email
+	NoAddresses Outcome = "no_addresses" // the organisation or the operator doesn't have an address
+	NoSender    Outcome = "no_sender"    // this stack does not send email
 	GivenUp     Outcome = "given_up"     // the email could not be sent within the retention time
 
 	limited Outcome = "limited" // every address has reached its limit; retried later
 )
 
-// WebhookCreated returns the notice that a subscription was created.
+// WebhookCreated returns a notice that a subscription was created.
 func WebhookCreated(s webhook.Subscription) Notice {
 	n := about(s, KindWebhookCreated, s.CreatedAt)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind))
 	return n
 }
 
-// WebhookMoved returns the notice that a subscription has a new URL, which s holds. The previous revision distinguishes
-// several changes.
+// WebhookMoved returns a notice that a subscription has a new URL. s holds the new URL. The previous revision
+// distinguishes several changes.
 func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindWebhookMoved, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
 	return n
 }
 
-// SecretRotated returns the notice that a subscription has a new signing secret. s is the subscription's previous
-// state, whose revision distinguishes several rotations.
+// SecretRotated returns a notice that a subscription has a new signing secret. s is the subscription's previous state.
+// Its revision distinguishes several rotations.
 func SecretRotated(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindSecretRotated, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
 	return n
 }
 
-// KeyCreated returns the notice that a credential has a new private key.
+// KeyCreated returns a notice that a credential has a new private key.
 func KeyCreated(c org.Credential, key org.Key) Notice {
 	return Notice{
 		ID: ids.Derive("notice", key.ID, string(KindKeyCreated)), Tenant: c.Tenant, Kind: KindKeyCreated,
@@ -97,7 +97,7 @@ func KeyCreated(c org.Credential, key org.Key) Notice {
 	}
 }
 
-// CredentialCreated returns the notice that a credential was created.
+// CredentialCreated returns a notice that a credential was created.
 func CredentialCreated(c org.Credential) Notice {
 	return Notice{
 		ID: ids.Derive("notice", c.ID, string(KindCredentialCreated)), Tenant: c.Tenant, Kind: KindCredentialCreated,
@@ -105,14 +105,14 @@ func CredentialCreated(c org.Credential) Notice {
 	}
 }
 
-// LiveApproved returns the notice that an organisation has live mode. o is the organisation after the decision.
+// LiveApproved returns a notice that an organisation has live mode. o is the organisation after the decision.
 func LiveApproved(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveApproved, at) }
 
-// LiveRefused returns the notice that an organisation's request for live mode was refused. o is the organisation after
+// LiveRefused returns a notice that an organisation's request for live mode was refused. o is the organisation after
 // the decision.
 func LiveRefused(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveRefused, at) }
 
-// LiveWithdrawn returns the notice that an organisation no longer has live mode. o is the organisation after the
+// LiveWithdrawn returns a notice that an organisation no longer has live mode. o is the organisation after the
 // decision.
 func LiveWithdrawn(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveWithdrawn, at) }
 
@@ -124,7 +124,7 @@ func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	}
 }
 
-// SupportRequested returns the notice to the operator that a support ticket was filed. The ticket's text stays in the
+// SupportRequested returns a notice to the operator that a support ticket was filed. The ticket's text stays in the
 // inquiry.
 func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice {
 	return Notice{
@@ -133,8 +133,7 @@ func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice 
 	}
 }
 
-// DisabledByHand returns the notice that an operator has disabled a subscription. s is the subscription's previous
-// state.
+// DisabledByHand returns a notice that an operator has disabled a subscription. s is the subscription's previous state.
 func DisabledByHand(s webhook.Subscription, at time.Time) Notice {
 	return disabled(s, webhook.ReasonByHand, s.Health, at)
 }
@@ -148,7 +147,7 @@ func failing(s webhook.Subscription, h webhook.Health) Notice {
 	return n
 }
 
-// disabled returns the notice that a subscription was disabled. Enabling a subscription changes its revision, which
+// disabled returns a notice that a subscription was disabled. Enabling a subscription changes its revision, which
 // distinguishes several such notices.
 func disabled(s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) Notice {
 	n := about(s, KindDisabled, at)

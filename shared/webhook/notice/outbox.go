@@ -16,7 +16,7 @@ type Rows interface {
 	Notify(ctx context.Context, n Notice) error
 }
 
-// Queue queues notices for the webhook worker. The sweeper compensates for lost messages.
+// Queue queues notices for the webhook worker. If a message is lost, the sweeper processes the notice.
 type Queue interface {
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
@@ -27,7 +27,8 @@ type Outbox struct {
 	Queue Queue
 }
 
-// Notify stores and queues a notice. It returns no error if queueing fails, because the reported change must proceed.
+// Notify stores and queues a notice. It doesn't return an error if queueing fails, because the reported change must
+// proceed.
 func (o Outbox) Notify(ctx context.Context, n Notice) error {
 	if err := o.store(ctx, n); err != nil {
 		return err
@@ -45,13 +46,13 @@ func (o Outbox) store(ctx context.Context, n Notice) error {
 	return nil
 }
 
-// Owners notifies subscriptions' owners of problems with deliveries.
+// Owners notifies subscriptions' owners about problems with deliveries.
 type Owners struct {
 	Outbox Outbox
 	Mailer Mailer
 }
 
-// disabledFirst limits how long disabling a webhook waits for the email about it.
+// disabledFirst is the maximum time that disabling a webhook waits for the email about it.
 const disabledFirst = 5 * time.Second
 
 // NotifyFailing implements webhook.Owners.
@@ -60,7 +61,8 @@ func (o Owners) NotifyFailing(ctx context.Context, s webhook.Subscription, h web
 }
 
 // NotifyDisabled implements webhook.Owners. It sends the email before it returns, so that the email precedes the change
-// (docs/reference/deviations.md, Webhooks). It returns no error if sending fails; the email is retried later.
+// (docs/reference/deviations.md, Webhooks). It doesn't return an error if sending fails, because the email is retried
+// later.
 func (o Owners) NotifyDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {

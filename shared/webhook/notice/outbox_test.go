@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// looking records whether the webhook is disabled when an email is sent, and the result of sending.
+// looking records the result of sending an email, and whether the webhook is disabled at that time.
 type looking struct {
 	office   *office
 	err      error
@@ -58,7 +58,7 @@ func TestNotifyDisabledSucceedsWhenEmailFails(t *testing.T) {
 
 var errOutbox = errors.New("the outbox fails")
 
-// steps is an outbox that records its steps and fails at one step.
+// steps is an outbox that records its steps and fails at a given step.
 type steps struct {
 	done []string
 	fail string
@@ -106,8 +106,8 @@ func (o *told) Notify(_ context.Context, n notice.Notice) error {
 
 func (*told) EnqueueNotice(context.Context, org.Tenant, string) error { return nil }
 
-// TestNoticeIDIsUniquePerOccasion checks that one occasion yields one notice, even if the occasion is repeated after a
-// crash, and that two occasions yield two notices.
+// TestNoticeIDIsUniquePerOccasion checks that an occasion yields a single notice, even if the occasion is repeated
+// after a crash. It also checks that two occasions yield two notices.
 func TestNoticeIDIsUniquePerOccasion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Phrases common to the emails. A recipient has only the email, and may have no dashboard account.
+// Phrases common to the emails. A recipient has only the email, and may not have a dashboard account.
 const (
 	reach    = "If you can't sign in to the dashboard, reply to this email to reach your Recordbridge operator."
 	receive  = "Your endpoint must respond to each request within 30 seconds with a status from 200 to 299."
@@ -19,7 +19,7 @@ const (
 		"private key gives access to patients' records."
 )
 
-// content holds the parts of an email that differ between kinds of notices.
+// content holds the parts of an email that depend on the kind of notice.
 type content struct {
 	headline string
 	opening  []string
@@ -27,8 +27,7 @@ type content struct {
 }
 
 // message returns a notice's email to the organisation. name is the organisation's name, which it may have chosen
-// itself. The email names the webhook or credential and links to it. The email contains neither secrets nor event
-// content.
+// itself. The email names the webhook or credential and links to it. It contains neither secrets nor event content.
 func message(n Notice, name, dashboard string) mailtext.Message {
 	whose := fmt.Sprintf("%s (%s mode)", mailtext.Plain(name), n.Tenant.Mode)
 	if n.Kind == KindSupport {
@@ -185,8 +184,8 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 	return facts
 }
 
-// because returns the reason for disabling a webhook. If no warning was sent, because also explains the missing
-// warning, since the documentation promises a warning (docs/guide/webhooks.md, Retries).
+// because returns the reason why a webhook was disabled. If no warning was sent, because also explains why, since the
+// documentation promises a warning (docs/guide/webhooks.md, Retries).
 func because(r webhook.Reason) []string {
 	const stopped = "We no longer send events to this webhook, because "
 	const unwarned = "We sent no warning before this email, because your endpoint's response asked us to stop at once."

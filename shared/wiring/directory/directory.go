@@ -1,5 +1,5 @@
-// Package directory wires the facilities of TEFCA networks into functions that look up a facility's ID without querying
-// its network.
+// Package directory wires the facilities of TEFCA networks. Functions use it to look up a facility's ID without
+// querying the facility's network.
 package directory
 
 import (

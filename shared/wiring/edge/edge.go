@@ -1,7 +1,7 @@
 // Package edge wires the parts that all API endpoints share: rate limits and caller authentication. Each kind of
-// endpoint has a struct of environment variables, which a function's Environment embeds, and a constructor that reads
-// the endpoint's secret. The only AWS client that the package links is DynamoDB's client, which every endpoint uses
-// (ADR 7).
+// endpoint has two parts. The first part is a struct of environment variables, which a function's Environment embeds.
+// The second part is a constructor that reads the endpoint's secret. The only AWS client that the package links is the
+// DynamoDB client, which every endpoint uses (ADR 7).
 package edge
 
 import (
@@ -53,7 +53,7 @@ func New(ctx context.Context, env Env, p lambdarun.Process, limit, hashing strin
 	}, nil
 }
 
-// Keyring reads the keyring that the secret with the given ARN contains.
+// Keyring reads the keyring from the secret with the given ARN.
 func (e Edge) Keyring(ctx context.Context, arn string) (secret.Keyring, error) {
 	return awssecret.Keyring(ctx, e.process.AWS, e.process.Now, arn)
 }

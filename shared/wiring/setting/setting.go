@@ -1,6 +1,6 @@
-// Package setting reads an operator's configuration for TEFCA mode: identity providers and networks, plus the simulated
-// provider and network in test mode if the sandbox is deployed. It does not link any network; callers create networks
-// from their parts of the document.
+// Package setting reads an operator's configuration for TEFCA mode: identity providers and networks. If the sandbox is
+// deployed, it also returns the simulated provider and network in test mode. It does not link any network. Callers
+// create networks from their parts of the document.
 package setting
 
 import (
@@ -41,16 +41,16 @@ type Network struct {
 	Config json.RawMessage
 }
 
-// The errors never quote the document, because a malformed document may contain any text, even a key.
+// The errors never quote the document. A malformed document may contain any text, even a key.
 var (
 	errForm = errors.New("TEFCA_CONFIG is not of the form of docs/operate/tefca.md")
 	errID   = errors.New("TEFCA_CONFIG: providers: id: another provider has it, or the simulated one")
 	errMode = errors.New("TEFCA_CONFIG: providers: mode: it has no network")
 )
 
-// Settings returns the settings for each mode that has a network. baseURL is the service's own base URL; the simulated
+// Settings returns the settings for each mode that has a network. baseURL is the service's own base URL. The simulated
 // provider's URL is below baseURL. Settings returns an error for a provider that could never be selected because of its
-// ID or mode. The operator thus finds the mistake before a patient looks for the provider.
+// ID or mode. The operator can then correct the mistake before a patient looks for the provider.
 func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error) {
 	c, networks, err := e.parse()
 	if err != nil {
@@ -60,7 +60,7 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	settings := map[org.Mode]attempt.Setting{org.Test: none, org.Live: none}
 	isAsked := map[org.Mode]bool{org.Test: e.EnableSandbox, org.Live: false}
 	simulated := identity.Simulated(baseURL)
-	// All modes share these names, so that a name denotes the same provider in all log lines and pages.
+	// All modes share these names, so a name denotes the same provider in all log lines and pages.
 	taken := map[string]bool{simulated.ID: true}
 	if e.EnableSandbox {
 		settings[org.Test] = attempt.Setting{Providers: []identity.Provider{simulated}, Simulated: true}

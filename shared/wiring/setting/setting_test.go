@@ -72,8 +72,8 @@ func TestNetworksAreListedByName(t *testing.T) {
 	}
 }
 
-// TestSettingsErrorDoesNotQuoteConfiguration checks that the error does not quote the configuration, which may be
-// a misplaced key.
+// TestSettingsErrorDoesNotQuoteConfiguration checks that the error does not quote the configuration, because the
+// configuration may be a misplaced key.
 func TestSettingsErrorDoesNotQuoteConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, config := range []string{

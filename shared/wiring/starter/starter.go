@@ -1,6 +1,6 @@
 // Package starter wires the parts shared by connect, reconnect and createattempt. These functions start an attempt for
-// a public ID's organisation, at a portal whose discovery document they fetch. The package links the Parameter Store,
-// which contains the service's base URL (ADR 7).
+// a public ID's organisation. They fetch the discovery document of the attempt's portal. The package links the
+// Parameter Store, which contains the service's base URL (ADR 7).
 package starter
 
 import (
@@ -24,7 +24,7 @@ type Env struct {
 }
 
 // New returns the dependencies for starting attempts, for a function with the edge e. It also makes e reject redirect
-// URIs that point to the service itself. connections holds the existing connections from which a reconnect starts.
+// URIs that point to the service itself. connections holds the existing connections that a reconnect can start from.
 func New(ctx context.Context, env Env, p outbound.Process, e *edge.Public,
 	connections flow.Connections,
 ) (flow.Preparation, error) {

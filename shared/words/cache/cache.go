@@ -1,5 +1,5 @@
 // Package cache provides an in-memory cache with a maximum size and age, for values that a warm function has read.
-// Cache neither loads values nor returns errors; the caller reloads a missing or expired value.
+// Cache doesn't load values or return errors. The caller reloads a missing or expired value.
 package cache
 
 import (
@@ -49,8 +49,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 // Put stores value for key. The value's age is measured from the call to Put.
 func (c *Cache[K, V]) Put(key K, value V) { c.put(key, value, c.now()) }
 
-// Load returns the cached value for key, or calls read and caches the result. The value's age is measured from the time
-// before the call to read. Concurrent callers each call read; errors are not cached.
+// Load returns the cached value for key. If there is no cached value, it calls read and caches the result. The value's
+// age is measured from the time before the call to read. Concurrent callers each call read. Errors are not cached.
 func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 	if value, ok := c.Get(key); ok {
 		return value, nil

@@ -1,6 +1,6 @@
-// Package cursor encrypts and decrypts list cursors. To a client, a cursor is opaque text that it can't read or modify.
-// A cursor is valid only in its own list, organisation and mode. Each list interprets its own positions and decides
-// whether they are still valid.
+// Package cursor encrypts and decrypts list cursors. A cursor is opaque text that clients can't read or modify. A
+// cursor is valid only in its own list, organisation and mode. Each list interprets its own positions and decides
+// whether a position is still valid.
 package cursor
 
 import (
@@ -17,14 +17,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sealer encrypts and decrypts cursors with AES-256-GCM. Its keyring must be used for cursors only. A cursor remains
+// Sealer encrypts and decrypts cursors with AES-256-GCM. Its keyring must be used only for cursors. A cursor remains
 // valid as long as its key version is in the keyring.
 type Sealer struct {
 	Keys secret.Keyring
 }
 
 // Seal encrypts a position in the list named use, for a tenant. The cursor has the form "<key version>.<base64url>" and
-// needs no escaping in a query string. The cursor is longer than the position by a third plus about 40 characters.
+// doesn't need escaping in a query string. The cursor is longer than the position by a third plus about 40 characters.
 // Encrypting the same position twice gives different cursors. Any error is an internal failure.
 func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 	aead, version, err := s.cipher(0)
@@ -37,7 +37,7 @@ func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 }
 
 // Open decrypts a cursor that Seal created for the same tenant and use, and returns the cursor's position. For any
-// other text, Open returns fault.Invalid without a reason; the list names the parameter in its error response.
+// other text, it returns fault.Invalid without a reason. The list names the parameter in its error response.
 func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	refused := fault.BadRequest("The cursor is not valid for this list.")
 	number, body, _ := strings.Cut(text, ".")
@@ -45,8 +45,8 @@ func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	if err != nil || version < 1 || strconv.Itoa(version) != number { // rejects alternative spellings of the version
 		return "", refused
 	}
-	// The decoder ignores line breaks, so a cursor with line breaks would otherwise be accepted as a second spelling of
-	// the same cursor.
+	// The decoder ignores line breaks. Without this check, a cursor with line breaks would be accepted as a second
+	// spelling of the same cursor.
 	sealed, err := encoding().DecodeString(body)
 	if err != nil || strings.ContainsAny(body, "\r\n") {
 		return "", refused
@@ -67,7 +67,8 @@ func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 
 var errNoKey = errors.New("cursor: the keyring has no such key")
 
-// cipher returns the cipher for a key version, and the version that it used. Version zero means the current version.
+// cipher returns the cipher for a key version. It also returns the version used. Version zero means the current
+// version.
 func (s Sealer) cipher(version int) (cipher.AEAD, int, error) {
 	key, used, ok := s.Keys.Derive("cursor", version)
 	if !ok {
@@ -85,7 +86,7 @@ func (s Sealer) cipher(version int) (cipher.AEAD, int, error) {
 }
 
 // binding returns the additional authenticated data that ties a cursor to its tenant and use. The encoding is
-// unambiguous. binding omits the key version, because each version has its own key.
+// unambiguous. It omits the key version, because each version has its own key.
 func binding(tenant org.Tenant, use string) []byte {
 	return fmt.Appendf(nil, "%q %q %q", tenant.Mode, tenant.OrgID, use)
 }

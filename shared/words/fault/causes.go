@@ -1,17 +1,18 @@
 package fault
 
-// Description describes a cause of failure: the error returned to the client, and the action that the integration's
-// operator should take.
+// Description describes a cause of failure. It contains the error returned to the client and the action that the
+// integration's operator should take.
 type Description struct {
 	Shown  *Error
 	Action string
 }
 
-// Causes maps causes of failure, named by stable words, to their descriptions. Causes ensures that a cause has the same
-// text, code and action in every report.
+// Causes maps causes of failure to their descriptions. Stable words name the causes. The map ensures that a cause has
+// the same text, code and action in every report.
 type Causes map[string]Description
 
-// Failed returns the error described for cause, which must be a key of Causes. The error's private cause is because.
+// Failed returns the error described for cause, which must be a key of Causes. The parameter because becomes the
+// error's private cause.
 func (c Causes) Failed(cause string, because error) error {
 	shown := c[cause].Shown.Because(because)
 	shown.Cause = cause

@@ -1,4 +1,4 @@
-// Package fault defines the service's errors. An error has a kind, which determines how callers handle the error.
+// Package fault defines the service's errors. Each error has a kind, which determines how callers handle the error.
 // Clients may see the error's code and public text, but never its private cause. The package is independent of any
 // transport: HTTP, redirects, failed exports and webhooks each have their own renderer.
 package fault
@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Kind determines how callers handle an error. A Kind is itself an error, so that errors.Is(err, fault.NotFound) works.
+// Kind determines how callers handle an error. A Kind is itself an error, which makes errors.Is(err, fault.NotFound)
+// work.
 type Kind string //nolint:errname // a kind is compared with, it is no error to construct
 
 // Kinds of errors. An error without a kind is Internal.
@@ -62,8 +63,8 @@ const (
 )
 
 // InBrowser returns the code to use in redirects, widgets and widget events. Only some of the service's codes may
-// appear there (docs/reference/deviations.md, "Connecting"); the general failure code replaces the other codes. Codes
-// from health systems are passed through.
+// appear there (docs/reference/deviations.md, "Connecting"). InBrowser replaces the service's other codes with the
+// general failure code. It passes through codes from health systems.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError
@@ -102,7 +103,7 @@ func (e *Error) After(wait time.Duration) *Error {
 }
 
 // About returns a copy of e that names the invalid input value. The name is logged, so it must be one of the service's
-// own field names, never text from a client.
+// own field names and never text from a client.
 func (e *Error) About(field string) *Error {
 	about := *e
 	about.Field = field
@@ -130,7 +131,8 @@ func (e *Error) Is(target error) bool {
 	return ok && kind == e.Kind
 }
 
-// Of returns the outermost Error in err's chain. It wraps any other error in an Internal Error that reveals no details.
+// Of returns the outermost Error in err's chain. It wraps any other error in an Internal Error that doesn't reveal any
+// details.
 func Of(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -145,12 +147,12 @@ func BadRequest(public string) *Error { return New(Invalid, CodeInvalidRequest, 
 // (docs/openapi.yaml, info).
 func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) }
 
-// Stale returns the error for a compare-and-swap that lost to another writer.
+// Stale returns the error for a compare-and-swap that failed because of another writer.
 func Stale() *Error {
 	return New(Conflict, CodeUnavailable, "The record changed at the same time. Please try again.")
 }
 
-// IsStale reports whether err is a lost compare-and-swap (Stale), so that a retry with the stored state can succeed. A
+// IsStale reports whether err is a lost compare-and-swap (Stale). A retry with the stored state can then succeed. A
 // conflict with any other code is a refusal, and a retry can't help.
 func IsStale(err error) bool {
 	e, ok := errors.AsType[*Error](err)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Step names the request to an external server that failed. Log lines use the same names (docs/operate/monitoring.md,
-// "Log fields").
+// Step names the failed request to an external server. Log lines use the same names (docs/operate/monitoring.md, "Log
+// fields").
 type Step string
 
 // Steps of a connection or an export.
@@ -45,7 +45,7 @@ type classifiedError interface {
 }
 
 // Failed returns cause as a failure at this spot. If the spot has no class or status, Failed takes the missing value
-// from cause or from its word (Causes). A zero Spot returns cause unchanged.
+// from cause, or from cause's stable word (Causes). A zero Spot returns cause unchanged.
 func (s Spot) Failed(cause error) error {
 	if s == (Spot{}) || cause == nil {
 		return cause
@@ -63,7 +63,7 @@ func (s Spot) Failed(cause error) error {
 	return &spotError{spot: s, cause: cause}
 }
 
-// SpotOf returns the Spot recorded in err, or a zero Spot if err contains no Spot.
+// SpotOf returns the Spot recorded in err. It returns a zero Spot if err doesn't contain a Spot.
 func SpotOf(err error) Spot {
 	if e, ok := errors.AsType[*spotError](err); ok {
 		return e.spot

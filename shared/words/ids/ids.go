@@ -18,8 +18,8 @@ func Random() string { return uuid.NewString() }
 // namespace distinguishes IDs derived by this service from other version 5 UUIDs.
 const namespace = "9f4d0c1e-6b1c-5d55-9a3c-6e0f4b1f2d77"
 
-// Derive returns a version 5 UUID computed from parts. The same parts always yield the same ID, so that one fact can't
-// get two IDs. Parts are length-prefixed, so that different lists can't collide.
+// Derive returns a version 5 UUID computed from parts. The same parts always yield the same ID, so a fact can't get two
+// IDs. Parts are length-prefixed, so that different lists can't collide.
 func Derive(parts ...string) string {
 	var name strings.Builder
 	for _, part := range parts {
@@ -30,7 +30,8 @@ func Derive(parts ...string) string {
 	return uuid.NewSHA1(uuid.MustParse(namespace), []byte(name.String())).String()
 }
 
-// ParseUUID parses a dashed UUID in upper or lower case and returns it in lower case. ok is false for any other text.
+// ParseUUID parses a dashed UUID in upper or lower case and returns the UUID in lower case. ok is false for any other
+// text.
 func ParseUUID(text string) (id string, ok bool) {
 	if len(text) != 36 {
 		return "", false
@@ -51,7 +52,7 @@ func ParseRandom(text string) (id string, ok bool) {
 // TaskID formats a UUID as a task ID: 32 hex digits.
 func TaskID(id string) string { return strings.ReplaceAll(id, "-", "") }
 
-// ParseTask parses a task ID, either 32 hex digits or a dashed UUID, and returns the 32 digits.
+// ParseTask parses a task ID and returns its 32 hex digits. The task ID may be 32 hex digits or a dashed UUID.
 func ParseTask(text string) (id string, ok bool) {
 	if len(text) != 32 && len(text) != 36 {
 		return "", false

@@ -11,7 +11,7 @@ import (
 
 func TestDeriveIsDeterministic(t *testing.T) {
 	t.Parallel()
-	// IDs are stored and sent to customers, so the following value must never change.
+	// IDs are stored and sent to customers, so the value below must never change.
 	if got, want := ids.Derive("event", "test#org", "subject", "0"), "6b4a1c0c-19fa-52e9-a894-f75be29cd944"; got != want {
 		t.Errorf("Derive = %s, want %s", got, want)
 	}

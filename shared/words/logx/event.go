@@ -51,7 +51,7 @@ func Add(ctx context.Context, attrs ...slog.Attr) {
 }
 
 // Note adds a separate line about a part of ctx's unit of work, such as one of several deliveries. The line is written
-// along with the unit's own line and has the same owner attributes unless attrs overrides them. message must be a
+// together with the unit's own line. It has the unit's owner attributes unless attrs overrides them. message must be a
 // constant.
 func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
@@ -103,8 +103,8 @@ func (e *Event) IsEmpty() bool {
 	return len(e.attrs) == 0 && len(e.notes) == 0 && len(e.measured) == 0
 }
 
-// Emit writes the log line. Call Emit once, at the end of the unit of work. message is a constant that names the unit,
-// such as "http.request".
+// Emit writes the log line. Call Emit once, at the end of the unit of work. The message is a constant that names the
+// unit, such as "http.request".
 func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -123,8 +123,8 @@ func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	}
 }
 
-// commonAttrs returns the attributes that all lines of a unit of work share: the unit's ID and the originating
-// request's ID.
+// commonAttrs returns the unit's ID and the originating request's ID. All lines of a unit of work share these
+// attributes.
 func commonAttrs(ctx context.Context) []slog.Attr {
 	var attrs []slog.Attr
 	if id := RequestID(ctx); id != "" {
@@ -136,8 +136,8 @@ func commonAttrs(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// ownerAttrs returns the unit's owner attributes that the note does not set itself. Because of these attributes, a
-// search for the owner finds the note along with the unit (docs/operate/monitoring.md, "Log fields").
+// ownerAttrs returns the unit's owner attributes, except for attributes that the note sets itself. With these
+// attributes, a search for the owner finds both the note and the unit (docs/operate/monitoring.md, "Log fields").
 func (e *Event) ownerAttrs(n note) []slog.Attr {
 	var attrs []slog.Attr
 	for _, attr := range e.attrs {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// joined writes log lines immediately, except that it combines the lines of a unit of work into one write. Each write
-// to a function's output is a system call and wakes the process that collects the output.
+// joined writes log lines immediately, except that it combines a unit of work's lines into one write. Each write to a
+// function's output is a system call and wakes the process that collects the output.
 type joined struct {
 	to io.Writer
 
@@ -41,8 +41,8 @@ func (j *joined) hold() (release func()) {
 	}
 }
 
-// together combines all lines logged before release is called into one write. together has no effect on a logger that
-// New did not create.
+// together combines all lines logged before release is called into one write. It has no effect on a logger that New did
+// not create.
 func together(logger *slog.Logger) (release func()) {
 	handler, ok := logger.Handler().(stamping)
 	if !ok {

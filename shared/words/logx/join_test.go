@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// countedWrites counts how often a log is written to.
+// countedWrites counts the writes to a log.
 type countedWrites struct {
 	bytes.Buffer
 

@@ -1,6 +1,6 @@
 // Package logx implements the service's logging: a redacting JSON logger, and one log line with all attributes for each
-// unit of work (a request, a message or a scheduled run). The package neither chooses the output nor stores a logger:
-// each process creates its own logger and passes it on.
+// unit of work (a request, a message or a scheduled run). The package doesn't choose the output or store a logger. Each
+// process creates its own logger and passes the logger on.
 package logx
 
 import (
@@ -9,8 +9,8 @@ import (
 	"log/slog"
 )
 
-// New returns a JSON logger that writes to w and redacts sensitive data as described in redact.go. Redaction is a last
-// line of defence: code must still not log tokens, email addresses or FHIR content.
+// New returns a JSON logger that writes to w and redacts sensitive data as described in redact.go. Redaction is only a
+// last line of defence. Code must still not log tokens, email addresses or FHIR content.
 func New(w io.Writer) *slog.Logger {
 	lines := &joined{to: w}
 	return slog.New(stamping{slog.NewJSONHandler(lines, &slog.HandlerOptions{ReplaceAttr: redact}), lines})
@@ -24,7 +24,7 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey{}, id)
 }
 
-// RequestID returns the ID set by WithRequestID, or "" if ctx has none.
+// RequestID returns the ID set by WithRequestID. It returns "" if ctx has no ID.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id

@@ -19,7 +19,7 @@ var (
 	emailPattern      = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}`)
 )
 
-// redact is the ReplaceAttr function of every logger. It hides values by attribute or group name, cleans text, and
+// redact is the ReplaceAttr function of every logger. It hides values by attribute or group name and cleans text. It
 // suppresses values whose JSON form is not marked safe to log.
 func redact(groups []string, attr slog.Attr) slog.Attr {
 	if sensitive(attr.Key) || slices.ContainsFunc(groups, sensitive) {
@@ -49,8 +49,8 @@ func cleanAny(value any) any {
 }
 
 // clean hides query strings, credentials, keys, JSON web tokens and email addresses within a text. Most texts are IDs,
-// which contain none of the characters that the patterns require. Checking for those characters first is cheaper than
-// matching.
+// which don't contain any of the characters that the patterns require. Checking for those characters first is cheaper
+// than matching.
 func clean(text string) string {
 	if strings.Contains(text, "?") {
 		text = queryPattern.ReplaceAllString(text, "?"+redacted)

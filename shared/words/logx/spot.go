@@ -10,7 +10,7 @@ import (
 // for this attribute first (docs/operate/monitoring.md, "Log fields").
 func Failed() slog.Attr { return slog.String("result", "failed") }
 
-// Spot returns the attributes that locate a failure. It returns no attributes for a zero Spot.
+// Spot returns the attributes that locate a failure. For a zero Spot, the list of attributes is empty.
 func Spot(s fault.Spot) []slog.Attr {
 	var told []slog.Attr
 	for _, one := range [...]struct{ name, value string }{

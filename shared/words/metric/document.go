@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Document is the CloudWatch metadata that declares which members of a log line are metrics. The document contains no
-// metric values.
+// Document is the CloudWatch metadata that declares which members of a log line are metrics. It doesn't contain metric
+// values.
 type Document struct {
 	at         time.Time
 	directives []directive

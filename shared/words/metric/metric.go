@@ -1,7 +1,7 @@
 // Package metric defines the service's metrics: what each metric counts or measures, its unit and its dimension.
 // CloudWatch stores and bills each value of a dimension separately. A dimension's values are therefore a short list of
-// fixed words and never name an organisation, a patient or a health system. Metrics are written as log lines in
-// CloudWatch's embedded metric format, so functions make no additional calls (docs/adr/0020-metrics-and-traces.md).
+// fixed words. The values never name an organisation, a patient or a health system. Metrics are written as log lines in
+// CloudWatch's embedded metric format, so functions don't make additional calls (docs/adr/0020-metrics-and-traces.md).
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric
 
@@ -32,7 +32,8 @@ const (
 	Lists          Name = "Lists"        // fetches of published lists of institutions, by outcome
 	// age of the oldest list or publication that awaits an operator's approval
 	ApprovalSeconds Name = "ApprovalSeconds"
-	// StaleCatalogues counts failed reads of the live catalogue, whether or not an older copy could be served instead.
+	// StaleCatalogues counts failed reads of the live catalogue. It counts a failed read even if an older copy could be
+	// served instead.
 	StaleCatalogues Name = "StaleCatalogues"
 	Probes          Name = "Probes" // probes of the catalogue's endpoints, by outcome: well, failed or limited
 	// calls that an AWS service throttled, by service; each try counts
@@ -49,7 +50,8 @@ func Names() []Name {
 	}
 }
 
-// Dimension returns the metric's own dimension, apart from the stack, or "" if the metric has no other dimension.
+// Dimension returns the metric's own dimension, apart from the stack. It returns "" if the metric has no other
+// dimension.
 func (n Name) Dimension() string {
 	switch n {
 	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists, Probes:
@@ -81,6 +83,6 @@ func (n Name) isMeasured() bool {
 	return false
 }
 
-// hasTotal reports whether the metric is also recorded as a total for the stack. A total is needed if the metric has an
-// alarm and can't be aggregated from its parts.
+// hasTotal reports whether the metric is also recorded as a total for the stack. A metric needs a total if it has an
+// alarm and the total can't be aggregated from the metric's parts.
 func (n Name) hasTotal() bool { return n == OverdueSeconds }

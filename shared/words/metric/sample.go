@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maxValues is the maximum number of values of one metric that CloudWatch accepts per line. Excess values of a unit of
+// maxValues is the maximum number of values per metric that CloudWatch accepts on one line. Excess values of a unit of
 // work are dropped.
 const maxValues = 100
 
@@ -17,11 +17,11 @@ type Sample struct {
 	values []float64 // measured values
 }
 
-// Count returns a sample that counts one event. by is the value of the metric's dimension, which must be a fixed word,
-// or "" if the metric has no dimension.
+// Count returns a sample that counts one event. by is the value of the metric's dimension. It must be a fixed word, or
+// "" if the metric has no dimension.
 func Count(name Name, by string) Sample { return Sample{name: name, by: by, count: 1, values: nil} }
 
-// Seconds returns a sample with one measured duration. Negative durations count as zero, because the clocks of two
+// Seconds returns a sample with one measured duration. A negative duration counts as zero, because the clocks of two
 // functions can differ slightly.
 func Seconds(name Name, by string, span time.Duration) Sample {
 	return Sample{name: name, by: by, count: 0, values: []float64{max(span, 0).Seconds()}}
@@ -82,7 +82,7 @@ func (s Samples) index(same Sample) int {
 	return -1
 }
 
-// attr returns a sample's value: a number, or a list of several numbers.
+// attr returns a sample's value, which is a single number or a list of several numbers.
 func (s Sample) attr() slog.Attr {
 	switch {
 	case !s.name.isMeasured():

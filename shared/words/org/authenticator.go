@@ -24,7 +24,7 @@ type Authenticator struct {
 // KeyStore is the storage that an Authenticator needs.
 type KeyStore interface {
 	Store
-	// UseKey records that a key was used in the given hour. UseKey does nothing if the use is already recorded.
+	// UseKey records that a key was used in the given hour. It does nothing if the use is already recorded.
 	UseKey(ctx context.Context, tenant Tenant, keyID string, hour time.Time) error
 }
 
@@ -37,8 +37,8 @@ func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Ti
 }
 
 // Authenticate authenticates a caller by public ID and private key. Every failure takes the same amount of work and
-// returns the same error, fault.Unauthenticated. The exception is a valid live key whose organisation has no live
-// access. For such a key, Authenticate returns fault.Forbidden.
+// returns the same error, fault.Unauthenticated. If a valid live key belongs to an organisation without live access,
+// Authenticate returns fault.Forbidden instead.
 func (a *Authenticator) Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (Caller, error) {
 	mode, ok := ParsePrivateKey(privateKey.Reveal())
 	if !ok {
@@ -63,7 +63,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, publicID string, priva
 // useTime is the time limit for recording that a key was used.
 const useTime = 2 * time.Second
 
-// recordUse records, at most once an hour, that a key is in use, so that unused keys can be identified and revoked.
+// recordUse records, at most once an hour, that a key is in use. Operators can then identify and revoke unused keys.
 // recordUse runs in the background and ignores errors. If the instance is frozen before the write, either the instance
 // completes the write later or another instance records the use.
 func (a *Authenticator) recordUse(ctx context.Context, tenant Tenant, keyID string) {
@@ -89,7 +89,7 @@ func (a *Authenticator) match(credential Credential, privateKey secret.Text) (ke
 		}
 	}
 	if len(credential.Keys) == 0 {
-		// A hash is computed for unknown public IDs as well, so that timing does not reveal which public IDs exist.
+		// Compute a hash even for an unknown public ID, so that the timing doesn't reveal which public IDs exist.
 		a.hashing.Sign(message)
 	}
 	return keyID, ok

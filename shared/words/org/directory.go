@@ -11,7 +11,7 @@ import (
 
 // Store reads the rows that a Directory needs. Every method returns fault.NotFound if the row does not exist.
 type Store interface {
-	// TenantOf returns the tenant that owns the credential with this ID, the UUID of a public ID.
+	// TenantOf returns the tenant that owns the credential with this ID. The ID is the UUID of a public ID.
 	TenantOf(ctx context.Context, credentialID string) (Tenant, error)
 	// Credential returns one of a tenant's credentials. It uses a consistent read.
 	Credential(ctx context.Context, tenant Tenant, id string) (Credential, error)
@@ -22,7 +22,7 @@ type Store interface {
 // cacheFor is the maximum time for which a revoked key or credential still works.
 const cacheFor = 30 * time.Second
 
-// cacheSize limits the number of cached entries, which limits a warm function's memory use.
+// cacheSize is the maximum number of cached entries. It limits a warm function's memory use.
 const cacheSize = 1024
 
 // Directory looks up callers by public ID. It caches rows for 30 seconds and is safe for concurrent use.
@@ -42,7 +42,8 @@ func NewDirectory(store Store, now func() time.Time) *Directory {
 }
 
 // ByPublicID returns the caller with the given public ID. Unknown, revoked and inactive IDs all return
-// fault.Unauthenticated. A live public ID whose organisation has no live access returns fault.Forbidden.
+// fault.Unauthenticated. If a live public ID belongs to an organisation without live access, the error is
+// fault.Forbidden.
 func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, error) {
 	found, err := d.find(ctx, publicID)
 	if err != nil {
@@ -55,7 +56,7 @@ func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, er
 	return caller, nil
 }
 
-// Organisation returns the organisation that a public ID belongs to, for GET /bridge/org.
+// Organisation returns a public ID's organisation, for GET /bridge/org.
 func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisation, error) {
 	found, err := d.find(ctx, publicID)
 	if err != nil {
@@ -64,8 +65,8 @@ func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisa
 	return found.organisation, nil
 }
 
-// find returns a public ID's credential and organisation. It returns the entry even with fault.Forbidden, so that an
-// Authenticator can check the key before it reports that the organisation has no live access.
+// find returns a public ID's credential and organisation. It returns the entry even with fault.Forbidden. An
+// Authenticator can therefore check the key before it reports that the organisation has no live access.
 func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
 	id, mode, ok := ParsePublicID(publicID)
 	if !ok {

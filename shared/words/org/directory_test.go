@@ -147,8 +147,8 @@ func TestAuthenticateAcceptsPublicIDAndKey(t *testing.T) {
 	}
 }
 
-// TestAuthenticateReturnsSameErrorForEveryInvalidCredential checks that the error does not reveal which mistake was
-// made.
+// TestAuthenticateReturnsSameErrorForEveryInvalidCredential checks that the error does not reveal which part of the
+// credential is wrong.
 func TestAuthenticateReturnsSameErrorForEveryInvalidCredential(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -330,7 +330,7 @@ func TestParseModeRejectsUnknownModes(t *testing.T) {
 }
 
 // TestAuthenticateRecordsKeyUseHourly checks that a key's use is recorded once an hour in the background. A failed
-// write must neither delay requests nor make them fail.
+// write must not delay or fail requests.
 func TestAuthenticateRecordsKeyUseHourly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

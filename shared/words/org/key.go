@@ -11,7 +11,7 @@ import (
 )
 
 // Format of a private key: "private_<mode>_", 43 base62 digits (256 random bits), and 6 base62 digits with the CRC32 of
-// all preceding characters. Because of the checksum, a mistyped key can be rejected without a database read.
+// all preceding characters. With the checksum, a mistyped key can be rejected without a database read.
 const (
 	digits      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	keyDigits   = 43
@@ -50,7 +50,7 @@ func ParsePrivateKey(text string) (Mode, bool) {
 	return mode, checksum(text[:end]) == text[end:]
 }
 
-// ParsePublicID parses either "public_<mode>_<uuid>" or a bare UUID. A bare UUID has an empty mode; the credential's
+// ParsePublicID parses either "public_<mode>_<uuid>" or a bare UUID. The mode of a bare UUID is empty. The credential's
 // row then determines the mode.
 func ParsePublicID(text string) (id string, mode Mode, ok bool) {
 	if rest, found := strings.CutPrefix(text, "public_"); found {

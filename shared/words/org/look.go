@@ -35,7 +35,8 @@ const (
 func (s ColorScheme) String() string { return cmp.Or(string(s), "auto") }
 
 // Set parses the given settings: an integer, a font list, and "auto", "light" or "dark". An empty setting restores the
-// default, and a nil one is left unchanged. Set returns fault.Invalid for an invalid setting, without changing l.
+// default, and a nil setting leaves the value unchanged. Set returns fault.Invalid for an invalid setting, without
+// changing l.
 func (l *Look) Set(radius, font, scheme *string) error {
 	next := *l
 	for _, given := range []struct {
@@ -53,7 +54,7 @@ func (l *Look) Set(radius, font, scheme *string) error {
 	return nil
 }
 
-// Check returns fault.Invalid if l contains a value that Set would not store. Its values become part of a style sheet.
+// Check returns fault.Invalid if l contains a value that Set would not store. The values become part of a style sheet.
 func (l *Look) Check() error {
 	if l.Radius != nil && (*l.Radius < 0 || *l.Radius > maxRadius) {
 		return errRadius()
@@ -97,8 +98,8 @@ func (s ColorScheme) check() error {
 	return nil
 }
 
-// Parts of a font list (CSS Fonts 4, section 2.1.2): a quoted name, an unquoted one and its words. They exclude every
-// character that could end the declaration or call a function.
+// Parts of a font list (CSS Fonts 4, section 2.1.2): a quoted name, an unquoted name, and the words of an unquoted
+// name. The patterns exclude every character that could end the declaration or call a function.
 var (
 	quotedFont = regexp.MustCompile(`^("[A-Za-z0-9 -]*[A-Za-z0-9][ -]*"|'[A-Za-z0-9 -]*[A-Za-z0-9][ -]*')$`)
 	plainFont  = regexp.MustCompile(`^[A-Za-z0-9 -]+$`)

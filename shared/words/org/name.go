@@ -11,9 +11,9 @@ import (
 
 const maxName = 100 // in runes
 
-// ParseName returns an organisation's name with surrounding space trimmed. It returns fault.Invalid if the name
-// contains an email address, a domain, a URL or an invisible character. Names appear in emails and on patients' pages,
-// where they must not create links or hide text.
+// ParseName returns an organisation's name without surrounding space. It returns fault.Invalid if the name contains an
+// email address, a domain, a URL or an invisible character. Names appear in emails and on patients' pages. They must
+// not create links or hide text there.
 func ParseName(text string) (string, error) {
 	name := strings.TrimSpace(text)
 	switch {

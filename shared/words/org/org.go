@@ -1,6 +1,6 @@
 // Package org defines organisations (the service's customers), their modes, their credentials and keys, and the check
-// that a redirect URI is registered. The package is independent of HTTP, AWS and connections. Request handlers use it
-// to identify the caller, and every store derives its row keys from the Tenant that the package returns.
+// that a redirect URI is registered. The package is independent of HTTP, AWS and connections. Request handlers use the
+// package to identify the caller. Every store derives its row keys from the Tenant that the package returns.
 package org
 
 import (
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Mode separates test data from live data. A request's credential determines the mode, and the key of every tenant row
+// Mode separates test data from live data. A request's credential determines the mode. The key of every tenant row
 // begins with the mode.
 type Mode string
 
@@ -104,7 +104,7 @@ func (o Organisation) CheckMode(mode Mode) error {
 }
 
 // MailSender returns the ID that the organisation's emails count against. Until an organisation is approved for live
-// mode, its emails count against its founder's ID, so that an account can't increase its email budget by creating
+// mode, its emails count against its founder's ID. An account therefore can't increase its email budget by creating
 // organisations.
 func (o Organisation) MailSender() string {
 	if o.LiveAccess == LiveGranted {
@@ -118,8 +118,8 @@ func (o Organisation) Tenants() [2]Tenant {
 	return [2]Tenant{{Mode: Test, OrgID: o.ID}, {Mode: Live, OrgID: o.ID}}
 }
 
-// Credential is one of a tenant's API key pairs: a public ID, up to two active private keys, and the redirect URIs and
-// origins allowed with the public ID.
+// Credential is one of a tenant's API key pairs. It consists of a public ID, up to two active private keys, and the
+// redirect URIs and origins allowed for the public ID.
 type Credential struct {
 	ID             string // UUID contained in the public ID
 	Tenant         Tenant
@@ -151,7 +151,7 @@ type Caller struct {
 	Brand          Brand // set only for a caller that is identified by a public ID
 }
 
-// Brand holds the details of an organisation by which patients recognise it.
+// Brand holds the details that help patients recognise an organisation.
 type Brand struct {
 	Name    string
 	LogoURI string

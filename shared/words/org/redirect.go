@@ -11,15 +11,15 @@ import (
 )
 
 // VerifiedRedirect is a redirect URI that is known to be registered and not to point to this service. Only
-// MatchRedirect and RestoreRedirect create a VerifiedRedirect, so errors can't be redirected to an unverified URI (RFC
-// 9700 section 4.1).
+// MatchRedirect and RestoreRedirect create a VerifiedRedirect, so that errors can't be redirected to an unverified URI
+// (RFC 9700 section 4.1).
 type VerifiedRedirect struct {
 	uri    string
 	target string // URI as sent to browsers
 }
 
-// MatchRedirect verifies by exact comparison that asked is a registered URI. asked may be empty if exactly one URI is
-// registered. MatchRedirect returns fault.Invalid if the URI is not registered or points to this service.
+// MatchRedirect verifies that asked is a registered URI. It compares the URIs exactly. asked may be empty if exactly
+// one URI is registered. MatchRedirect returns fault.Invalid if the URI is not registered or points to this service.
 func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedRedirect, error) {
 	switch {
 	case asked == "" && len(registered) == 1:
@@ -40,8 +40,8 @@ func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedR
 	return matched, nil
 }
 
-// RestoreRedirect returns a stored redirect URI that MatchRedirect once verified. It returns the zero value for a URI
-// that points to this service.
+// RestoreRedirect returns a stored redirect URI that MatchRedirect has verified before. It returns the zero value for a
+// URI that points to this service.
 func RestoreRedirect(own weburl.Own, stored string) VerifiedRedirect {
 	target, err := redirectTarget(own, stored)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 // Tries is the default number of tries. Few writers share a row, and each try starts from the latest stored state.
 const Tries = 6
 
-// OnConflict calls try until it returns anything other than a lost compare-and-swap (fault.IsStale), at most the given
-// number of times, and returns the last result. OnConflict does not wait between tries. try must read the row again
+// OnConflict calls try until the result is no longer a lost compare-and-swap (fault.IsStale), but at most the given
+// number of times. It returns the last result. OnConflict does not wait between tries. try must read the row again
 // before each write.
 func OnConflict(ctx context.Context, tries int, try func() error) error {
 	return Policy{Tries: tries, Again: fault.IsStale, Pause: 0, Random: nil}.Do(ctx, try)
 }
 
-// Policy determines which errors are retried, how often and after which delay.
+// Policy determines which errors are retried, how often, and after which delay.
 type Policy struct {
 	Tries  int              // maximum number of calls, at least one
 	Again  func(error) bool // reports whether another try can succeed

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// failing returns an operation that returns the given errors one after the other and then succeeds. The operation
-// counts its calls.
+// failing returns an operation that first returns the given errors in order and then succeeds. The operation counts its
+// calls.
 func failing(calls *int, failures ...error) func() error {
 	return func() error {
 		*calls++

@@ -50,7 +50,7 @@ func ParseKeyring(document Text) (Keyring, error) {
 	return ring, nil
 }
 
-// Mark is an HMAC along with the version of its key.
+// Mark is an HMAC together with the version of its key.
 type Mark struct {
 	Version int
 	Sum     []byte // HMAC-SHA256, 32 bytes
@@ -86,7 +86,7 @@ func (k Keyring) Check(message []byte, mark Mark) bool {
 }
 
 // Derive returns a 32-byte key for the named use, derived from the given key version. Version zero means the current
-// version; used is the version applied. ok is false if the version does not exist.
+// version. used is the version that was applied. ok is false if the version does not exist.
 func (k Keyring) Derive(use string, version int) (key []byte, used int, ok bool) {
 	if version == 0 {
 		version = k.current

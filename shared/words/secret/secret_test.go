@@ -23,8 +23,8 @@ func leaks(text string) bool {
 		strings.Contains(text, "0x73, 0x65, 0x6e") || strings.Contains(text, "73 65 6e")
 }
 
-// TestTextIsRedactedWhenPrinted checks that no way of printing a Text, alone or within a struct, reveals any part of
-// its value.
+// TestTextIsRedactedWhenPrinted checks that printing a Text, alone or within a struct, never reveals any part of its
+// value.
 func TestTextIsRedactedWhenPrinted(t *testing.T) {
 	t.Parallel()
 	text := secret.New(value)

@@ -1,5 +1,5 @@
-// Package secret protects secret values from accidental printing and comparison: Text redacts itself wherever Go prints
-// it, and Keyring computes MACs with versioned keys. The package does not load secrets; callers provide them.
+// Package secret protects secret values from accidental printing and comparison. Text redacts itself wherever Go prints
+// it, and Keyring computes MACs with versioned keys. The package does not load secrets; callers provide the secrets.
 package secret
 
 import (
@@ -11,12 +11,12 @@ import (
 
 const redacted = "[redacted]"
 
-// Text is a secret string. Printing it, logging it or encoding it as JSON yields a placeholder, and two Texts can't be
+// Text is a secret string. Printing, logging or JSON-encoding a Text yields a placeholder, and two Texts can't be
 // compared with ==.
 type Text struct {
 	_ [0]func() // prevents comparison with ==
-	// This is a pointer because fmt calls no methods on a Text in an unexported field; fmt then prints only the pointer's
-	// address.
+	// The field is a pointer because fmt doesn't call methods on a Text in an unexported field. fmt then prints only
+	// the pointer's address.
 	value *string
 }
 
@@ -42,7 +42,7 @@ func (t Text) Equal(other Text) bool {
 // String implements fmt.Stringer.
 func (t Text) String() string { return redacted }
 
-// Format implements fmt.Formatter. Format covers every verb, because numeric verbs such as %d don't call String.
+// Format implements fmt.Formatter. It covers every verb, because numeric verbs such as %d don't call String.
 func (t Text) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, redacted) }
 
 // LogValue implements slog.LogValuer.

@@ -1,6 +1,6 @@
 // Package trace carries the ID shared by all work that one request causes, in any function. The ID is the root of the
-// AWS X-Ray trace header. Lambda gives every invocation a header, and a queue message passes its sender's header on to
-// the worker. https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
+// AWS X-Ray trace header. Lambda sets this header for every invocation. A queue message passes its sender's header on
+// to the worker. https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
 package trace
 
 import (
@@ -19,8 +19,8 @@ var (
 
 type headerKey struct{}
 
-// With returns a copy of ctx with a trace header, which replaces any earlier trace header. It ignores a malformed
-// header, because API Gateway accepts trace IDs from its callers.
+// With returns a copy of ctx with a trace header. The header replaces any earlier trace header. With ignores a
+// malformed header, because API Gateway accepts trace IDs from its callers.
 func With(ctx context.Context, header string) context.Context {
 	if rootOf(header) == "" {
 		return ctx
@@ -28,13 +28,13 @@ func With(ctx context.Context, header string) context.Context {
 	return context.WithValue(ctx, headerKey{}, header)
 }
 
-// Header returns the trace header set by With, or "" if ctx has none.
+// Header returns the trace header set by With. It returns "" if ctx has no trace header.
 func Header(ctx context.Context) string {
 	header, _ := ctx.Value(headerKey{}).(string)
 	return header
 }
 
-// ID returns ctx's trace ID, or "" if ctx has none.
+// ID returns ctx's trace ID. It returns "" if ctx has no trace ID.
 func ID(ctx context.Context) string { return rootOf(Header(ctx)) }
 
 // rootOf returns a header's root field, or "" if the header is malformed.

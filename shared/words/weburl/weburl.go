@@ -1,6 +1,6 @@
 // Package weburl parses the http and https URLs that come from organisations, published lists and patients, and detects
 // URLs that point to the service itself (docs/adr/0040-no-address-of-ours.md). It rejects URLs that Go and browsers
-// (WHATWG URL Standard) might interpret differently. The package reads no environment variables and opens no
+// (WHATWG URL Standard) might interpret differently. The package doesn't read environment variables or open
 // connections.
 package weburl
 
@@ -23,9 +23,10 @@ var ErrOwn = errors.New("the URL leads to this service")
 
 var errForm = errors.New("not an absolute http or https URL that every parser reads alike")
 
-// URL is an absolute http or https URL that all parsers interpret alike. It is ASCII and has a lower-case host without
-// a trailing dot, internationalised names as A-labels (UTS 46), no default port and no user information. Path, query
-// and fragment are unchanged except that non-ASCII characters are percent-encoded.
+// URL is an absolute http or https URL that all parsers interpret in the same way. A URL contains only ASCII
+// characters. Its host is in lower case without a trailing dot, and internationalised names are A-labels (UTS 46). It
+// doesn't contain a default port or user information. Path, query and fragment are unchanged except that non-ASCII
+// characters are percent-encoded.
 type URL struct {
 	scheme string
 	host   string // IPv6 addresses have no brackets
@@ -51,13 +52,14 @@ func (u URL) Origin() string {
 // IsSecure reports whether the scheme is https.
 func (u URL) IsSecure() bool { return u.scheme == "https" }
 
-// HasFragment reports whether the URL contains a fragment, even an empty one.
+// HasFragment reports whether the URL contains a fragment. An empty fragment counts as a fragment.
 func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
 
-// Host returns the host without its port. An IPv6 address has no brackets.
+// Host returns the host without its port. An IPv6 address doesn't have brackets.
 func (u URL) Host() string { return u.host }
 
-// IsLocalhost reports whether the URL names the local machine in one of the spellings that may use http in test mode.
+// IsLocalhost reports whether the URL names the local machine. It accepts only the spellings that may use http in test
+// mode.
 func (u URL) IsLocalhost() bool {
 	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
 }
@@ -105,7 +107,7 @@ func parse(text string) (URL, error) {
 	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
 		u.port = ""
 	}
-	// net/url must also accept the URL; otherwise, an invalid escape would cause a failure later, when the URL is used.
+	// net/url must also accept the URL. Otherwise, an invalid escape would cause a failure later, when the URL is used.
 	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port ||
 		read.User != nil {
 		return URL{}, errForm
@@ -113,8 +115,8 @@ func parse(text string) (URL, error) {
 	return u, nil
 }
 
-// isUnsafe reports whether browsers drop the character, convert it to another character, or interpret it as the end of
-// a URL.
+// isUnsafe reports whether browsers drop the character, convert it to another character, or treat it as the end of a
+// URL.
 func isUnsafe(r rune) bool {
 	return r <= ' ' || r >= 0x7f && r <= 0xa0 || r == utf8.RuneError || strings.ContainsRune(`\"<>`, r)
 }
@@ -145,8 +147,8 @@ func splitPort(authority string) (host, port string, ok bool) {
 	return host, port, true
 }
 
-// normalHost returns a host's canonical spelling: an IP address as netip formats it, or a name as A-labels in lower
-// case. An IPv4 address must consist of four decimal numbers, because parsers disagree about the other forms that
+// normalHost returns a host's canonical spelling, which is an IP address as netip formats it, or a name as A-labels in
+// lower case. An IPv4 address must consist of four decimal numbers, because parsers disagree about the other forms that
 // inet_aton accepts.
 func normalHost(given string) (string, bool) {
 	if opened, found := strings.CutPrefix(given, "["); found {
@@ -167,8 +169,8 @@ func normalHost(given string) (string, bool) {
 	return strings.TrimSuffix(ascii, "."), true
 }
 
-// profile returns a profile that maps host names as browsers do (WHATWG URL Standard, "domain to ASCII") and also
-// checks their lengths.
+// profile returns a profile that maps host names as browsers do (WHATWG URL Standard, "domain to ASCII"). The profile
+// also checks the names' lengths.
 func profile() *idna.Profile {
 	return idna.New(
 		idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
@@ -176,9 +178,9 @@ func profile() *idna.Profile {
 	)
 }
 
-// IsPlainHost reports whether all clients interpret host alike. A plain host is an IP address without a zone, or an
-// ASCII name that does not end in a number. Libraries disagree on whether 0x7f000001, 2130706433 and 127.1 are IPv4
-// addresses (WHATWG URL Standard, "ends in a number checker").
+// IsPlainHost reports whether all clients interpret host in the same way. A plain host is an IP address without a zone,
+// or an ASCII name that does not end in a number. Libraries disagree on whether 0x7f000001, 2130706433 and 127.1 are
+// IPv4 addresses (WHATWG URL Standard, "ends in a number checker").
 func IsPlainHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Zone() == ""

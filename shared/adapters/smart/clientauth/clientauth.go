@@ -1,7 +1,8 @@
 // Package clientauth authenticates our clients to authorization servers (RFC 6749 section 2.3, SMART App Launch 2.2,
-// "Client authentication"). It adds the secret or the signed assertion to a request, and publishes the public keys with
-// which servers verify assertions. Private keys stay in a vault, and secrets stay encrypted until they are sent. The
-// package sends no requests and does not handle grants or responses, which belong to package smart.
+// "Client authentication"). It adds the secret or the signed assertion to a request. It also publishes the public keys
+// that servers use to verify assertions. Private keys stay in a vault, and secrets stay encrypted until they are sent.
+// The package doesn't send requests, and it doesn't handle grants or responses. Package smart sends requests and
+// handles grants and responses.
 package clientauth
 
 import (
@@ -21,15 +22,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Store reads the authentication settings of clients.
+// Store reads clients' authentication settings.
 type Store interface {
-	// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner; a zero tenant
-	// selects the shared settings. It returns fault.NotFound if the owner has no such client.
+	// ClientAuthOf reads the authentication settings of a client that belongs to exactly this owner. A zero tenant
+	// selects the shared settings. ClientAuthOf returns fault.NotFound if the owner has no such client.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
-// Opener decrypts client secrets; it is a kms.Sealer of catalog.ClientSecretPurpose. Shared secrets are sealed for the
-// zero tenant.
+// Opener decrypts client secrets. It is a kms.Sealer with the purpose catalog.ClientSecretPurpose. Shared secrets are
+// sealed for the zero tenant.
 type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
@@ -43,15 +44,16 @@ type Deps struct {
 	NewID  ids.Source // source of jti values for assertions
 }
 
-// Registry authenticates our clients. It implements smart.Clients and is safe for concurrent use. It caches rows for a
-// minute, including their secrets in encrypted form.
+// Registry authenticates our clients. It implements smart.Clients and is safe for concurrent use. It caches rows,
+// including encrypted secrets, for a minute.
 type Registry struct {
 	deps  Deps
 	known *cache.Cache[place, entry]
 }
 
 const (
-	// cacheFor is the cache lifetime of a row. After this time, a replaced secret or method is no longer used.
+	// cacheFor is the cache lifetime of a row. After this time, the Registry no longer uses a replaced secret or
+	// method.
 	cacheFor = time.Minute
 	// cacheSize is the maximum number of cached rows per process.
 	cacheSize = 256
@@ -62,7 +64,7 @@ type place struct {
 	id     string
 }
 
-// entry holds a client's authentication settings and the client's owner. The secret can be decrypted only for that
+// entry holds a client's authentication settings and the client's owner. The secret can be decrypted only for the
 // owner.
 type entry struct {
 	auth  catalog.ClientAuth
@@ -85,7 +87,7 @@ var (
 // tenant or is shared. For a public client, Authenticate adds only the client ID. It sends a secret only to a URL whose
 // origin the operator has allowed, regardless of any discovery, attempt or token set (RFC 9700 section 4.4). Assertions
 // are only for the token endpoint (RFC 7523 section 3). If Authenticate fails, form and header are unchanged. Errors
-// contain no secret or assertion and are never attributed to the request being served.
+// never contain a secret or an assertion, and they are never attributed to the request being served.
 func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
@@ -115,7 +117,7 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 }
 
 // checkDestination rejects a URL that must not receive the client's credentials. A secret without allowed origins is
-// never sent. An assertion is valid only for its audience, so it is withheld only if allowed origins are set.
+// never sent. An assertion is valid only for its audience. It is therefore withheld only if allowed origins are set.
 func checkDestination(auth catalog.ClientAuth, address string) error {
 	origin := catalog.Origin(address)
 	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey &&
@@ -141,8 +143,8 @@ func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.Client
 		return nil
 	}
 	// The ID and the secret are form-encoded first (RFC 6749 section 2.3.1, appendix B), so that a colon in the ID does
-	// not end the ID. Servers known not to decode form encoding get both values unencoded. The form omits the ID, since
-	// some servers would treat it as a second authentication method.
+	// not end the ID. Servers that are known not to decode form encoding get both values unencoded. The form omits the
+	// ID, because some servers would treat it as a second authentication method.
 	form.Del("client_id")
 	pair := url.QueryEscape(use.ClientID) + ":" + url.QueryEscape(string(secret))
 	if use.RawBasic {
@@ -163,16 +165,16 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 	if err != nil {
 		return err
 	}
-	// client_id is redundant next to an assertion, but allowed (RFC 7521 section 4.2). Some servers need client_id:
-	// Spring Authorization Server uses it to look up the client.
+	// client_id is redundant if the request contains an assertion, but it is allowed (RFC 7521 section 4.2). Some
+	// servers need client_id: Spring Authorization Server uses it to look up the client.
 	form.Set("client_id", use.ClientID)
 	form.Set("client_assertion_type", assertionType)
 	form.Set("client_assertion", assertion)
 	return nil
 }
 
-// find returns a client's authentication settings, from the cache if they are less than a minute old. The tenant's own
-// settings take precedence over shared settings.
+// find returns a client's authentication settings. It uses cached settings that are less than a minute old. The
+// tenant's own settings take precedence over shared settings.
 func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
 	return r.known.Load(place{tenant: tenant, id: id}, func() (entry, error) {
 		found := entry{owner: tenant}

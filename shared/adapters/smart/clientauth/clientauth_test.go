@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// use returns a ClientUse of the client at the token endpoint.
+// use returns the client's ClientUse at the token endpoint.
 func use(authID string) catalog.ClientUse {
 	return catalog.ClientUse{AuthID: authID, ClientID: client, TokenEndpoint: endpoint, Address: endpoint}
 }
@@ -33,8 +33,8 @@ func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url
 	return form, header
 }
 
-// refuses checks that Authenticate fails and leaves the request unchanged. The error must contain says, show no secret
-// and not be attributed to the request.
+// refuses checks that Authenticate fails and leaves the request unchanged. The error must contain the text says, must
+// not contain a secret, and must not be attributed to the request.
 func (d *fixture) refuses(t *testing.T, authID, says string) {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "client_id": {"before"}}, http.Header{}

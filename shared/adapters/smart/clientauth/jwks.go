@@ -32,7 +32,7 @@ type KeySet struct {
 }
 
 // jwk is a public key as defined by RFC 7517 section 4 and RFC 7518 section 6. It states its purpose in both use and
-// key_ops, because each server checks only one of these members.
+// key_ops, because each server checks only one of the two members.
 type jwk struct {
 	Type       string   `json:"kty"`
 	KeyID      string   `json:"kid"`
@@ -46,9 +46,9 @@ type jwk struct {
 	Y          string   `json:"y,omitempty"`
 }
 
-// JWKS returns the public keys of one type ("RSA" or "EC"), or all keys if keyType is empty. RSA keys come first, since
-// some servers use the first key regardless of its type. An RSA-only set is for servers that reject elliptic-curve
-// keys.
+// JWKS returns the public keys of one type ("RSA" or "EC"). It returns all keys if keyType is empty. RSA keys come
+// first, because some servers use the first key regardless of its type. An RSA-only set is for servers that reject
+// elliptic-curve keys.
 func (k *Keyring) JWKS(ctx context.Context, keyType string) (KeySet, error) {
 	all, err := k.keys(ctx)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestJWKSKeyIDIsRFC7638Thumbprint(t *testing.T) {
 
 func TestJWKSCoordinatesArePadded(t *testing.T) {
 	t.Parallel()
-	short := map[byte]bool{} // 1 and 49: offsets of a coordinate that begins with a zero byte
+	short := map[byte]bool{} // 1 and 49: offsets of a coordinate with a leading zero byte
 	for scalar := byte(1); len(short) < 2 && scalar < 255; scalar++ {
 		for low := range byte(255) {
 			raw := make([]byte, 48)

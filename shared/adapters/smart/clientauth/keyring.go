@@ -17,12 +17,12 @@ type Vault interface {
 }
 
 // Keyring holds the service's signing keys. It loads the public keys from the vault on first use and caches them for
-// the life of the process. A failed load is retried on the next use. Keyring is safe for concurrent use.
+// the life of the process. After a failed load, the next use tries again. Keyring is safe for concurrent use.
 type Keyring struct {
 	vault Vault
 	names []string
 
-	// guards loaded; unlike a mutex, waiting for the channel can be cancelled
+	// guards loaded; unlike waiting for a mutex, waiting for the channel can be cancelled
 	turn chan struct{}
 	// loaded holds the keys that have been loaded so far, in the order of names.
 	loaded []key
@@ -36,14 +36,15 @@ type key struct {
 }
 
 // NewKeyring returns a Keyring of the vault's keys with these names. The Keyring publishes all of these keys. The first
-// key of an algorithm signs; later keys sign only for registrations that name them. To rotate a key, add the new key
-// after the old key, wait until every server has fetched the set, swap the two keys, and later remove the old key.
+// key of an algorithm signs by default. A later key signs only for registrations that name the key. To rotate a key,
+// add the new key after the old key, wait until every server has fetched the set, swap the two keys, and later remove
+// the old key.
 func NewKeyring(vault Vault, names []string) *Keyring {
 	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
 }
 
-// keys returns all keys. It fails if any key can't be loaded, so that the choice of the signing key does not depend on
-// the vault's availability.
+// keys returns all keys. It fails if any key can't be loaded. The choice of the signing key therefore does not depend
+// on the vault's availability.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	select {
 	case k.turn <- struct{}{}:
@@ -68,7 +69,7 @@ func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 
 var errNoKey = errors.New("the service has no such signing key")
 
-// find returns the algorithm's key with this ID, or the algorithm's first key if keyID is empty.
+// find returns the algorithm's key with this ID. If keyID is empty, it returns the algorithm's first key.
 func (k *Keyring) find(ctx context.Context, algorithm, keyID string) (key, error) {
 	all, err := k.keys(ctx)
 	if err != nil {

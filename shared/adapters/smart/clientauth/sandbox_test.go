@@ -31,7 +31,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// portal is the sandbox's authorization server, with our keys and secrets in the embedded KMS.
+// portal is the sandbox's authorization server. Our keys and secrets are in the embedded KMS.
 type portal struct {
 	base     string
 	rows     *rows
@@ -103,8 +103,8 @@ func newPortal(t *testing.T) *portal {
 	return h
 }
 
-// request sends an authenticated refresh request and returns the token endpoint's error. The error is "invalid_grant"
-// if authentication succeeded, since the refresh token is invalid.
+// request sends an authenticated refresh request and returns the token endpoint's error. Because the refresh token is
+// invalid, the error is "invalid_grant" if authentication succeeded.
 func (h *portal) request(t *testing.T, authID, clientID, tokenEndpoint, audience string) string {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"none"}}, http.Header{}

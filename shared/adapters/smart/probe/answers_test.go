@@ -19,7 +19,7 @@ type answer struct {
 	mediaType      string
 	body           string
 	location       string
-	class          safehttp.Class // error class if there is no response
+	class          safehttp.Class // error class, set if there is no response
 }
 
 func (a answer) isFor(r *http.Request) bool {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// askToSignIn requests the authorization URL to which a patient's browser would be sent. askToSignIn does not follow
-// redirects, since the query is confidential.
+// askToSignIn requests the authorization URL that a patient's browser would open. It does not follow redirects, because
+// the query is confidential.
 func (t *signIn) askToSignIn(ctx context.Context) error {
 	switch {
 	case !t.trusted:

@@ -74,7 +74,7 @@ func (r *report) add(step Step, result Result, seen exchange, found, do string) 
 
 func (r *report) skip(step Step, why string) { r.add(step, Skipped, exchange{}, why, "") }
 
-// ordered returns the checks in step order, omitting steps that the test did not reach.
+// ordered returns the checks in step order. It omits steps that the test did not reach.
 func (r *report) ordered() []Check {
 	var all []Check
 	for _, step := range steps() {
@@ -88,13 +88,13 @@ func (r *report) ordered() []Check {
 }
 
 const (
-	// maxTold is the maximum length, in bytes, of a server's text in the report.
+	// maxTold is the maximum length, in bytes, of a server text in the report.
 	maxTold = 200
 	// maxListed is the maximum number of words in a list in the report.
 	maxListed = 24
 )
 
-// plain makes a server's text safe to display in a terminal.
+// plain makes a server's text safe for display in a terminal.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

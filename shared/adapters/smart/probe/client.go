@@ -79,9 +79,9 @@ func (t *client) checkScopes() {
 		listed(strings.Fields(t.attempt.Scope))+".", "")
 }
 
-// checkClient applies the checks of the registration set command. It checks whether our client may authenticate at the
-// token endpoint, and whether the platform and the discovery support the client's authentication method. The platform
-// and the discovery are often wrong about the method, and only a token request can show which method works.
+// checkClient applies the same checks as the registration set command. It checks whether our client may authenticate at
+// the token endpoint, and whether the platform and the discovery support the client's authentication method. The
+// platform and the discovery are often wrong about the method. Only a token request can show which method works.
 func (t *client) checkClient() {
 	if !t.registered {
 		t.skip(Client, "No client is registered.")
@@ -121,8 +121,8 @@ func (t *client) checkClient() {
 	t.add(Client, OK, exchange{}, found, "")
 }
 
-// methodOverride returns the command that sets the endpoint's accepted client authentication method, overriding the
-// platform's profile.
+// methodOverride returns the command that sets the endpoint's accepted client authentication method. The setting
+// overrides the platform's profile.
 func (t *client) methodOverride() string {
 	method := "public"
 	if auth := t.used.Auth; auth.ID != "" {
@@ -136,8 +136,8 @@ func (t *client) methodOverride() string {
 		"' (together with the existing overrides)"
 }
 
-// unlisted names the parts of our client's authentication that are missing from the discovery's lists, if the discovery
-// has any lists. A public client uses no method.
+// unlisted names the parts of our client's authentication that are missing from the discovery's lists. It returns "" if
+// the discovery has no lists. A public client doesn't use any method.
 func (t *client) unlisted() string {
 	auth, said := t.used.Auth, t.stated
 	isPublic := slices.Contains(said.Methods, "none") || slices.Contains(said.Capabilities, "client-public")

@@ -91,8 +91,8 @@ func toldAs(result probe.Result, text string) struct {
 	}{result, text}
 }
 
-// TestReportOmitsServerTextThatContainsSecret checks that the report includes the server's explanation of an
-// error, unless the explanation contains a value that the test sent.
+// TestReportOmitsServerTextThatContainsSecret checks that the report includes the server's explanation of an error. The
+// report must omit an explanation that contains a value sent by the test.
 func TestReportOmitsServerTextThatContainsSecret(t *testing.T) {
 	t.Parallel()
 	for said, shown := range map[string]bool{

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// reach checks the URL and requests the server's SMART configuration. reach reports whether a server responded.
+// reach checks the URL and requests the server's SMART configuration. It reports whether a server responded.
 func (t *discovery) reach(ctx context.Context) bool {
 	e := t.endpoint
 	if err := operator.CheckBase(t.BaseURL, e.FHIRBase, e.Mode); err != nil {
@@ -35,7 +35,7 @@ func (t *discovery) reach(ctx context.Context) bool {
 	return true
 }
 
-// discover discovers the authorization server as a sign-in does and checks the result. discover reports whether
+// discover discovers the authorization server in the same way as a sign-in and checks the result. It reports whether
 // discovery succeeded.
 func (t *discovery) discover(ctx context.Context) bool {
 	var err error
@@ -71,7 +71,7 @@ func (t *discovery) discover(ctx context.Context) bool {
 	return true
 }
 
-// checkConfiguration reports irregularities of a usable configuration.
+// checkConfiguration reports irregularities in a usable configuration.
 func (t *discovery) checkConfiguration(asked exchange) {
 	kind, _, err := mime.ParseMediaType(asked.mediaType)
 	isJSON := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
@@ -88,7 +88,7 @@ func (t *discovery) checkConfiguration(asked exchange) {
 	}
 }
 
-// flaws describes the members that a configuration lacks and the members that are ignored.
+// flaws describes a configuration's missing members and ignored members.
 func (t *discovery) flaws() string {
 	var said []string
 	if len(t.stated.Absent) > 0 {

@@ -34,9 +34,9 @@ func (t *discovery) checkIssuer() {
 	}
 }
 
-// checkPins compares the discovered URLs with the URLs that our client may use, as a sign-in does. The later steps use
-// the endpoint as if the operator had approved the discovery, so that the results of those steps can also be reported.
-// Unless trusted is set, no credentials are sent.
+// Like a sign-in, checkPins compares the discovered URLs with the URLs that our client may use. The later steps use the
+// endpoint as if the operator had approved the discovery, so that those steps also produce results. Unless trusted is
+// set, credentials are not sent.
 func (t *discovery) checkPins() {
 	e, named := t.endpoint, t.authority.Addresses()
 	ours := catalog.OwnURLs(t.BaseURL, e, named)

@@ -1,8 +1,8 @@
-// Package probe tests an endpoint for the operator before patients use it. The test covers everything that a sign-in
-// and an export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). The test runs the same
-// code as patients' sign-ins. Package smart makes the discovery and token requests, package flow builds the
+// Package probe tests an endpoint for the operator before patients use the endpoint. The test covers everything that a
+// sign-in and an export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). The test runs the
+// same code as patients' sign-ins. Package smart makes the discovery and token requests, package flow builds the
 // authorization request, and package operator validates the client. Package probe only compares and reports the
-// results. It stores and changes nothing, and its report contains no secret, no token and no URL query.
+// results. It doesn't store or change anything. Its report doesn't contain secrets, tokens or URL queries.
 package probe
 
 import (
@@ -23,8 +23,8 @@ import (
 
 // Registrations looks up the registrations that connections use (operator.Registrations).
 type Registrations interface {
-	// InEffect returns the registration that an organisation's connections at a place use. The error is fault.NotFound
-	// or fault.Invalid.
+	// InEffect returns the registration that an organisation's connections at a place use. It returns fault.NotFound or
+	// fault.Invalid.
 	InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (operator.Registered, error)
 }
 
@@ -55,7 +55,7 @@ func New(d Deps) Probe { return Probe{deps: d} }
 
 // Subject identifies the endpoint and the registration to test.
 type Subject struct {
-	// Endpoint is a stored or proposed endpoint. A proposed endpoint has no pins; if its PlatformType is empty, the
+	// Endpoint is a stored or proposed endpoint. A proposed endpoint has no pins. If its PlatformType is empty, the
 	// platform is detected from the server.
 	Endpoint catalog.Endpoint
 	Stored   bool
@@ -64,7 +64,7 @@ type Subject struct {
 	TokenRequest bool
 }
 
-// Run tests one endpoint. It returns at least one check for each step that it reached, in step order. An error is an
+// Run tests one endpoint. It returns at least one check for each step that it reached, in step order. An error means an
 // internal failure and does not describe the endpoint.
 func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	web := &recordingDoer{doer: p.deps.HTTP}
@@ -84,11 +84,11 @@ type test struct {
 	report
 
 	subject    Subject
-	endpoint   catalog.Endpoint // as stored, or as stored after the operator approves the discovery
+	endpoint   catalog.Endpoint // as stored, or as it would be stored if the operator approved the discovery
 	web        *recordingDoer
 	authorizer smart.Authorizer
 
-	stated     smart.Stated    // parsed SMART configuration; empty if the server has none
+	stated     smart.Stated    // parsed SMART configuration; empty if the server has no configuration
 	capability fhir.Capability // empty if the server has no valid statement
 	authority  flow.Authority  // discovered values that the test uses
 	trusted    bool            // whether our client may use every URL of the authority

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// told maps a step to the text that the step's checks must contain and to their expected result.
+// told maps a step to the expected text and result of the step's checks.
 type told map[string]struct {
 	result probe.Result
 	text   string
@@ -261,8 +261,7 @@ func TestRunSkipsTokenRequestWithoutPermission(t *testing.T) {
 	}
 }
 
-// TestRunTestsProposedEndpoint checks that no credentials of our client are sent to an unapproved
-// server.
+// TestRunTestsProposedEndpoint checks that our client's credentials are not sent to an unapproved server.
 func TestRunTestsProposedEndpoint(t *testing.T) {
 	t.Parallel()
 	for switches, test := range map[string]struct {

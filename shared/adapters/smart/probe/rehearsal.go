@@ -24,7 +24,7 @@ func (r *rehearsal) Endpoint(context.Context, string) (catalog.Endpoint, error) 
 	return r.endpoint, nil
 }
 
-// Way returns fault.NotFound, because the endpoint under test specifies its institution itself.
+// Way returns fault.NotFound, because the endpoint under test specifies its own institution.
 func (*rehearsal) Way(context.Context, string, string) (catalog.Way, error) {
 	return catalog.Way{}, fault.NotFound
 }
@@ -55,19 +55,19 @@ func (*rehearsal) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, bin
 	return fault.Conflict
 }
 
-// Seal discards the code verifier, because no code will arrive.
+// Seal discards the code verifier, because the sign-in never yields a code.
 func (*rehearsal) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) { return nil, nil }
 
-// Open always returns an error, because Seal stores nothing.
+// Open always returns an error, because Seal doesn't store anything.
 func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return nil, fault.NotFound
 }
 
-// rehearse starts a sign-in as the connect endpoint does and reports whether the start succeeds.
+// rehearse starts a sign-in in the same way as the connect endpoint. It reports whether the start succeeds.
 func (t *signIn) rehearse(ctx context.Context) bool {
 	endpoint := t.endpoint
 	endpoint.Status = catalog.EndpointActive // the suspension was already reported
-	if endpoint.Shared() {                   // uses any of the institutions that a patient may choose
+	if endpoint.Shared() {                   // uses any institution that a patient may choose
 		endpoint.BrandID, endpoint.PortalID = t.NewID(), t.NewID()
 	}
 	stage := &rehearsal{endpoint: endpoint, registration: t.used.Registration}

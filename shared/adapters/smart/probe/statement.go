@@ -129,8 +129,8 @@ func leftOut(why string, names []string) string {
 	return fmt.Sprintf(" Omitted, %s: %s.", why, listed(names))
 }
 
-// checkSearches reports the search parameters that the plan uses. attached describes the support for Provenance that
-// exports detected but the statement does not list.
+// checkSearches reports the search parameters that the plan uses. attached describes support for Provenance that
+// exports have detected but that the statement does not list.
 func (t *conformance) checkSearches(made plan.Plan, attached string) {
 	by, included, provenance := map[string]int{}, []string{}, 0
 	for _, q := range made.Queries {

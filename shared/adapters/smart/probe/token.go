@@ -18,7 +18,8 @@ import (
 // maxIgnored is the number of bytes read from an unneeded body.
 const maxIgnored = 4 << 10
 
-// checkTokenEndpoint checks whether the token endpoint responds. Its request reveals nothing about our client.
+// checkTokenEndpoint checks whether the token endpoint responds. Its request doesn't reveal any information about our
+// client.
 func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	if !t.trusted {
 		t.skip(TokenEndpoint, "The token endpoint has not been approved.")
@@ -47,8 +48,8 @@ func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	}
 }
 
-// requestTokens requests tokens with invalid grants, as a refresh and a callback would. The error code shows whether
-// the server accepted our client. An error means that our random source failed.
+// requestTokens requests tokens with invalid grants, in the same way as a refresh and a callback. The error code shows
+// whether the server accepted our client. An error means that our random source failed.
 func (t *tokenRequest) requestTokens(ctx context.Context) error {
 	if why := t.noTokenRequest(); why != "" {
 		t.skip(TokenRefresh, why)
@@ -103,7 +104,7 @@ func (t *tokenRequest) noTokenRequest() string {
 	return ""
 }
 
-// judge reports why a grant was rejected, and returns whether our client was rejected.
+// judge reports why a grant was rejected. It returns whether our client was rejected.
 func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) {
 	seen := t.web.posted
 	said := refusalOf(err)
@@ -187,7 +188,7 @@ func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused
 	return false
 }
 
-// unknownClient explains invalid_client errors, for which servers often report a misleading reason.
+// unknownClient explains invalid_client errors. Servers often report a misleading reason for these errors.
 func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 	auth := t.used.Auth
 	switch {
@@ -229,7 +230,7 @@ func discard(response *http.Response) {
 	_ = response.Body.Close()
 }
 
-// random returns a 256-bit value that no server has issued.
+// random returns a 256-bit value that was not issued by any server.
 func (t *test) random() (secret.Text, error) {
 	var bits [32]byte
 	if _, err := io.ReadFull(t.Random, bits[:]); err != nil {

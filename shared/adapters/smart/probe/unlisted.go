@@ -24,7 +24,7 @@ func (t *conformance) readKnown(ctx context.Context) {
 	t.known = server.Of(known.ReleaseOf(c.Software, c.Release, c.Date))
 }
 
-// tried describes the results of exports for types that the server does not list.
+// tried describes the results of exports that requested types that the server does not list.
 func (t *conformance) tried(unlisted []string) string {
 	switch {
 	case len(unlisted) == 0 || !t.subject.Stored:

@@ -19,8 +19,9 @@ type exchange struct {
 	said      string // error_description of a rejected POST, safe for a terminal
 }
 
-// recordingDoer sends the requests of one test sequentially and records the last request and the last POST. The two may
-// differ: after a rejected refresh, package smart may check whether the token endpoint has moved.
+// recordingDoer sends a single test's requests sequentially and records the last request and the last POST. The last
+// request may differ from the last POST, because package smart may check after a rejected refresh whether the token
+// endpoint has moved.
 type recordingDoer struct {
 	doer   smart.Doer
 	last   exchange
@@ -43,8 +44,7 @@ func (w *recordingDoer) Do(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// forget clears the recorded requests, so that a step without requests does not report the requests of the previous
-// step.
+// forget clears the recorded requests. A step without requests therefore does not report the previous step's requests.
 func (w *recordingDoer) forget() { w.last, w.posted = exchange{}, exchange{} }
 
 // place returns the origin and the path of a URL.

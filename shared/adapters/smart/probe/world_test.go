@@ -154,7 +154,7 @@ func (w *world) Public(context.Context, string) (crypto.PublicKey, error) {
 
 func (w *world) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return signingKey() }
 
-// asked returns the recorded requests whose paths have the given suffix.
+// asked returns the recorded requests whose paths end with the given suffix.
 func (w *world) asked(suffix string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +164,7 @@ func (w *world) asked(suffix string) []string {
 	})
 }
 
-// wantNothingShown checks that the report contains none of the secrets or queries that the test sent.
+// wantNothingShown checks that the report doesn't contain any of the secrets or queries that the test sent.
 func (w *world) wantNothingShown(t *testing.T, text string) {
 	t.Helper()
 	for _, one := range w.asked("") {
@@ -205,7 +205,7 @@ func (w *world) endpoint(switches, platformType string) catalog.Endpoint {
 	}
 }
 
-// confidential sets the client's authentication method, with the secret or key that the method requires.
+// confidential sets the client's authentication method and the secret or key that the method requires.
 func (w *world) confidential(method catalog.AuthMethod) {
 	w.used.Registration.AuthID = "auth"
 	w.used.Auth = catalog.ClientAuth{ID: "auth", Method: method, Origins: []string{catalog.Origin(w.service)}}

@@ -1,7 +1,7 @@
-// Package pulse checks whether patients could sign in at an endpoint's server, for the periodic checks of the
-// catalogue's health (docs/adr/0030-health-of-endpoints.md). It performs the same discovery as a sign-in, identifies
-// itself to the server and limits the response size. It neither derives the endpoint's state from the result nor uses
-// the discovered URLs.
+// Package pulse checks whether patients could sign in at an endpoint's server. The periodic checks of the catalogue's
+// health use this package (docs/adr/0030-health-of-endpoints.md). It performs the same discovery as a sign-in,
+// identifies itself to the server and limits the response size. It doesn't derive the endpoint's state from the result,
+// and it doesn't use the discovered URLs.
 package pulse
 
 import (
@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// maxAnswer is the maximum size of a response in bytes. A large server's CapabilityStatement, which may replace the
-// discovery document, has a size of two MiB.
+// maxAnswer is the maximum size of a response in bytes. The CapabilityStatement of a large server takes two MiB and may
+// replace the discovery document.
 const maxAnswer = 4 << 20
 
 // Prober implements rounds.Prober.
@@ -54,7 +54,7 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 		return health.Finding{Cause: "leads_to_us"} // connect refuses to use such an endpoint
 	}
 	well := health.Finding{Token: refresh.EndpointName(found.TokenEndpoint)}
-	if !found.Substitute { // the fallback contains less than the missing configuration
+	if !found.Substitute { // the fallback contains less information than the missing configuration
 		well.DiscoveredURLs = health.DiscoveredURLs{
 			EndpointID: e.ID, Mode: e.Mode, SeenAt: p.now(), Pins: catalog.PinsOf(named),
 			Untrusted: named.Untrusted(e.Base, p.platforms.Of(row).Origins(e.Base)), Bundle: found.BrandBundle,
@@ -63,7 +63,7 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	return well
 }
 
-// failed returns the class of a failure and whether the server responded.
+// failed returns the class of a failure. It also returns whether the server responded.
 func failed(err error) health.Finding {
 	class := fault.SpotOf(err).Class
 	if class == "" {
@@ -95,7 +95,7 @@ func (p polite) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// short is a response body whose Read fails beyond the size limit.
+// short is a response body. Its Read fails beyond the size limit.
 type short struct {
 	io.ReadCloser
 

@@ -65,7 +65,7 @@ func (c counting) Write(body []byte) (int, error) {
 	return n, err
 }
 
-// probe probes the server as the function does, except that loopback addresses are allowed.
+// probe probes the server in the same way as the function, except that it allows loopback addresses.
 func probe(t *testing.T, base string, within time.Duration) health.Finding {
 	t.Helper()
 	platforms, err := platform.NewRegistry()
@@ -124,7 +124,7 @@ func TestProbeReportsUntrustedDiscoveredURLs(t *testing.T) {
 }
 
 // TestProbeFallsBackToCapabilityStatement checks that the prober reads the CapabilityStatement if the server has no
-// configuration. If the configuration may be missing only temporarily, the prober must not pin any URL from the
+// configuration. If the absence of the configuration may be temporary, the prober must not pin any URL from the
 // statement.
 func TestProbeFallsBackToCapabilityStatement(t *testing.T) {
 	t.Parallel()
@@ -222,7 +222,8 @@ func TestProbeReportsUnresponsiveServer(t *testing.T) {
 
 func silent(class string) health.Finding { return health.Finding{Cause: class, Silent: true} }
 
-// TestProbeLimitsResponseSize checks that the prober reads no more than a few MiB, regardless of the response's size.
+// TestProbeLimitsResponseSize checks that the prober never reads more than a few MiB, regardless of the response's
+// size.
 func TestProbeLimitsResponseSize(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -1,6 +1,6 @@
-// Package survey reads a health system's self-description for the operator who will pin its URLs
-// (shared/manage/operator). The package trusts nothing and stores nothing. It is linked only into operators' tools, not
-// into functions that serve patients.
+// Package survey reads a health system's self-description for the operator who will pin the system's URLs
+// (shared/manage/operator). The package doesn't trust or store any of the data. Only operators' tools link this
+// package. Functions that serve patients don't link the package.
 package survey
 
 import (
@@ -16,8 +16,8 @@ type Servers struct {
 	HTTP smart.Doer // client with the same guard as the functions' clients
 }
 
-// Survey implements operator.Servers. The survey succeeds without a CapabilityStatement, because every export requests
-// the statement again.
+// Survey implements operator.Servers. The survey succeeds even without a CapabilityStatement, because every export
+// requests the statement again.
 func (s Servers) Survey(ctx context.Context, base string) (operator.Survey, error) {
 	found, err := smart.Discover(ctx, s.HTTP, base)
 	if err != nil {

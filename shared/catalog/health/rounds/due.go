@@ -17,7 +17,7 @@ const (
 	mostRetries = 1
 )
 
-// due returns the endpoints that a run probes, grouped by host, longest overdue first. total is the number of all due
+// due returns the endpoints to probe in a run, grouped by host, longest overdue first. total is the number of due
 // endpoints.
 func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
 	var all []*entry
@@ -51,8 +51,8 @@ func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
 	return hosts, len(all)
 }
 
-// hostOf returns a URL's host without its port. The host identifies one machine, regardless of which of the machine's
-// servers is probed.
+// hostOf returns a URL's host without its port. The host identifies a machine, regardless of which server on the
+// machine is probed.
 func hostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// goneFor is the time for which a record is retained after its endpoint is removed. If a removed list returns, its
-	// endpoints therefore still have their health.
+	// goneFor is the time for which a record is retained after its endpoint is removed. If a removed list returns
+	// during this time, its endpoints still have their health.
 	goneFor = 30 * 24 * time.Hour
-	// mostForgotten is the maximum number of records removed at once. Any further records are removed the next time
-	// that the records are read.
+	// mostForgotten is the maximum number of records removed at once. Any remaining records are removed after the next
+	// read.
 	mostForgotten = 100
 )
 

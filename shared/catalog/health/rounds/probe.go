@@ -16,7 +16,7 @@ const (
 	// hostsAtOnce is the maximum number of hosts probed concurrently. probeWithin is the timeout of a probe.
 	hostsAtOnce = 16
 	probeWithin = 10 * time.Second
-	// reserve is the part of a run's time that is reserved for storing the run's findings.
+	// reserve is the time at the end of a run that is reserved for storing the run's findings.
 	reserve = 5 * time.Second
 	// between is the pause between two probes of the same host.
 	between = time.Second
@@ -40,12 +40,12 @@ func (r *Rounds) probeDue(ctx context.Context, now, until time.Time) error {
 	logx.Add(ctx, slog.Int("due", due), slog.Int("probed", len(results)), slog.Int("hosts", len(hosts)),
 		slog.Bool("believed", believed))
 	if !believed {
-		return nil // all of the endpoints stay due for the next run
+		return nil // all endpoints stay due for the next run
 	}
 	return r.write(ctx, results)
 }
 
-// visitHosts probes several hosts concurrently, with at most one probe at a time per host.
+// visitHosts probes several hosts concurrently, with at most one probe per host at a time.
 func (r *Rounds) visitHosts(ctx context.Context, hosts [][]*entry, until time.Time) []result {
 	var group errgroup.Group
 	group.SetLimit(hostsAtOnce)
@@ -78,7 +78,7 @@ func (r *Rounds) visitHost(ctx context.Context, visits []*entry, until time.Time
 		}
 		found := r.ask(ctx, e.Endpoint)
 		if ctx.Err() != nil {
-			break // the probe ended because of our own timeout
+			break // our own timeout ended the probe
 		}
 		results = append(results, result{entry: e, found: found, ended: r.Now()})
 		if silent++; !found.Silent {
@@ -112,8 +112,8 @@ func pause(ctx context.Context, wait time.Duration) error {
 }
 
 // isServersFault reports whether the servers, rather than our own network, caused a run's failures. If no server
-// responded, isServersFault checks our network by probing a server that was healthy before. If the run has already
-// probed all such servers, isServersFault attributes the simultaneous failures to our network.
+// responded, isServersFault checks our network by probing a previously healthy server. If the run has already probed
+// all such servers, isServersFault attributes the failures to our network.
 func (r *Rounds) isServersFault(ctx context.Context, results []result, now time.Time) bool {
 	asked, wereWell := map[string]bool{}, map[string]bool{}
 	for _, one := range results {

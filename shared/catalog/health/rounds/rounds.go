@@ -1,7 +1,7 @@
-// Package rounds periodically probes the live catalogue's due endpoints, a portion of them in each run, and stores the
-// findings (docs/adr/0030-health-of-endpoints.md). It schedules the probes and limits their concurrency to one per
-// host. Package health interprets the findings, and package smart performs the requests. If a run fails, only its
-// findings are lost: the endpoints remain due.
+// Package rounds periodically probes the live catalogue's due endpoints and stores the findings
+// (docs/adr/0030-health-of-endpoints.md). Each run probes a portion of the due endpoints. The package schedules the
+// probes and limits concurrency to one probe per host. Package health interprets the findings, and package smart
+// performs the requests. If a run fails, only its findings are lost, and the endpoints remain due.
 package rounds
 
 import (
@@ -33,29 +33,30 @@ type Catalog struct {
 	Endpoints []health.Endpoint // active endpoints
 }
 
-// Records stores the health of endpoints, and the lease that a run holds.
+// Records stores endpoint health and the lease that a run holds.
 type Records interface {
 	// Begin acquires the lease until the given time and returns the run's number. It returns fault.Conflict if another
 	// process holds the lease.
 	Begin(ctx context.Context, now, until time.Time) (run int64, err error)
 	// Records returns all of a mode's records.
 	Records(ctx context.Context, mode string) ([]health.Record, error)
-	// SaveRecord replaces revision r.Rev, or creates the record if r.Rev is 0. It returns fault.Conflict if the stored
-	// revision differs.
+	// SaveRecord replaces the stored record at revision r.Rev, or creates the record if r.Rev is 0. It returns
+	// fault.Conflict if the stored revision differs.
 	SaveRecord(ctx context.Context, r health.Record) error
-	// Forget removes an endpoint's record, provided that its revision is the one read, and the endpoint's discovered
-	// URLs. It returns fault.Conflict if the stored revision differs.
+	// Forget removes an endpoint's record and its discovered URLs. It returns fault.Conflict if the stored revision
+	// differs from the revision that was read.
 	Forget(ctx context.Context, r health.Record) error
 	// SaveDiscoveredURLs replaces an endpoint's discovered URLs.
 	SaveDiscoveredURLs(ctx context.Context, s health.DiscoveredURLs) error
-	// Pointer returns the Pointer to the mode's current summary. If the mode has no summary, only the Pointer's mode is
-	// set.
+	// Pointer returns the Pointer to the mode's current summary. If the mode doesn't have a summary, only the Pointer's
+	// mode is set.
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
-	// MovePointer replaces revision p.Rev. It returns fault.Conflict if the stored revision differs.
+	// MovePointer replaces the stored pointer at revision p.Rev. It returns fault.Conflict if the stored revision
+	// differs.
 	MovePointer(ctx context.Context, p health.Pointer) error
 }
 
-// Prober checks, within the deadline of ctx, whether patients could sign in at a server.
+// Prober checks whether patients could sign in at a server. The check ends by the deadline of ctx.
 type Prober interface {
 	Probe(ctx context.Context, e health.Endpoint) health.Finding
 }
@@ -65,8 +66,8 @@ type Prober interface {
 type Observer interface {
 	// Failing reports whether the most recent token requests all failed because of the server.
 	Failing(ctx context.Context, token string) (bool, error)
-	// Answered counts the token requests since the given time, at most an hour ago, that returned a token or definitely
-	// rejected a grant.
+	// Answered counts the token requests since the given time that returned a token or definitely rejected a grant. The
+	// given time is at most an hour ago.
 	Answered(ctx context.Context, token string, since time.Time) (int, error)
 }
 
@@ -84,7 +85,7 @@ type Deps struct {
 	Now    func() time.Time
 }
 
-// Rounds probes endpoints. Between runs, it caches the rows that it has read. The run's number shows whether another
+// Rounds probes endpoints. It caches the rows that it has read between runs. The run number shows whether another
 // process has run in the meantime.
 type Rounds struct {
 	Deps
@@ -94,7 +95,7 @@ type Rounds struct {
 	states map[string]*modeState // cached state by mode
 }
 
-// modeState is the cached state of one mode.
+// modeState is the cached state for one mode.
 type modeState struct {
 	mode       string
 	catalog    Catalog
@@ -118,7 +119,7 @@ func New(d Deps) *Rounds {
 // longest is the maximum duration of a run without a deadline.
 const longest = 50 * time.Second
 
-// Run probes due endpoints and finishes before the deadline of ctx. It adds its results to the log line of ctx. An
+// Run probes due endpoints and finishes before the deadline of ctx. It adds its results to the log line in ctx. An
 // error indicates an internal failure and does not affect any endpoint's record.
 func (r *Rounds) Run(ctx context.Context) error {
 	if !r.mu.TryLock() {

@@ -159,8 +159,8 @@ func TestRunRecordsFailuresWhenNoServerEverResponded(t *testing.T) {
 	})
 }
 
-// TestRunPreventsConcurrentRuns checks that, before probing, a process reads the rows that another process has written.
-// It also checks that two processes never probe at the same time.
+// TestRunPreventsConcurrentRuns checks that a process reads another process's rows before it starts probing. It also
+// checks that two processes never probe at the same time.
 func TestRunPreventsConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -183,8 +183,8 @@ func TestRunPreventsConcurrentRuns(t *testing.T) {
 	})
 }
 
-// TestRunSkipsRemainingEndpointsOfUnresponsiveHost checks that a run skips an unresponsive host after two of the host's
-// endpoints, rather than waiting for each of the host's hundreds of tenants.
+// TestRunSkipsRemainingEndpointsOfUnresponsiveHost checks that a run gives up on an unresponsive host after probing two
+// of the host's endpoints. The host has hundreds of tenants.
 func TestRunSkipsRemainingEndpointsOfUnresponsiveHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -312,8 +312,8 @@ func TestRunKeepsStateAfterInternalFailure(t *testing.T) {
 	}
 }
 
-// TestRunWritesSummaryAfterChange checks that a summary is written after a state change, at most every five minutes.
-// Without a state change, a summary is written once an hour if there were probes.
+// TestRunWritesSummaryAfterChange checks that a state change causes a new summary, at most once every five minutes.
+// Without a state change, a summary is written once an hour if any probes ran.
 func TestRunWritesSummaryAfterChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -127,7 +127,7 @@ func (w *world) rounds() *rounds.Rounds {
 	})
 }
 
-// visit executes one run with the time limit that Lambda sets.
+// visit executes a single run with the time limit that Lambda sets.
 func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)

@@ -19,16 +19,16 @@ import (
 const (
 	// savesAtOnce is the maximum number of findings stored concurrently.
 	savesAtOnce = 8
-	// observedFor is the period for which real connections' results are considered.
+	// observedFor is the period over which real connections' results are considered.
 	observedFor = time.Hour
-	// summarizeEvery is the minimum time between two summaries of a mode. If only probe times have changed, the next
-	// summary is written after confirmEvery.
+	// summarizeEvery is the minimum time between two summaries for a mode. If only probe times have changed, the next
+	// summary waits for confirmEvery instead.
 	summarizeEvery = 5 * time.Minute
 	confirmEvery   = time.Hour
 )
 
-// write stores a run's findings. If storing a finding fails, write still stores the other findings, and the affected
-// endpoint remains due.
+// write stores a run's findings. If write fails to store a finding, it still stores the other findings, and the
+// affected endpoint remains due.
 func (r *Rounds) write(ctx context.Context, results []result) error {
 	var (
 		group    errgroup.Group
@@ -105,7 +105,7 @@ func (r *Rounds) keep(ctx context.Context, one result) (health.Record, error) {
 	return next, nil
 }
 
-// observe reads the results of real connections that supplement a finding.
+// observe reads the real connections' results that supplement a finding.
 func (r *Rounds) observe(ctx context.Context, one result) (health.Observed, error) {
 	var seen health.Observed
 	token, since := one.found.Token, one.ended.Add(-observedFor)
@@ -168,7 +168,7 @@ func (r *Rounds) publish(ctx context.Context, w *modeState, now time.Time) error
 	case p.Version == "" && made.Len() == 0, p.States == states && now.Sub(p.MadeAt) < confirmEvery:
 		return nil
 	case p.Version != "" && made.Version(p.MadeAt) == p.Version:
-		return nil // no endpoint has been probed since
+		return nil // no endpoint has been probed since then
 	}
 	p.Version, p.States, p.MadeAt = made.Version(now), states, now
 	if err := r.Put(ctx, health.ObjectName(w.mode, p.Version), made.Bytes()); err != nil {

@@ -1,5 +1,5 @@
-// Package view renders a connection as JSON for its organisation (docs/openapi.yaml). The package is separate because
-// several endpoints return the record and package connection does not depend on JSON.
+// Package view renders a connection as JSON for the connection's organisation (docs/openapi.yaml). The package is
+// separate because several endpoints return the record and package connection does not depend on JSON.
 package view
 
 import (
@@ -23,7 +23,7 @@ type Connection struct {
 	ConsentExpiresAt string            `json:"consent_expires_at,omitempty"` // RFC 3339
 }
 
-// Of returns the JSON record of c.
+// Of returns the JSON record for c.
 func Of(c connection.Connection) Connection {
 	return Connection{
 		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID,

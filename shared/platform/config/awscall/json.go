@@ -37,8 +37,8 @@ func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operatio
 }
 
 // refusal parses an error response. The error type may be prefixed with the service's namespace (AWS JSON 1.1 protocol,
-// "Operation error serialization"). The returned error contains nothing else from the response, because responses may
-// contain secrets.
+// "Operation error serialization"). The returned error doesn't contain any other part of the response, because
+// responses may contain secrets.
 func refusal(status int, answer []byte) error {
 	var said struct {
 		Type    string `json:"__type"`

@@ -1,6 +1,6 @@
 // Package awsparam reads parameters from SSM Parameter Store, such as the public base URL, which the template stores
 // there. The package is separate from package config so that only functions that read parameters link it. awsparam
-// caches nothing: callers read each parameter once per cold start.
+// doesn't cache parameters: callers read each parameter once per cold start.
 package awsparam
 
 import (

@@ -1,5 +1,5 @@
 // Package jws verifies and signs JSON Web Signatures in compact form (RFC 7515 section 7.1), using go-jose. A Verifier
-// accepts a fixed set of algorithms, which neither a token nor a key can extend (RFC 8725 section 3.1).
+// accepts a fixed set of algorithms. Tokens and keys can't extend this set (RFC 8725 section 3.1).
 package jws
 
 import (
@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FlawError is the reason for rejecting a token: a stable word that contains no part of the token.
+// FlawError is the reason for rejecting a token. It is a stable word and doesn't contain any part of the token.
 type FlawError string
 
 // Reasons for rejecting a token, all of type FlawError.
@@ -31,7 +31,7 @@ const (
 // Error implements error.
 func (f FlawError) Error() string { return "signed token: " + string(f) }
 
-// Verifier accepts tokens of at most MaxBytes that are signed with one of its algorithms.
+// Verifier accepts tokens of at most MaxBytes. Tokens must be signed with one of its algorithms.
 type Verifier struct {
 	Algorithms []jose.SignatureAlgorithm // a subset of RS256, RS384, ES256 and ES384
 	MaxBytes   int
@@ -46,7 +46,8 @@ type Token struct {
 	algorithm jose.SignatureAlgorithm
 }
 
-// Parse parses a token without verifying its signature. It returns a FlawError for a token that no key could verify.
+// Parse parses a token without verifying its signature. It returns a FlawError for a token that can't be verified with
+// any key.
 func (v Verifier) Parse(token secret.Text) (Token, error) {
 	text := token.Reveal()
 	parts := strings.SplitN(text, ".", 6)
@@ -85,8 +86,8 @@ func object(part string) (map[string]any, bool) {
 	return read, err == nil && isEncoded(part) && json.Unmarshal(text, &read) == nil && read != nil
 }
 
-// Verify returns the payload of a token signed by one of keys. It tries only keys with the token's key ID, or all keys
-// if the token has no key ID. The error is a FlawError.
+// Verify returns the payload of a token that is signed by one of keys. It tries only keys with the token's key ID. If
+// the token has no key ID, it tries all keys. The error is a FlawError.
 func (t Token) Verify(keys Keys) ([]byte, error) {
 	flaw := ErrUnknownKey
 	for _, key := range keys.known {
@@ -104,7 +105,8 @@ func (t Token) Verify(keys Keys) ([]byte, error) {
 	return nil, flaw
 }
 
-// VerifyWith returns the payload of a token signed with the private key that belongs to key. The error is a FlawError.
+// VerifyWith returns the payload of a token that is signed with the private key belonging to key. The error is a
+// FlawError.
 func (t Token) VerifyWith(key crypto.PublicKey) ([]byte, error) {
 	if !fits(t.algorithm, key) {
 		return nil, ErrForged

@@ -67,8 +67,8 @@ func fits(algorithm jose.SignatureAlgorithm, key crypto.PublicKey) bool {
 	return false
 }
 
-// jwk declares the members of a public key that this package uses (RFC 7517 section 4, RFC 7518 section 6). Other
-// members, such as certificates, are ignored, because invalid ones would make go-jose reject the key.
+// jwk declares the public key members that this package uses (RFC 7517 section 4, RFC 7518 section 6). It ignores other
+// members, such as certificates, because an invalid member would make go-jose reject the key.
 type jwk struct {
 	Type      string          `json:"kty"`
 	KeyID     string          `json:"kid"`
@@ -82,8 +82,8 @@ type jwk struct {
 	Private   json.RawMessage `json:"d,omitempty"`
 }
 
-// parseKey parses a public key. It rejects a key published along with its private part, because signatures with such a
-// key prove nothing.
+// parseKey parses a public key. It rejects a key that was published together with its private part, because a signature
+// with such a key doesn't prove anything.
 func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	var read jwk
 	if json.Unmarshal(raw, &read) != nil || read.Private != nil {
@@ -96,8 +96,8 @@ func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	return key, err == nil && key.UnmarshalJSON(document) == nil
 }
 
-// padded returns a coordinate padded to its curve's full length (RFC 7518 section 6.2.1.2). Some servers omit leading
-// zeros or add an extra zero.
+// padded returns a coordinate, padded to the full length for its curve (RFC 7518 section 6.2.1.2). Some servers omit
+// leading zeros or add an extra zero.
 func padded(coordinate, curve string) string {
 	size := map[string]int{"P-256": 32, "P-384": 48}[curve]
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(coordinate, "="))

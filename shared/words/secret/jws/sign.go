@@ -11,7 +11,7 @@ import (
 )
 
 // Sign returns a token with the given claims, signed by key. header is added to the token's header, which also contains
-// alg. The private key may be remote, for example in KMS: key.Sign receives a digest and returns ECDSA signatures in
+// alg. The private key may be remote, for example in KMS. key.Sign receives a digest and returns ECDSA signatures in
 // ASN.1.
 func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.HeaderKey]any,
 	claims any,
