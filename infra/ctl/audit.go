@@ -138,7 +138,7 @@ func (s session) verified(ctx context.Context, chain func() (string, error), fil
 	return audit.VerifyExport(bytes.NewReader(text), told...)
 }
 
-// brokenChainError reports a broken audit chain and prints the position at which the chain breaks.
+// brokenChainError reports a broken audit chain and prints the position of the first broken link.
 type brokenChainError struct{ report audit.Report }
 
 func (u *brokenChainError) Error() string {
@@ -147,7 +147,7 @@ func (u *brokenChainError) Error() string {
 
 func (u *brokenChainError) shown() any { return u.report }
 
-// heads is a repeatable flag for chain heads.
+// heads is a flag that collects chain heads. The flag may be repeated.
 type heads []audit.Head
 
 // String implements flag.Value.

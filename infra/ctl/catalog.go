@@ -127,7 +127,7 @@ func rollbackCatalog(flags *flag.FlagSet) action {
 	}
 }
 
-// publicationShown returns the printed form of a publication's outcome.
+// publicationShown returns the printed form of a publication's result.
 func publicationShown(out publish.Outcome) map[string]any {
 	shown := map[string]any{
 		"live": out.Live, "published": out.Published, "diff": out.Diff, "endpoint_rows": out.Rows,

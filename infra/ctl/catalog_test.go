@@ -34,7 +34,7 @@ func writeList(t *testing.T, names ...string) string {
 	return path
 }
 
-// imported imports a list of institutions in live mode and returns the command's output.
+// imported imports a list of institutions in live mode and returns the command output.
 func imported(t *testing.T, outputs string, names ...string) map[string]any {
 	t.Helper()
 	return mustPrint(t, outputs, "catalog import -format lantern-ndjson -mode live -file "+writeList(t, names...))
@@ -129,7 +129,7 @@ func TestCatalogCommandsImportPublishAndOverrideRecords(t *testing.T) {
 	}
 }
 
-// mustPrint runs a command that must succeed and returns the command's output.
+// mustPrint runs a command, fails the test if the command fails, and returns its output.
 func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	t.Helper()
 	printed, err := ctl(t, outputs, strings.Fields(line)...)
@@ -139,7 +139,7 @@ func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	return printed
 }
 
-// An operator must separately confirm a source's shrunken list and a mode's large loss of institutions.
+// An operator must confirm separately that a source's list may shrink and that a mode may lose many institutions.
 func TestCatalogImportHoldsLargeRemovalForConfirmation(t *testing.T) {
 	outputs := newStack(t)
 	names := make([]string, 0, 40)

@@ -82,8 +82,8 @@ func departuresShown(all []operator.EndpointDepartures, limit int) []map[string]
 	return rows
 }
 
-// bundlesShown returns the printed form of bundles, each with its first endpoint. Nothing is fetched from a bundle's
-// URL until an operator creates a source for the bundle.
+// bundlesShown returns the printed form of bundles. Each bundle is printed with its first endpoint. The service fetches
+// nothing from a bundle's URL until an operator creates a source for the bundle.
 func bundlesShown(mode string, all []operator.Bundle, limit int) []map[string]any {
 	rows := make([]map[string]any, 0, min(len(all), limit))
 	for _, b := range all[:min(len(all), limit)] {

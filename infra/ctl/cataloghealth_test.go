@@ -25,8 +25,8 @@ const (
 	newID  = "e5000000-0000-4000-8000-000000000003"
 )
 
-// fareIn publishes three endpoints: a healthy one whose discovery document refers to a foreign host, an unreachable
-// one, and one that has not been probed.
+// fareIn publishes three endpoints. One is healthy but its discovery document refers to a foreign host, one is
+// unreachable, and one has not been probed.
 func fareIn(t *testing.T, in stored) {
 	t.Helper()
 	made := record.Catalog{Endpoints: map[string]record.Endpoint{}}
@@ -85,7 +85,7 @@ func TestCatalogHealthFiltersEndpointsByStatusAndCause(t *testing.T) {
 		!strings.Contains(told, "endpoint approve -id "+wellID) {
 		t.Errorf("abroad: %v", abroad)
 	}
-	// Hosts that an operator has already pinned are not reported again.
+	// The report omits hosts that an operator has already pinned.
 	expect.NoError(t, store.Portals(in.control).SaveEndpoint(t.Context(),
 		catalog.Endpoint{ID: wellID, Mode: "live", Pins: catalog.Pins{Token: "https://login.example"}}))
 	if got := done("catalog", "health", "-mode", "live", "-abroad")["abroad"]; fmt.Sprint(got) != "[]" {

@@ -81,7 +81,7 @@ func refuseHosts(flags *flag.FlagSet) action {
 	}
 }
 
-// hostsShown adds the hosts that await approval to shown. Hosts with the most servers come first.
+// hostsShown adds the hosts awaiting approval to shown, sorted by number of servers in descending order.
 func hostsShown(shown map[string]any, waiting []compose.Wait, choice *operator.HostChoice, limit int) map[string]any {
 	waiting = slices.DeleteFunc(slices.Clone(waiting), func(w compose.Wait) bool { return !choice.Has(w) })
 	if len(waiting) == 0 {

@@ -25,7 +25,7 @@ func ccdaCommands() []command {
 	}}
 }
 
-// convertDocuments prints the resources converted from documents, one per line, and writes the report to standard
+// convertDocuments prints the resources converted from the documents, one per line, and writes the report to standard
 // error.
 func convertDocuments(flags *flag.FlagSet) action {
 	report := flags.String("report", "", "`file` for the report (default: standard error)")
@@ -65,11 +65,12 @@ func (s session) reportTo(file string, report ccda.Report) error {
 	return nil
 }
 
-// memoryGoal is the memory use, in bytes, above which the garbage collector runs more often, regardless of CPU cost.
+// memoryGoal is the memory use, in bytes, above which the garbage collector runs more often, whatever the CPU cost.
 // Converting a 50 MB document must take less than 200 MB, including the program's own memory.
 const memoryGoal = 150 << 20
 
-// convertFiles prints the resources of every file that can be converted and then reports the files that can't.
+// convertFiles prints the resources from every file that can be converted and then reports the files that can't be
+// converted.
 func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 	debug.SetGCPercent(50) // converting a 50 MB document needs several times its size
 	debug.SetMemoryLimit(memoryGoal)
@@ -93,7 +94,7 @@ func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 	return report, errors.Join(err, lines.Flush(), invalid)
 }
 
-// differentError reports that two conversions differ, and prints their differences.
+// differentError reports that two conversions differ and prints their differences.
 type differentError struct{ found clinical.Difference }
 
 func (d *differentError) Error() string {
@@ -119,7 +120,7 @@ func compareFiles(before, after string) (any, error) {
 	return found, nil
 }
 
-// factsIn returns the facts in a file, which holds either resources or a document to convert.
+// factsIn returns the facts in a file. The file contains either resources or a document to convert.
 func factsIn(file string) ([]clinical.Fact, error) {
 	content, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {

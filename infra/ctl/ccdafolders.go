@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/ctl/clinical"
 )
 
-// differentFoldersError reports that two folders of conversions differ, and prints a summary of their differences.
+// differentFoldersError reports that two folders of conversions differ and prints a summary of the differences.
 type differentFoldersError struct{ found *clinical.Summary }
 
 func (d *differentFoldersError) Error() string {
@@ -21,7 +21,7 @@ func (d *differentFoldersError) Error() string {
 
 func (d *differentFoldersError) shown() any { return d.found }
 
-// compare compares two files, or the files with the same names in two folders.
+// compare compares two files, or the files with matching names in two folders.
 func compare(before, after string) (any, error) {
 	first, second := isFolder(before), isFolder(after)
 	switch {
@@ -39,8 +39,8 @@ func isFolder(path string) bool {
 	return err == nil && found.IsDir()
 }
 
-// compareFolders counts the differences between files with the same name in two folders. The files may be documents or
-// resources.
+// compareFolders counts the differences between files with matching names in two folders. The files may contain
+// documents or resources.
 func compareFolders(before, after string) (any, error) {
 	first, err := documentsIn(before)
 	if err != nil {
@@ -78,7 +78,7 @@ func compareFolders(before, after string) (any, error) {
 }
 
 // documentsIn lists a folder's documents (*.xml) and resource files (*.ndjson) by base name without extension. It
-// returns an error if the folder contains no such files, or if a document and a resource file share a name.
+// returns an error if the folder does not contain any such files, or if a document and a resource file share a name.
 func documentsIn(folder string) (map[string]string, error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {

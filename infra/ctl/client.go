@@ -163,7 +163,8 @@ func removeClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientOwnerFlags adds the flags that select a client's owner. It rejects a mode for a shared client.
+// clientOwnerFlags adds the flags that select a client's owner. It returns an error if a mode is given for a shared
+// client.
 func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	owned := ownerFlags(flags)
 	return func() (org.Tenant, error) {
@@ -180,11 +181,11 @@ func secretFlag(flags *flag.FlagSet) *string {
 		"for client_secret_*: `file` with the client secret, - for standard input")
 }
 
-// maxSecretFile limits a secret file's size in bytes. Package operator validates the secret itself.
+// maxSecretFile is the maximum size of a secret file, in bytes. Package operator validates the secret itself.
 const maxSecretFile = 64 << 10
 
 // readSecret reads the file that a flag names and trims trailing line breaks. Its errors do not repeat the file name,
-// because someone may have passed the secret itself by mistake.
+// because the operator may have passed the secret itself by mistake.
 func readSecret(input io.Reader, name, file string) (secret.Text, error) {
 	if file == "" {
 		return secret.Text{}, nil

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stored reads the stack's rows in the same way as the stack's functions.
+// stored reads the stack's rows the same way that the stack's functions do.
 type stored struct {
 	config  aws.Config
 	outputs map[string]string
@@ -59,7 +59,8 @@ func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.Clien
 	return found, string(plain)
 }
 
-// audited returns the actions and targets in a tenant's audit rows, in order. The zero tenant selects the shared rows.
+// audited returns the actions and targets from a tenant's audit rows, in order. The zero tenant selects the shared
+// rows.
 func (s stored) audited(t *testing.T, tenant org.Tenant) []string {
 	t.Helper()
 	all, next, err := wiring.AuditLog(s.config, s.outputs).List(t.Context(), tenant.OrgID, 0, 100)
@@ -84,7 +85,7 @@ func writeFile(t *testing.T, content string) string {
 	return file
 }
 
-// shows reports whether text contains the secret, either in plain text or base64-encoded at any offset.
+// shows reports whether text contains the secret, either in plain text or in base64 at any offset.
 func shows(text, secret string) bool {
 	if strings.Contains(text, secret) {
 		return true
@@ -140,7 +141,7 @@ func TestClientSecretIsEncryptedAndNeverPrinted(t *testing.T) {
 			t.Errorf("%v was accepted", refused)
 		}
 	}
-	// The record excludes everything that the test itself reads from here on.
+	// From here on, the recording excludes everything that the test itself reads.
 	record := strings.Join(seen, "\n") + sent.all()
 	for _, secret := range []string{first, second} {
 		if shows(record, secret) {

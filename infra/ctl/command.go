@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// command is a ctl command. Its help text is generated from these fields; docs/operate/ctl.md adds effects and
-// warnings.
+// command is a ctl command. Its help text is generated from these fields. The document docs/operate/ctl.md adds effects
+// and warnings.
 type command struct {
 	name     string   // the command's name, one to three words
-	flags    string   // flags as the help shows them, one line per form
+	flags    string   // flags as shown in the help, one line per form
 	help     string   // one-line description
 	needs    []string // required flags
 	offline  bool     // runs without a stack or opens one itself (session.open)
@@ -21,8 +21,8 @@ type command struct {
 	declare  func(flags *flag.FlagSet) action
 }
 
-// action runs a command after the command's flags are parsed. It returns the result to print, or nil if the action has
-// already printed its result.
+// action runs a command after its flags have been parsed. It returns the result to print, or nil if it has already
+// printed the result.
 type action func(ctx context.Context, s session) (any, error)
 
 // synopsis returns the command's syntax, one line per form.
@@ -90,7 +90,7 @@ func (r registry) find(words []string) (command, error) {
 // mostWords is the maximum number of words in a command's name.
 const mostWords = 3
 
-// help returns the help text for all commands, for the commands that share a first word, or for one command.
+// help returns the help text for all commands, for the commands that share a first word, or for a single command.
 func (r registry) help(words []string) (string, error) {
 	if len(words) == 0 {
 		return r.overview(), nil
@@ -151,7 +151,7 @@ func (r registry) listing() string {
 
 func asks(word string) bool { return slices.Contains([]string{"help", "-h", "-help", "--help"}, word) }
 
-// likely returns a "did you mean" question if a known word is similar enough.
+// likely returns a "did you mean" question if the input is similar enough to a known word.
 func likely(word string, known []string) string {
 	nearest := slices.MinFunc(known, func(a, b string) int { return cmp.Compare(distance(word, a), distance(word, b)) })
 	if distance(word, nearest) > max(2, len(word)/3) {
@@ -160,7 +160,8 @@ func likely(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", nearest)
 }
 
-// distance returns the edit distance between two words: the minimum number of letters to insert, delete or replace.
+// distance returns the edit distance between two words. The distance is the minimum number of letters to insert, delete
+// or replace.
 func distance(one, other string) int {
 	row := make([]int, len(other)+1)
 	for j := range row {

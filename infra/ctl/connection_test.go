@@ -32,7 +32,7 @@ const (
 	privateKey      = "place-of-a-file"
 )
 
-// patients stores an organisation's connections and exports in the same way as the functions.
+// patients stores an organisation's connections and exports the same way that the functions do.
 type patients struct {
 	stored
 
@@ -40,7 +40,7 @@ type patients struct {
 	endpoint string
 }
 
-// table returns the name of a table that the stack's outputs omit because operators do not use the table.
+// table returns the name of a table that is missing from the stack's outputs because operators do not use it.
 func (p patients) table(name string) string {
 	return strings.Replace(p.outputs["WorkTable"], "Work", name, 1)
 }
@@ -53,7 +53,7 @@ func (p patients) tables() (store.Conclusions, store.Register) {
 		store.NewRegister(p.work(), links)
 }
 
-// connect creates a connection, lets set change it, stores it, and returns its ID.
+// connect creates a connection, applies set to it, stores it, and returns its ID.
 func (p patients) connect(t *testing.T, set func(c *connection.Connection)) string {
 	t.Helper()
 	now := time.Now()
@@ -82,8 +82,8 @@ func (p patients) connect(t *testing.T, set func(c *connection.Connection)) stri
 	return c.ID
 }
 
-// export stores an export task and the task's event. The end function sets the task's final state; if end is nil, the
-// task stays pending.
+// export stores an export task and its event. The end function sets the task's final state. If end is nil, the task
+// stays pending.
 func (p patients) export(t *testing.T, id string, end func(task export.Task) (export.Task, webhook.Event)) string {
 	t.Helper()
 	_, register := p.tables()
@@ -124,7 +124,7 @@ func withPatients(t *testing.T) (string, *recording, patients) {
 	}
 }
 
-// matter runs a command for the organisation and returns the command's output. The test fails if the output contains
+// matter runs a command for the organisation and returns the command output. It fails the test if the output contains
 // private data.
 func (p patients) matter(t *testing.T, outputs string, args ...string) (string, error) {
 	t.Helper()
@@ -140,7 +140,7 @@ func (p patients) matter(t *testing.T, outputs string, args ...string) (string, 
 	return out.String(), err
 }
 
-// tells runs a command and checks that the command's output contains all of the given texts.
+// tells runs a command and checks that the output contains all of the given texts.
 func (p patients) tells(t *testing.T, outputs string, args []string, want ...string) {
 	t.Helper()
 	printed, err := p.matter(t, outputs, args...)
@@ -283,7 +283,7 @@ func TestExportShowExplainsFailure(t *testing.T) {
 	}
 }
 
-// damage makes a row's attribute unreadable.
+// damage makes an attribute of a row unreadable.
 func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 	t.Helper()
 	_, err := dynamodb.NewFromConfig(p.config).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{

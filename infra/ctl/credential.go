@@ -169,7 +169,7 @@ func keyCommands() []command {
 	}}
 }
 
-// showKeys prints our client's public keys in the form that health systems accept.
+// showKeys prints our client's public keys in the format that health systems accept.
 func showKeys(flags *flag.FlagSet) action {
 	rsa := flags.Bool("rsa", false, "print only RSA keys, for platforms that accept no other keys")
 	return func(ctx context.Context, s session) (any, error) { return s.ClientKeys.PublicKeys(ctx, *rsa) }

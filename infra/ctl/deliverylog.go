@@ -65,7 +65,7 @@ func listDeliveries(flags *flag.FlagSet) action {
 	})
 }
 
-// showDelivery prints one delivery with all of its attempts, including each attempt's request and response.
+// showDelivery prints a delivery and all of its attempts, including the request and response of each attempt.
 func showDelivery(flags *flag.FlagSet) action {
 	id := flags.String("delivery", "", "delivery `id`, from webhook log")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {

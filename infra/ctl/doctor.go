@@ -15,7 +15,7 @@ func doctorCommands() []command {
 	}}
 }
 
-// finding is a check's result. A check also returns a finding for anything that could not be inspected.
+// finding is the result of a check. A check also returns a finding for anything that it could not inspect.
 type finding struct {
 	Check string `json:"check"`
 	State string `json:"state"` // "ok", "wrong" or "not_seen"
@@ -31,13 +31,13 @@ func amiss(do, what string, args ...any) finding {
 	return finding{State: "wrong", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// notInspected returns a finding for something that could not be inspected. The do argument states the remedy.
+// notInspected returns a finding for something that could not be inspected. The do argument describes the remedy.
 func notInspected(do, what string, args ...any) finding {
 	return finding{State: "not_seen", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// check is one of doctor's named checks. Checks that use the operator's rules depend on the stack outputs and the
-// hashing secret, which other checks verify.
+// check is one of doctor's named checks. A check that uses the operator's rules needs the stack outputs and the hashing
+// secret. Other checks verify those inputs.
 type check struct {
 	name    string
 	byRules bool
@@ -88,7 +88,7 @@ func examine(*flag.FlagSet) action {
 	}
 }
 
-// failedCheckError reports that a check failed, and prints the check's findings.
+// failedCheckError reports that a check failed and prints the findings.
 type failedCheckError struct{ found any }
 
 func (*failedCheckError) Error() string {

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// newPublisher starts a service that publishes a key, and returns its stack's outputs. Tests can adjust the service's
-// clock error, in seconds, and its response status.
+// newPublisher starts a service that publishes a key and returns the outputs of the service's stack. Tests can adjust
+// the service's clock error, in seconds, and its response status.
 func newPublisher(t *testing.T) (outputs string, skew *atomic.Int64, status *atomic.Int64) {
 	t.Helper()
 	skew, status = &atomic.Int64{}, &atomic.Int64{}
@@ -36,7 +36,7 @@ func newPublisher(t *testing.T) (outputs string, skew *atomic.Int64, status *ato
 	return newStackAt(t, server.URL+"/v1"), skew, status
 }
 
-// examined runs doctor and returns the command's output and exit code.
+// examined runs doctor and returns its output and exit code.
 func examined(t *testing.T, outputs string) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -44,8 +44,8 @@ func examined(t *testing.T, outputs string) (string, int) {
 	return out.String(), exitCode(err)
 }
 
-// TestDoctorReportsRemediesAndSkippedChecks introduces faults in turn and checks that doctor detects each fault and
-// reports its remedy.
+// TestDoctorReportsRemediesAndSkippedChecks introduces one fault after another and checks that doctor detects each
+// fault and reports its remedy.
 func TestDoctorReportsRemediesAndSkippedChecks(t *testing.T) {
 	outputs, skew, status := newPublisher(t)
 	do := doer(t, outputs)
@@ -120,7 +120,8 @@ func (s stored) tamper(t *testing.T, id, who string) {
 
 const deadID = "c0000000-0000-4000-8000-0000000000dd"
 
-// die sends a dead letter that refers to a row to the dead-letter queue named by which: Export, Delivery or Refresh.
+// die sends a dead letter to the dead-letter queue named by which. The letter refers to a row, and the queue is Export,
+// Delivery or Refresh.
 func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	t.Helper()
 	body, err := due.Item{

@@ -103,8 +103,8 @@ func failForHours(t *testing.T, outputs string) {
 	}
 }
 
-// TestDoctorQueriesCloudWatchAndSES covers CloudWatch alarms and the SES sandbox, which the embedded AWS does not
-// provide.
+// TestDoctorQueriesCloudWatchAndSES covers CloudWatch alarms and the SES sandbox, which the embedded AWS server does
+// not provide.
 func TestDoctorQueriesCloudWatchAndSES(t *testing.T) {
 	newPublisher(t)
 	quota, alarms := "", `<member><AlarmName>ctl-ExportDeadLetters</AlarmName></member>`
@@ -150,7 +150,7 @@ func TestDoctorQueriesCloudWatchAndSES(t *testing.T) {
 	}
 }
 
-// pass forwards a request to the embedded AWS.
+// pass forwards a request to the embedded AWS server.
 func pass(w http.ResponseWriter, r *http.Request, to string, body []byte) {
 	on, err := http.NewRequestWithContext(r.Context(), r.Method, to+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failingFor is the time for which a webhook may fail before doctor reports the webhook. Redeploying a receiver causes
-// failures for several minutes.
+// failingFor is how long a webhook may fail before doctor reports it. Redeploying a receiver can cause failures for
+// several minutes.
 const failingFor = time.Hour
 
 func checkWebhooks(ctx context.Context, s session) []finding {
@@ -73,7 +73,8 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 	return found
 }
 
-// checkAudit verifies every audit chain and prints the chain heads, which the operator should store safely.
+// checkAudit verifies every audit chain and prints the chain heads. The operator should store the heads in a safe
+// place.
 func checkAudit(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {

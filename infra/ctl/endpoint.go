@@ -97,7 +97,7 @@ func createEndpoint(flags *flag.FlagSet) action {
 	}
 }
 
-// approvalFlags adds the flags that select which parts of a discovery are approved.
+// approvalFlags adds the flags that select which parts of a discovery result are approved.
 func approvalFlags(flags *flag.FlagSet) func() operator.Approval {
 	var origins texts
 	flags.Var(&origins, "origin", "the institution's `origin` from discovery; may be repeated")

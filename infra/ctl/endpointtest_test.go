@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// newService returns a stack whose base URL serves the sandbox and our public keys. It returns the path of the stack's
-// outputs file, the base URL, and the sandbox option that registers our keys.
+// newService returns a stack whose base URL serves the sandbox and our public keys. It returns the path of the outputs
+// file, the base URL, and the sandbox option that registers our keys.
 func newService(t *testing.T) (outputs, base, keys string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -60,7 +60,7 @@ func newService(t *testing.T) (outputs, base, keys string) {
 	return outputs, base, "jwks:" + base64.RawURLEncoding.EncodeToString(text)
 }
 
-// tested runs "endpoint test" and returns the results by step, the output and the error.
+// tested runs "endpoint test" and returns the result of each step, the output and the error.
 func tested(t *testing.T, outputs string, args ...string) (results map[string]string, printed string, err error) {
 	t.Helper()
 	var out bytes.Buffer

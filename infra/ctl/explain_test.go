@@ -29,7 +29,7 @@ func failureRows(t *testing.T) []explain.Failure {
 	return table.Failures()
 }
 
-// lineOf builds a log line from a row's fields.
+// lineOf builds a log line from the fields of a row.
 func lineOf(t *testing.T, row explain.Failure) string {
 	t.Helper()
 	fields := map[string]string{}
@@ -57,7 +57,7 @@ func lineOf(t *testing.T, row explain.Failure) string {
 	return string(line)
 }
 
-// explained runs explain on input. It uses a stack only if the folder or the arguments select one.
+// explained runs explain on input. It opens a stack only if the folder or the arguments select one.
 func explained(t *testing.T, input string, args ...string) (told []explain.Explanation, said string) {
 	t.Helper()
 	var out, about bytes.Buffer
@@ -78,8 +78,8 @@ func explained(t *testing.T, input string, args ...string) (told []explain.Expla
 	}
 }
 
-// TestExplainSuggestsValidCommandsForEachFailure checks every row in the table: the explanation, the links, and whether
-// ctl accepts the commands.
+// TestExplainSuggestsValidCommandsForEachFailure checks every row in the table. It checks the explanation and the
+// links, and it checks that ctl accepts the suggested commands.
 func TestExplainSuggestsValidCommandsForEachFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)
@@ -117,7 +117,7 @@ func TestExplainSuggestsValidCommandsForEachFailure(t *testing.T) {
 	}
 }
 
-// checkTaken checks that ctl accepts a command line, as far as this can be checked without a stack.
+// checkTaken checks that ctl accepts a command line, to the extent possible without a stack.
 func checkTaken(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)
@@ -139,7 +139,7 @@ func checkTaken(t *testing.T, line string) {
 	}
 }
 
-// TestExplainAdviceLinksToExistingDocuments checks that every path in the advice exists.
+// TestExplainAdviceLinksToExistingDocuments checks that every document path in the advice exists.
 func TestExplainAdviceLinksToExistingDocuments(t *testing.T) {
 	t.Parallel()
 	document, found := regexp.MustCompile(`docs/[\w/.-]+\.md`), 0
@@ -203,7 +203,7 @@ func TestExplainRunsWithoutStack(t *testing.T) {
 	if len(told) != 2 || strings.Count(said, "ctl: names are omitted: no stack: there is no local run here") != 1 {
 		t.Errorf("%d lines were explained, and said was %q", len(told), said)
 	}
-	// Explaining a line that reports no failure does not require a stack.
+	// Explaining a line that does not report a failure does not require a stack.
 	if told, said := explained(t, "Ready.\n"); len(told) != 0 ||
 		said != "ctl: 0 lines explained, 1 without a failure, 0 malformed\n" {
 		t.Errorf("%v, %q", told, said)
@@ -227,7 +227,7 @@ func TestExplainRunsWithoutStack(t *testing.T) {
 	}
 }
 
-// TestExplainPrintsEachExplanationImmediately covers make run's endless output.
+// TestExplainPrintsEachExplanationImmediately covers endless input such as the output of make run.
 func TestExplainPrintsEachExplanationImmediately(t *testing.T) {
 	t.Chdir(t.TempDir())
 	row := failureRows(t)[0]

@@ -8,15 +8,15 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names looks up the stack's names for organisations and endpoints. It opens the stack on the first lookup, because
-// make run may still be starting, and looks up each name once.
+// names looks up the names of organisations and endpoints in the stack. It opens the stack on the first lookup, because
+// make run may still be starting. It looks up each name only once.
 type names struct {
 	session session
 	isTried bool
-	known   map[string]string // by ID; "" if this stack has no name for the ID
+	known   map[string]string // by ID; "" if the stack has no name for the ID
 }
 
-// add adds names for the IDs in an explanation. If a name can't be looked up, add omits the name and reports the
+// add adds the names of the IDs in an explanation. If a name can't be looked up, add omits the name and reports the
 // omission.
 func (n *names) add(ctx context.Context, told explain.Explanation) {
 	tenant, err := tenantOf(told.Whose["org_id"], told.Whose["mode"])

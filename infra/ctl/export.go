@@ -70,8 +70,8 @@ func exportListed(e operator.Export) map[string]any {
 	return listed
 }
 
-// exportShown returns the operator's complete view of an export. The view includes counts, but never contents, links or
-// file locations.
+// exportShown returns the operator's complete view of an export. The view includes counts but never includes contents,
+// links or file locations.
 func exportShown(e operator.Export) map[string]any {
 	shown := exportListed(e)
 	shown["org_id"], shown["mode"], shown["do"] = e.Tenant.OrgID, e.Tenant.Mode, e.Do

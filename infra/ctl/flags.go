@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// usageError reports an invalid command line; the command did not run.
+// usageError reports an invalid command line. The command did not run.
 type usageError struct{ cause error }
 
 func (u *usageError) Error() string { return u.cause.Error() }
@@ -24,9 +24,9 @@ func misused(format string, args ...any) error {
 	return &usageError{cause: fmt.Errorf(format, args...)}
 }
 
-// parse parses a command's flags. Commands that accept operands receive the remaining arguments. Errors do not repeat
-// unexpected arguments, because an argument may be a secret whose flag is missing. If the user requests help, parse
-// returns flag.ErrHelp.
+// parse parses the flags of a command. Commands that accept operands receive the remaining arguments. Errors do not
+// repeat unexpected arguments, because an argument may be a secret whose flag is missing. If the user requests help,
+// parse returns flag.ErrHelp.
 func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args); err != nil {
@@ -39,7 +39,8 @@ func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	return refuseEmptyFlags(flags)
 }
 
-// refuseEmptyFlags returns an error if a flag's value is empty. Empty values usually come from unset shell variables.
+// refuseEmptyFlags returns an error if the value of any flag is empty. Empty values usually come from unset shell
+// variables.
 func refuseEmptyFlags(flags *flag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *flag.Flag) {
@@ -61,15 +62,15 @@ func needed(flags *flag.FlagSet, names ...string) error {
 	return nil
 }
 
-// given reports whether a flag was set, even to its default value.
+// given reports whether a flag was set on the command line, even to its default value.
 func given(flags *flag.FlagSet, name string) bool {
 	found := false
 	flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found
 }
 
-// naming adds a flag's name to an error about the flag's value. An ID's flag has the name of the ID's object; in
-// commands with only one kind of object, the flag is -id.
+// naming adds the flag's name to an error about its value. An ID flag is named after its object. In commands with only
+// one kind of object, the flag is -id.
 func naming(flags *flag.FlagSet, err error) error {
 	for _, name := range []string{fault.Of(err).Field, "id"} {
 		if fault.Of(err).Field != "" && flags.Lookup(name) != nil {
@@ -107,8 +108,8 @@ func forOrganisation(flags *flag.FlagSet,
 	}
 }
 
-// ownerFlags adds the flags that select an object's owner. Without -org, the object belongs to everyone and the owner
-// is the zero tenant.
+// ownerFlags adds the flags that select an object's owner. Without -org, the object is shared and the owner is the zero
+// tenant.
 func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err error) {
 	id := flags.String("org", "", "`id` of the owning organisation (default: shared by all organisations)")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
@@ -139,7 +140,7 @@ func modeOf(text string) (org.Mode, error) {
 	return mode, nil
 }
 
-// texts is a repeatable text flag.
+// texts is a text flag that may be repeated.
 type texts []string
 
 // String implements flag.Value.
@@ -154,7 +155,7 @@ func (t *texts) Set(value string) error {
 	return nil
 }
 
-// mayBeEmpty is a flag that also accepts an empty value, which resets a setting.
+// mayBeEmpty is a flag that also accepts an empty value. The empty value resets a setting.
 type mayBeEmpty struct {
 	said *string // nil if the flag was not given
 }

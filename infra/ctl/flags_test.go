@@ -40,7 +40,7 @@ func newWorld(t *testing.T, outputs string) world {
 	return w
 }
 
-// right returns valid values for all of a command's flags, so that only the flag under test has an invalid value.
+// right returns valid values for all flags of a command, so that only the flag under test has an invalid value.
 func (w world) right(command string) map[string]string {
 	tenant := map[string]string{"org": w.org, "mode": "test"}
 	with := func(base map[string]string, more ...string) map[string]string {
@@ -257,9 +257,9 @@ func TestOmittedFlagsPreserveStoredValues(t *testing.T) {
 	tenant := "-org " + w.org + " -mode test "
 	for line, want := range map[string]string{
 		"organisation set -org " + w.org:                  "-website",
-		"organisation emails -org " + w.org:               "", // without other flags, the command only prints them
+		"organisation emails -org " + w.org:               "", // without other flags, ctl only prints the settings
 		"credential set -public-id " + w.publicID:         "-add-redirect",
-		"webhook types " + tenant + "-id " + w.hook:       "", // without other flags, the command only prints them
+		"webhook types " + tenant + "-id " + w.hook:       "", // without other flags, ctl only prints the settings
 		"webhook url " + tenant + "-id " + w.hook:         "-url is required",
 		"webhook set " + tenant + "-id " + w.hook:         "-no-headers",
 		"endpoint rename -id " + w.endpoint:               "-name is required",

@@ -68,7 +68,7 @@ func TestUsageErrorSuggestsSimilarCommand(t *testing.T) {
 	}
 }
 
-// TestSynopsisMatchesFlags checks that each command's synopsis lists exactly the flags that the command parses.
+// TestSynopsisMatchesFlags checks that the synopsis of each command lists exactly the flags that the command parses.
 func TestSynopsisMatchesFlags(t *testing.T) {
 	t.Parallel()
 	word := regexp.MustCompile(`(?:^|[\s\[(])-([a-z-]+)`)
@@ -92,7 +92,7 @@ func TestSynopsisMatchesFlags(t *testing.T) {
 	}
 }
 
-// TestDocumentedCommandsExist checks that every ctl command in the documents' code spans and examples exists.
+// TestDocumentedCommandsExist checks that every ctl command in a code span or an example in the documents exists.
 func TestDocumentedCommandsExist(t *testing.T) {
 	t.Parallel()
 	all := commands()

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// serving returns the outputs of a stack whose service uses handler.
+// serving returns the outputs of a stack whose service is handler.
 func serving(t *testing.T, outputs string, handler http.HandlerFunc) string {
 	t.Helper()
 	service := httptest.NewServer(handler)

@@ -1,6 +1,7 @@
 // Command ctl is the operator's command line. It manages organisations, credentials, webhooks, institutions and our
-// registrations with them, and explains log lines. By default, ctl uses the local run described in .local/run.json. The
-// -stack flag selects the named stack on AWS; the -outputs flag selects the stack whose outputs a file contains:
+// registrations with institutions, and it explains log lines. By default, ctl uses the local run described in
+// .local/run.json. The -stack flag selects a stack on AWS by name. The -outputs flag selects a stack by a file that
+// contains its outputs:
 //
 //	go run ./infra/ctl organisation create -name "Alder Clinic App"
 //	go run ./infra/ctl -stack recordbridge organisation list
@@ -34,7 +35,7 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// exitCode returns the exit code for an error. Usage errors have a different exit code from other failures.
+// exitCode returns the exit code for an error. Usage errors have their own exit code.
 func exitCode(err error) int {
 	if err == nil {
 		return 0
@@ -49,7 +50,7 @@ func exitCode(err error) int {
 type streams struct {
 	input io.Reader // input for secrets and log lines
 	out   io.Writer // receives results
-	said  io.Writer // receives messages about the stack in use and omissions
+	said  io.Writer // receives omissions and messages about the stack in use
 }
 
 func run(ctx context.Context, args []string, s streams) error {
@@ -162,7 +163,7 @@ type printedError interface {
 	shown() any
 }
 
-// unfinishedError reports that an object was created but that a later step, such as writing the audit row, failed.
+// unfinishedError reports that an object was created but that a later step failed, such as writing the audit row.
 type unfinishedError struct {
 	result any
 	cause  error
@@ -176,8 +177,8 @@ func (u *unfinishedError) Unwrap() error { return u.cause }
 
 func (u *unfinishedError) shown() any { return u.result }
 
-// showing returns the result of a command that creates a secret. The secret is printed even if a later step fails,
-// because ctl can't show the secret again.
+// showing returns the result of a command that creates a secret. The command prints the secret even if a later step
+// fails, because ctl can't show the secret again.
 func showing(result any, made secret.Text, err error) (any, error) {
 	if err == nil || made.Empty() {
 		return result, err

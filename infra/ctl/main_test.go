@@ -23,21 +23,21 @@ import (
 // nowhere is a FHIR base URL that the network guard rejects without a network request (RFC 5737).
 const nowhere = "https://192.0.2.1/r4"
 
-// newStack serves an embedded AWS with the project's template and returns the path of the stack's outputs file. It sets
-// environment variables in the same way as an operator, so tests that call newStack must not run in parallel.
+// newStack starts an embedded AWS server with the project's template and returns the path of the stack's outputs file.
+// It sets environment variables as an operator would, so tests that call newStack must not run in parallel.
 func newStack(t *testing.T) string {
 	t.Helper()
 	return newStackAt(t, "")
 }
 
-// newStackAt is like newStack, for a service with the given base URL.
+// newStackAt is like newStack but takes the service's base URL.
 func newStackAt(t *testing.T, baseURL string) string {
 	t.Helper()
 	outputs, _ := newRecordedStack(t, baseURL)
 	return outputs
 }
 
-// recording records requests to the embedded AWS.
+// recording records requests to the embedded AWS server.
 type recording struct {
 	mu     sync.Mutex
 	sent   []byte
@@ -56,19 +56,18 @@ func (r *recording) note(t *testing.T, request *http.Request) {
 	r.sent = append(append(append(r.sent, request.Header.Get("X-Amz-Target")+" "...), body...), '\n')
 }
 
-// all returns the content of all requests recorded so far.
+// all returns the contents of all requests recorded so far.
 func (r *recording) all() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return string(r.sent)
 }
 
-// anyServer is a placeholder in the deployed template for the URL of a test's server. The server also runs on this
-// machine.
+// anyServer is a placeholder in the deployed template for the URL of a test server on this machine.
 const anyServer = "http://127.0.0.1:65535"
 
-// templates caches parsed templates by PublicBaseUrl, because parsing a template is slow. The cache needs no lock:
-// tests that use a stack do not run in parallel.
+// templates caches parsed templates by PublicBaseUrl, because parsing a template is slow. The cache does not need a
+// lock, because tests that use a stack do not run in parallel.
 var templates = map[string]*template.Template{}
 
 // deployed returns the template for a stack with the given public URL.
@@ -87,7 +86,7 @@ func deployed(t *testing.T, baseURL string) *template.Template {
 	return loaded
 }
 
-// newRecordedStack is like newStack, but also returns a recording of all requests to the embedded AWS.
+// newRecordedStack is like newStack but also returns a recording of all requests to the embedded AWS server.
 func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	t.Helper()
 	var cloud *aws.Cloud
@@ -140,18 +139,18 @@ func outputsOf(t *testing.T, file string) map[string]string {
 	return outputs
 }
 
-// to returns streams that write results to out and have no input.
+// to returns streams that write results to out and have empty input.
 func to(out io.Writer) streams {
 	return streams{input: strings.NewReader(""), out: out, said: io.Discard}
 }
 
-// ctl runs a command and returns the command's output.
+// ctl runs a command and returns its output.
 func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
 	t.Helper()
 	return ctlWith(t, outputs, "", args...)
 }
 
-// ctlWith is like ctl, with the given input.
+// ctlWith is like ctl but passes input to the command.
 func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]any, error) {
 	t.Helper()
 	var out bytes.Buffer

@@ -25,7 +25,7 @@ func listing(t *testing.T, outputs, line string) []map[string]any {
 	return rows
 }
 
-// step is a scenario command with the command's expected output or error.
+// step is a command in a scenario, with its expected output or error.
 type step struct{ line, prints, refused string }
 
 // play runs a scenario.
@@ -142,7 +142,7 @@ func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 		{line: "endpoint remove -id " + w.endpoint, refused: "endpoint disable"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
 		{line: "endpoint disable -id " + w.endpoint, refused: "is already suspended"},
-		// fields without a flag stay unchanged
+		// fields without flags stay unchanged
 		{line: "endpoint show -id " + w.endpoint, prints: "overrides:authorize: {aud: none}"},
 		{line: "endpoint enable -id " + w.endpoint, prints: "status:active"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},

@@ -103,7 +103,8 @@ func createOrganisation(flags *flag.FlagSet) action {
 	}
 }
 
-// inviteOwner invites an owner by email. It does not print the invitation's token; only the email contains the token.
+// inviteOwner invites an owner by email. It does not print the invitation token, because only the email may contain the
+// token.
 func inviteOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "owner's `address`, at the organisation's own domain")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
@@ -208,7 +209,7 @@ func organisationShown(o org.Organisation) map[string]any {
 	return shown
 }
 
-// lookFlags adds the flags for the look of an organisation's pages.
+// lookFlags adds the flags that set the look of an organisation's pages.
 func lookFlags(flags *flag.FlagSet) {
 	_ = flags.String("radius", "", "corner radius in `pixels`, from 0 to 24 (default: 12)")
 	_ = flags.String("font", "", "`list` of font names, such as 'Georgia, serif'; fonts must be installed on the device")

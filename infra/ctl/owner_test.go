@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestOrganisationInviteSendsTokenOnlyByEmail checks that the invitation is sent only to the owner's email address, and
-// that only the email contains the token.
+// TestOrganisationInviteSendsTokenOnlyByEmail checks that the invitation is sent only to the owner's email address and
+// that the token appears only in the email.
 func TestOrganisationInviteSendsTokenOnlyByEmail(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "https://api.alder.example/v1")
 	do := doer(t, outputs)

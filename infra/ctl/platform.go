@@ -29,7 +29,7 @@ func listPlatforms(*flag.FlagSet) action {
 	}
 }
 
-// showPlatform prints all information about a platform that is needed to register our client there.
+// showPlatform prints the platform information needed to register our client there.
 func showPlatform(flags *flag.FlagSet) action {
 	id := flags.String("platform", "", "EHR platform `type`")
 	return func(context.Context, session) (any, error) {

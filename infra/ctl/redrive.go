@@ -59,8 +59,8 @@ type letter struct {
 	Outcome   string `json:"outcome"` // "left", "sent" or "unreadable"
 }
 
-// mostLetters limits the number of letters that one run receives. Received letters are invisible to other receivers for
-// two minutes.
+// mostLetters limits the number of dead letters that one run receives. A received letter is invisible to other
+// receivers for two minutes.
 const mostLetters = 1000
 
 func redrive(flags *flag.FlagSet) action {
@@ -93,8 +93,8 @@ func redrive(flags *flag.FlagSet) action {
 	}
 }
 
-// resend sends the work to which a letter refers again and then deletes the letter. Sending the work twice is harmless,
-// but work from a lost letter would have to wait for the sweeper.
+// resend repeats the work to which a dead letter refers and then deletes the letter. Sending the work twice is
+// harmless, but work from a lost letter would have to wait for the sweeper.
 func resend(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
 	send func(context.Context, due.Item, time.Duration) error,
 ) (letter, error) {

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// localRun is the path of the run file that make run writes to the repository's folder.
+	// localRun is the path of the run file that make run writes to the repository folder.
 	localRun = ".local/run.json"
-	// actor is the actor recorded in audit rows.
+	// actor is the actor name recorded in audit rows.
 	actor = "operator"
 )
 
 // where selects a stack on AWS by name, or any stack by its outputs file. If both fields are empty, where selects the
-// stack of make run.
+// stack that make run started.
 type where struct{ stack, outputs string }
 
-// session holds a command's streams and, after its stack is open, the operator's rules.
+// session holds the streams of a command. After the command's stack is open, session also holds the operator's rules.
 type session struct {
 	*wiring.Operator // nil until the stack is open
 	streams

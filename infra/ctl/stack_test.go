@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// describeStacks responds like CloudFormation for the stack named ctl. The stack's outputs come from a file.
+// describeStacks responds like CloudFormation for a stack named ctl. It reads the stack's outputs from a file.
 func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 	if r.FormValue("Action") != "DescribeStacks" || r.FormValue("Version") != "2010-05-15" ||
 		r.FormValue("StackName") != "ctl" {
@@ -40,7 +40,7 @@ func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 	_, _ = io.WriteString(w, `</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`)
 }
 
-// attempt runs a command in this folder and returns the command's output and the name of the stack that it used.
+// attempt runs a command in this folder and returns its output and the name of the stack that it used.
 func attempt(t *testing.T, args ...string) (printed, said string, err error) {
 	t.Helper()
 	var out, about bytes.Buffer
@@ -48,8 +48,8 @@ func attempt(t *testing.T, args ...string) (printed, said string, err error) {
 	return out.String(), about.String(), err
 }
 
-// TestCommandsFindLocalStackWithoutFlags checks that the run file, which contains the table names and the secret, is
-// sufficient to run commands.
+// TestCommandsFindLocalStackWithoutFlags checks that commands need only the run file, which contains the table names
+// and the secret.
 func TestCommandsFindLocalStackWithoutFlags(t *testing.T) {
 	outputs := newStack(t)
 	here := runfile.AWS{
@@ -122,8 +122,8 @@ func TestStackFlagSelectsStackByName(t *testing.T) {
 	}
 }
 
-// TestMissingCredentialsErrorNamesMissingSettings checks that ctl reports its own error. The SDK's error would concern
-// EC2 instance metadata, the last credential source that it tries.
+// TestMissingCredentialsErrorNamesMissingSettings checks that ctl reports its own error. The SDK's error would describe
+// EC2 instance metadata, the last credential source that the SDK tries.
 func TestMissingCredentialsErrorNamesMissingSettings(t *testing.T) {
 	profiles := writeFile(t, "[profile there]\nregion = eu-west-1\n[profile nowhere]\n")
 	for name, test := range map[string]struct {

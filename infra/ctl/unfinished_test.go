@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestAddKeyPrintsCreatedKeyWhenAuditFails checks that ctl prints a newly created secret despite a later failure,
+// TestAddKeyPrintsCreatedKeyWhenAuditFails checks that ctl prints a newly created secret even if a later step fails,
 // because ctl can't show the secret again.
 func TestAddKeyPrintsCreatedKeyWhenAuditFails(t *testing.T) {
 	outputs := newStack(t)

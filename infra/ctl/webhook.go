@@ -108,7 +108,7 @@ func showWebhook(flags *flag.FlagSet) action {
 	})
 }
 
-// webhookTypes shows or changes a webhook's event types. Omitted flags change nothing.
+// webhookTypes shows or changes the event types of a webhook. Omitted flags change nothing.
 func webhookTypes(flags *flag.FlagSet) action {
 	typed := typeFlags(flags)
 	none := flags.Bool("none", false, "keep only the required event types")
@@ -197,7 +197,7 @@ func typesOf(names []string) ([]webhook.Type, error) {
 	return types, nil
 }
 
-// readHeaders parses lines of the form NAME=VALUE. Its errors do not repeat any line, because the values are secrets.
+// readHeaders parses lines of the form NAME=VALUE. Its errors do not repeat any input, because the values are secrets.
 func readHeaders(input io.Reader, file string) (map[string]string, error) {
 	content, err := readSecret(input, "header-file", file)
 	if err != nil || content.Empty() {

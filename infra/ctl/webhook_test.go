@@ -23,7 +23,7 @@ func (s stored) work() store.Work {
 	return store.Work{DB: dynamodb.NewFromConfig(s.config), Table: s.outputs["WorkTable"]}
 }
 
-// listed returns the rows of one of a tenant's lists in the Work table.
+// listed returns the rows of one of the tenant's lists in the Work table.
 func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[string]types.AttributeValue {
 	t.Helper()
 	db := dynamodb.NewFromConfig(s.config)
@@ -49,7 +49,7 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 	return rows
 }
 
-// webhooks runs "webhook list" and returns the command's output.
+// webhooks runs "webhook list" and returns its output.
 func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -178,7 +178,7 @@ func TestWebhookCreateUsesDefaultTypesUnlessSpecified(t *testing.T) {
 	}
 }
 
-// deliver stores a completed delivery whose time is one hour after the previous delivery.
+// deliver stores a completed delivery dated one hour after the previous delivery.
 func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int,
 	status webhook.DeliveryStatus,
 ) string {

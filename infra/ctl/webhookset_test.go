@@ -9,8 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestWebhookSetUpdatesWebhookAndPrintsSecrets checks that an operator can make the same changes to a webhook with ctl
-// as in the dashboard.
+// TestWebhookSetUpdatesWebhookAndPrintsSecrets checks that ctl can make the same changes to a webhook as the dashboard.
 func TestWebhookSetUpdatesWebhookAndPrintsSecrets(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	do := doer(t, outputs)

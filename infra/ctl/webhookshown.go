@@ -33,7 +33,7 @@ func webhookShown(s webhook.Subscription) map[string]any {
 	return shown
 }
 
-// oldSecretsEnd returns the times at which the webhook's old secrets stop signing.
+// oldSecretsEnd returns the times at which the webhook's old secrets expire.
 func oldSecretsEnd(s webhook.Subscription) []time.Time {
 	ends := []time.Time{}
 	for _, old := range s.Secrets {

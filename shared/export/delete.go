@@ -10,16 +10,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Deletions holds the task store operations that early file deletion requires. Reads are consistent.
+// Deletions holds the task store operations that early file deletion requires. All reads are consistent.
 type Deletions interface {
 	// Task reads a task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
-	// ExpireFiles sets the expiry of a successful task's files to the current time and schedules the sweeper for
+	// ExpireFiles sets the expiry of a successful task's files to the current time and schedules the sweeper to run at
 	// lookAt. It returns fault.Conflict if the files have already expired.
 	ExpireFiles(ctx context.Context, task Task, now, lookAt time.Time) error
 }
 
-// Remover deletes objects. It is not an error to delete an object that does not exist.
+// Remover deletes objects. Deleting an object that does not exist is not an error.
 type Remover interface {
 	Delete(ctx context.Context, key string) error
 }
@@ -31,13 +31,13 @@ type Deleter struct {
 	Now   func() time.Time
 }
 
-// Delete expires a task's files and deletes everything that the task's runs have stored in the bucket. Expired files
-// can't be downloaded, and a later export request won't reuse the task. Delete returns the task and is idempotent.
-// After a crash, the sweeper deletes the remaining objects once no run can still be writing. A failed task has no
-// expiry to change, and the sweeper will clean it up soon anyway.
+// Delete expires a task's files and deletes everything that the task's runs stored in the bucket. Expired files can't
+// be downloaded, and later export requests won't reuse the task. Delete returns the task and is idempotent. After a
+// crash, the sweeper deletes the remaining objects once no run can still be writing. A failed task has no expiry to
+// change, and the sweeper will clean it up soon.
 //
-// Errors: Missing if the task does not exist; fault.Invalid while the export is running, because a running export has
-// no files yet but soon will.
+// Delete returns the error from Missing if the task does not exist. It returns fault.Invalid while the export is
+// running, because a running export does not have files yet.
 func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task, error) {
 	task, err := d.Tasks.Task(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -61,7 +61,7 @@ func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task
 	return task, nil
 }
 
-// expire expires files that are still downloadable.
+// expire expires files that can still be downloaded.
 func (d Deleter) expire(ctx context.Context, task Task) error {
 	now, lookAt := d.Now(), task.FinishedAt.Add(objectGrace)
 	if task.Status != Success || !now.Before(task.FilesUntil) {

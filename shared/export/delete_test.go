@@ -16,7 +16,7 @@ import (
 
 var errStuck = errors.New("nothing can be stored")
 
-// fakeTasks holds one task and its objects in the bucket. Calls named in failing return an error.
+// fakeTasks holds a single task and its objects in the bucket. Calls named in failing return an error.
 type fakeTasks struct {
 	task    export.Task
 	objects []string
@@ -50,7 +50,7 @@ func (c *fakeTasks) Delete(_ context.Context, key string) error {
 
 func finishedAt() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// keptTask returns a task that ended in its second run.
+// keptTask returns a task that ended during its second run.
 func keptTask(status export.Status) export.Task {
 	task := export.Task{
 		ID: taskID, Tenant: org.Tenant{Mode: org.Test, OrgID: "o"}, Status: status, Generation: 2,
@@ -92,7 +92,7 @@ func TestDeleteExpiresFilesBeforeDeletingObjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCupboard(e.task)
-			for range 2 { // repeating the call has no further effect
+			for range 2 { // a repeated call has no further effect
 				got, err := c.delete(t, e.after)
 				if err != nil || got.ID != taskID || got.Status != e.task.Status {
 					t.Errorf("got %s, %s (%v), want the task", got.ID, got.Status, err)

@@ -1,15 +1,15 @@
-// Package export implements the bulk export of one patient's record. It defines the task with its states, options,
-// outcome and failure reasons, and implements the registration of requests, the stored objects, the download links and
+// Package export implements the bulk export of a patient's record. It defines the export task with its states, options,
+// outcome and failure reasons. It also implements the registration of requests, stored objects, download links and
 // early deletion.
 //
-// The package imports words, fhir, catalog, webhook and connect, and the package due from platform. It depends on
-// neither AWS nor HTTP. The subpackages, in the order of a run (docs/develop/lifecycles.md, "Following an export"):
+// The package imports words, fhir, catalog, webhook and connect, and the package due from platform. It does not depend
+// on AWS or HTTP. The subpackages, in the order of a run (docs/develop/lifecycles.md, "Following an export"):
 //
-// - worker claims a task, holds the task's lease and records its result.
-// - share limits how many of a tenant's exports run at once.
-// - collect carries out one run.
-// - source sends a run's requests to one server.
-// - checkpoint holds a run's progress and the outcome of each resource type.
+// - worker claims a task, holds its lease and records its result.
+// - share limits how many exports of a tenant run at once.
+// - collect performs a single run.
+// - source sends the run's requests to one server.
+// - checkpoint holds the progress of a run and the outcome of each resource type.
 // - known stores facts that exports have learned about a server.
-// - format converts segments to the other formats.
+// - format converts segments to other formats.
 package export

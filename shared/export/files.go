@@ -26,7 +26,7 @@ type FileSummary struct {
 	SHA256     string `json:"sha256"`
 }
 
-// Summaries returns the summaries of the task's files, in the order of their links.
+// Summaries returns summaries of the task's files, in link order.
 func (t Task) Summaries() []FileSummary {
 	list := make([]FileSummary, 0, len(t.Files))
 	for _, f := range t.Files {
@@ -35,7 +35,8 @@ func (t Task) Summaries() []FileSummary {
 	return list
 }
 
-// Files stores objects. A Writer's object exists once Close has returned nil. After Abort, the object never exists.
+// Files stores objects. An object exists only after its Writer's Close method has returned nil. After Abort, the object
+// never exists.
 type Files interface {
 	Create(ctx context.Context, key, contentType string) (Writer, error)
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
@@ -47,19 +48,20 @@ type Files interface {
 // Writer writes one object, using bounded memory.
 type Writer interface {
 	io.Writer
-	// Mark records the object's current end. Rewind discards everything written since the last Mark.
+	// Mark records the current end of the object. Rewind discards everything written since the last Mark.
 	Mark()
 	Rewind(ctx context.Context) error
 	Close(ctx context.Context) error
 	Abort(ctx context.Context)
 }
 
-// objectGrace is the time after a task's failure during which a run may still be writing. It exceeds the maximum
-// duration of a function invocation.
+// objectGrace is how long after a task's failure a run may still be writing. It exceeds the maximum duration of a
+// function invocation.
 const objectGrace = 20 * time.Minute
 
 // SegmentKey returns the object key for the data that the task's current run collects. Every object key contains the
-// run's generation, so no run overwrites another run's objects. Parts in other formats are named after their segment.
+// run's generation, so a run never overwrites the objects of another run. Parts in other formats are named after their
+// segment.
 func (t Task) SegmentKey() string { return t.generationKey("segment", ".ndjson") }
 
 // CheckpointKey returns the key of the current run's checkpoint.
@@ -68,15 +70,15 @@ func (t Task) CheckpointKey() string { return t.generationKey("checkpoint", ".js
 // FileKey returns the key of the file that joins the segments.
 func (t Task) FileKey(f Format) string { return t.generationKey("export", f.Suffix()) }
 
-// PartKey returns the key of a segment's rendering in another format.
+// PartKey returns the key of a segment that was rendered in another format.
 func PartKey(segmentKey string, f Format) string { return segmentKey + f.Suffix() }
 
 func (t Task) generationKey(name, suffix string) string {
 	return t.objectKey(name + "-" + strconv.FormatInt(t.Generation, 10) + suffix)
 }
 
-// objectKey returns the key of one of the task's objects. The key begins with the tenant, so access can be granted and
-// data deleted by prefix.
+// objectKey returns the key of an object that belongs to the task. The key begins with the tenant, so access can be
+// granted and data can be deleted by prefix.
 func (t Task) objectKey(name string) string {
 	return string(t.Tenant.Mode) + "/" + t.Tenant.OrgID + "/" + t.ID + "/" + name
 }

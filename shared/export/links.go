@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Links mints and verifies signed download URLs for exports. A URL grants access without an API key to one file of one
-// tenant, until the file expires (docs/develop/threat-model.md, Download links).
+// Links mints and verifies signed download URLs for exports. Without an API key, a URL grants access to a single file
+// of a single tenant until the file expires (docs/develop/threat-model.md, Download links).
 type Links struct {
 	Keys    secret.Keyring
-	BaseURL string // public base URL of the API, ending in /v1; used only for minting
+	BaseURL string // public base URL of the API, ending in /v1; used only to mint links
 }
 
 // ticket is the payload of a download token.
@@ -27,11 +27,11 @@ type ticket struct {
 	OrgID   string   `json:"o"`
 	TaskID  string   `json:"t"`
 	File    string   `json:"f"`
-	Expires int64    `json:"e"` // expiry in Unix seconds
+	Expires int64    `json:"e"` // expiry time in Unix seconds
 }
 
-// Stored returns the links to all files of a task, in the form in which they are stored with an event. A stored link
-// contains the key version and the expiry instead of the token. SignLink deterministically completes the links.
+// Stored returns the links to all files of a task, in the form that is stored with an event. A stored link contains the
+// key version and the expiry instead of the token. SignLink deterministically completes the links.
 func (l Links) Stored(task Task) []webhook.DownloadLink {
 	links := make([]webhook.DownloadLink, 0, len(task.Files))
 	for _, f := range task.Files {
@@ -42,7 +42,7 @@ func (l Links) Stored(task Task) []webhook.DownloadLink {
 	return links
 }
 
-// List mints links to all of a task's files.
+// List mints links to all files of a task.
 func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
 	links := l.Stored(task)
 	for i := range links {
@@ -54,9 +54,9 @@ func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
 	return links, nil
 }
 
-// SignLink implements webhook.LinkSigner. The token is valid only for this tenant, regardless of the URL's content. If
-// the link's key version is retired, the token has no signature, and verifying the token returns fault.Gone. If the key
-// version is not known yet, SignLink returns fault.Unavailable.
+// SignLink implements webhook.LinkSigner. The token is valid only for this tenant, regardless of the content of the
+// URL. If the link's key version is retired, the token has no signature, and verifying the token returns fault.Gone. If
+// the key version is not known yet, SignLink returns fault.Unavailable.
 func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 	path, stub, _ := strings.Cut(address, tokenParameter)
 	version, expires, ok := parseStub(stub)
@@ -88,7 +88,7 @@ func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 // tokenParameter precedes the token in the URL of a link.
 const tokenParameter = "?token="
 
-// parseStub parses the text that replaces the token in a stored link. It accepts only the text's canonical form.
+// parseStub parses the text that replaces the token in a stored link. It accepts only the canonical form.
 func parseStub(stub string) (version int, expires int64, ok bool) {
 	first, second, _ := strings.Cut(stub, ".")
 	version, err := strconv.Atoi(first)
@@ -100,8 +100,8 @@ func parseStub(stub string) (version int, expires int64, ok bool) {
 }
 
 // Tenant verifies the token for a task's file and returns the tenant. It returns fault.Unauthenticated if the token is
-// forged, belongs to another file or was signed with an unknown key. It returns fault.Gone for an expired genuine token
-// and for any token signed with a retired key.
+// forged, belongs to another file, or was signed with an unknown key. It returns fault.Gone if the token is genuine but
+// expired, or if it was signed with a retired key.
 func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error) {
 	refused := fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The download link is not valid.")
 	version, rest, _ := strings.Cut(token, ".")

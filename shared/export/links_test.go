@@ -186,7 +186,7 @@ func firstLink(links export.Links, task export.Task) (string, error) {
 	return list[0].URL, nil
 }
 
-// withoutFirst returns the keyring after the removal of key version 1.
+// withoutFirst returns the keyring without key version 1.
 func withoutFirst(t *testing.T) secret.Keyring {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"2","2":"` + strings.Repeat("b", 43) + `"}`))
@@ -196,7 +196,8 @@ func withoutFirst(t *testing.T) secret.Keyring {
 	return ring
 }
 
-// successOf returns a task's success event with these links, surrounded by text that a JSON encoder escapes.
+// successOf returns the success event of a task with these links. The links are surrounded by text that a JSON encoder
+// escapes.
 func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, aMoment(), webhook.ExportSuccess{
@@ -226,7 +227,7 @@ func TestStoredEventOmitsTokensAndIsUnchangedAfterRotation(t *testing.T) {
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s: sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}
-		old := successOf(t, task, whole) // earlier format, in which stored links contained their tokens
+		old := successOf(t, task, whole) // earlier format, whose stored links contained their tokens
 		if got, err = old.Wire(links); err != nil || string(got) != string(want) {
 			t.Errorf("%s: of an old row was sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}

@@ -16,25 +16,26 @@ type Options struct {
 	// requested resource types, sorted; empty for all types. The Patient is always included.
 	Types   []string `json:"types,omitempty"`
 	Formats []Format `json:"formats,omitempty"` // formats in the order of formats(); empty for JSONLines alone
-	// synthetic record delivered instead of the connection's record; empty if there is no such record
+	// synthetic record to deliver instead of the connection's record; may be empty
 	Fixture string `json:"fixture,omitempty"`
 }
 
-// Format is an export format, which is the export_type of a download link (docs/guide/webhook-reference.md, "Body").
+// Format is an export format. It appears as the export_type of a download link (docs/guide/webhook-reference.md,
+// "Body").
 type Format string
 
-// Export formats. The first format is the default; the other formats are extensions (docs/reference/deviations.md).
+// Export formats. The first format is the default. The other formats are extensions (docs/reference/deviations.md).
 const (
 	JSONLines Format = "jsonl"       // NDJSON, one resource per line
 	Gzipped   Format = "jsonl_gz"    // gzip-compressed NDJSON
 	OneBundle Format = "fhir_bundle" // single FHIR Bundle of type collection
-	Report    Format = "outcome"     // outcome report: the request, its outcome and the losses, by resource type
+	Report    Format = "outcome"     // outcome report: the request, its outcome, and losses by resource type
 )
 
-// formats returns all formats, in the order of the links.
+// formats returns all formats, in link order.
 func formats() []Format { return []Format{JSONLines, Gzipped, OneBundle, Report} }
 
-// Suffix returns the format's file name suffix.
+// Suffix returns the file name suffix for the format.
 func (f Format) Suffix() string {
 	switch f {
 	case Gzipped:
@@ -49,7 +50,7 @@ func (f Format) Suffix() string {
 }
 
 // ContentType returns the MIME type of a file in this format for a FHIR version. An unknown version is treated as R4.
-// For R4, the specification uses no version parameter (FHIR http.html#version-parameter).
+// For R4, the specification does not use a version parameter (FHIR http.html#version-parameter).
 func (f Format) ContentType(fhirVersion string) string {
 	version := ""
 	switch {
@@ -73,8 +74,8 @@ func (f Format) ContentType(fhirVersion string) string {
 
 const maxTypes = 100
 
-// ParseOptions parses a request's options: resource types, formats, and since. The value of since is an RFC 3339 time,
-// a date, or empty for no limit. Errors are fault.Invalid and never repeat the input.
+// ParseOptions parses the options of a request: resource types, formats, and since. The value of since is an RFC 3339
+// time, a date, or empty for no limit. Errors are fault.Invalid and never repeat the input.
 func ParseOptions(since string, resourceTypes, formatNames []string, now time.Time) (Options, error) {
 	var o Options
 	var err error
@@ -149,7 +150,7 @@ func parseFormats(list []string) ([]Format, error) {
 	return chosen, nil
 }
 
-// Chosen returns the formats in which to deliver the export.
+// Chosen returns the formats in which the export is delivered.
 func (o Options) Chosen() []Format {
 	if len(o.Formats) == 0 {
 		return []Format{JSONLines}
@@ -162,8 +163,8 @@ func (o Options) Wants(resourceType string) bool {
 	return len(o.Types) == 0 || resourceType == "Patient" || slices.Contains(o.Types, resourceType)
 }
 
-// Changed reports whether to export a resource with the given meta.lastUpdated. Changed omits a resource only if the
-// resource is known to be old. A resource without a usable time is exported.
+// Changed reports whether to export a resource with the given meta.lastUpdated. It returns false only if the resource
+// is known to be old. A resource without a usable time is exported.
 func (o Options) Changed(lastUpdated string) bool {
 	if o.Since.IsZero() {
 		return true

@@ -6,17 +6,17 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TypeOutcome describes the result of collecting one resource type. It contains no URLs and no patient data.
+// TypeOutcome describes the result of collecting one resource type. It does not contain URLs or patient data.
 type TypeOutcome struct {
 	Type    string  `json:"type"`
 	Result  Outcome `json:"result"`
 	Count   int     `json:"count"`
 	Missing int     `json:"missing,omitempty"`     // known resources that could not be read
-	LeftOut int     `json:"left_out,omitempty"`    // resources found that name a different patient
+	LeftOut int     `json:"left_out,omitempty"`    // resources that name a different patient
 	OnlyBy  string  `json:"only_by,omitempty"`     // parameter that narrowed the search; see plan.Query.OnlyBy
 	Status  int     `json:"http_status,omitempty"` // HTTP status of the response that best explains the loss
 
-	// why resources are missing or were not requested; otherwise empty
+	// why resources are missing or were not requested; may be empty
 	Reason LossReason `json:"reason,omitempty"`
 }
 
@@ -33,12 +33,12 @@ const (
 	OutcomeFailed      Outcome = "failed"
 )
 
-// LossReason classifies why resources of a type are missing from the file. The set of reasons is closed, and
-// docs/guide/incomplete-records.md lists them.
+// LossReason classifies why resources of a type are missing from the file. The set of reasons is closed. The document
+// docs/guide/incomplete-records.md lists the reasons.
 type LossReason string
 
-// Loss reasons, mildest first. The first two reasons do not denote losses: the file contains everything that the portal
-// has and the patient shares.
+// Loss reasons, mildest first. The first two reasons do not denote losses, because the file contains everything that
+// the portal has and the patient shares.
 const (
 	// the portal offers no search for the type, or documents of this kind are not exported
 	LossUnsupported LossReason = "unsupported"
@@ -60,7 +60,7 @@ const (
 	LossTooLarge    LossReason = "too_large"       // data larger than the limit for one document or attachment
 	LossUnavailable LossReason = "unavailable"     // server errors, rate limits, or no response
 	LossContent     LossReason = "invalid_content" // responses that are truncated or not FHIR JSON
-	LossOther       LossReason = "other_person"    // documents about another person, or without a subject
+	LossOther       LossReason = "other_person"    // documents about another person or without a subject
 )
 
 func lossReasons() []LossReason {
@@ -77,9 +77,10 @@ func (l LossReason) Worse(other LossReason) bool {
 	return slices.Index(order, l) > slices.Index(order, other)
 }
 
-// Shortfall returns a finished task's losses: data missing from the task's files although the patient has granted
-// access and the portal has the data (docs/guide/incomplete-records.md). Types that the portal searches only by listed
-// values (TypeOutcome.OnlyBy) are not known losses. Resources of other patients are also not losses.
+// Shortfall returns the losses of a finished task. A loss is data that is missing from the task's files although the
+// patient has granted access and the portal has the data (docs/guide/incomplete-records.md). Types that the portal
+// searches only by listed values (TypeOutcome.OnlyBy) are not known losses. Resources of other patients are also not
+// losses.
 func (t Task) Shortfall() webhook.Shortfall {
 	missing := map[string]string{}
 	for _, o := range t.Outcome {

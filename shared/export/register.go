@@ -15,23 +15,25 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// resendAfter is the time after an event was last sent a repeated request sends the event again
+// resendAfter is how long after an event was last sent a repeated request sends the event again
 // (docs/reference/deviations.md, "Exports").
 const resendAfter = 5 * time.Minute
 
-// TaskStore holds the store operations that registration requires. Reads are consistent.
+// TaskStore holds the store operations that registration requires. All reads are consistent.
 type TaskStore interface {
-	// LatestTask returns the id of the connection's newest task, or fault.NotFound if the connection has no task.
+	// LatestTask returns the id of the connection's newest task. It returns fault.NotFound if the connection has no
+	// tasks.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 	// Task reads a task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
-	// OpenTask creates a task as its connection's newest task, in one transaction. It returns fault.Conflict if
-	// previous is no longer the connection's newest task ("" for no task) or the connection is no longer authorized.
+	// OpenTask creates a task and makes it the newest task of its connection, in one transaction. It returns
+	// fault.Conflict if the connection's newest task is no longer previous ("" for no task) or the connection is no
+	// longer authorized.
 	OpenTask(ctx context.Context, task Task, previous string) error
-	// ResendEvent stores an event and increments the task's Resends in one transaction. It returns fault.Conflict if
-	// Resends has changed.
+	// ResendEvent stores an event and increments the task's Resends field in one transaction. It returns fault.Conflict
+	// if Resends has changed.
 	ResendEvent(ctx context.Context, task Task, event webhook.Event) error
-	// Event reads an event. It returns fault.NotFound once the event has expired, after 15 days.
+	// Event reads an event. It returns fault.NotFound once the event has expired. Events expire after 15 days.
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
@@ -47,13 +49,13 @@ type Registrar struct {
 	Enqueuer    Enqueuer
 	Now         func() time.Time
 	NewID       ids.Source
-	Reuse       time.Duration // how long equal requests reuse a finished export
+	Reuse       time.Duration // how long equal requests can reuse a finished export
 }
 
 // Register returns the connection's current export or opens a new export (docs/reference/deviations.md, "Exports"). A
 // pending task is returned unchanged. Unless refresh is set, Register also returns a recent successful task with equal
 // options. It sends the task's event again if the event was last sent long enough ago. Otherwise Register opens a new
-// task. Errors: fault.NotFound, fault.Invalid for a fixture on a connection that is not a TEFCA connection,
+// task. Register returns fault.NotFound, fault.Invalid for a fixture on a connection that is not a TEFCA connection, or
 // fault.Conflict (svc_connection_not_exportable).
 func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options,
 	refresh bool,
@@ -100,21 +102,21 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	if err := r.Tasks.OpenTask(ctx, task, latestID); err != nil {
 		return Task{}, fmt.Errorf("open task: %w", err)
 	}
-	// The task row is authoritative. If the message cannot be sent, the sweeper sends it later, so the request
-	// succeeds.
+	// The task row is authoritative. If the message cannot be sent, the request still succeeds, because the sweeper
+	// sends the message later.
 	_ = r.Enqueuer.EnqueueTask(ctx, tenant, task.ID, 0)
 	return task, nil
 }
 
-// reusable reports whether a task was successful and equal requests may still reuse it.
+// reusable reports whether a task was successful and can still be reused for equal requests.
 func (r Registrar) reusable(task Task) bool {
 	now := r.Now()
 	return task.Status == Success && now.Sub(task.FinishedAt) < r.Reuse && now.Before(task.FilesUntil)
 }
 
-// latest returns a connection's newest task and the task's id. The id is empty if the connection has no task. The task
-// is zero if the task's row has expired: task rows expire after 90 days, but the pointer to the newest task does not
-// expire.
+// latest returns the newest task of a connection and the id of that task. The id is empty if the connection has no
+// tasks. The task is zero if its row has expired. Task rows expire after 90 days, but the pointer to the newest task
+// does not expire.
 func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
 	connectionID string,
 ) (id string, task Task, err error) {
@@ -135,7 +137,7 @@ func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
 	return id, task, nil
 }
 
-// resend sends a finished task's success event again as a new event, at most once every five minutes.
+// resend sends the success event of a finished task again as a new event, at most once every five minutes.
 func (r Registrar) resend(ctx context.Context, task Task) error {
 	now := r.Now()
 	if now.Sub(task.SentAt) < resendAfter {

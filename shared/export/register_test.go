@@ -29,7 +29,7 @@ type ledger struct {
 
 	mu         sync.Mutex
 	connection connection.Connection
-	enqueued   []string      // number of task and event ids
+	enqueued   []string      // number of task and event ids generated
 	conflicts  int           // number of OpenTask calls that return fault.Conflict
 	onConflict func(*ledger) // function that simulates a concurrent change
 	broken     string        // name of the method that returns an error
@@ -64,7 +64,7 @@ func (l *ledger) around(method string, effect func() error) error {
 	return l.fails(method)
 }
 
-// become sets the connection's status.
+// become sets the status of the connection.
 func (l *ledger) become(status connection.Status) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,10 +91,10 @@ func (l *ledger) enqueue(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.enqueued = append(l.enqueued, id)
-	return errTrouble // losing a message has no effect on the result
+	return errTrouble // a lost message has no effect on the result
 }
 
-// newRegistrar returns a Registrar with its ledger. It must be called inside a synctest bubble.
+// newRegistrar returns a Registrar and its ledger. Call newRegistrar inside a synctest bubble.
 func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 	t.Helper()
 	l := &ledger{Tasks: memory.NewTasks(), connection: connection.Connection{ID: connectionID, Tenant: tenant}}
@@ -151,10 +151,10 @@ func TestRegisterOpensTaskForFirstRequest(t *testing.T) {
 func TestRegisterReusesPendingAndRecentTasks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		end     export.Status // first task's result; empty to leave the task pending
+		end     export.Status // result of the first task; empty to leave the task pending
 		later   time.Duration
 		refresh bool
-		forget  bool // whether the first task's row has expired
+		forget  bool // whether the row of the first task has expired
 		same    bool
 	}{
 		"pending":                            {later: time.Hour, same: true},

@@ -2,13 +2,13 @@ package export
 
 import "time"
 
-// Result is the outcome of a step, or of an entire run, of an export. The zero value means that the step is done. A
-// Result describes failures of the remote side; internal failures are returned as errors.
+// Result is the outcome of a step in an export, or of an entire run. The zero value means that the step is done. A
+// Result describes failures on the remote side. Internal failures are returned as errors.
 type Result struct {
 	Kind          Kind
 	Reason        Reason        // for Retryable and Fatal: the failure reason if the task fails
 	Wait          time.Duration // for Yield and Retryable: minimum wait before the next run
-	Tried         int           // for Yield: attempts so far at the request that has to wait
+	Tried         int           // for Yield: number of attempts so far at the request that has to wait
 	TokensRefused bool          // for Fatal: whether the tokens are no longer usable
 	// for Yield, Retryable and Fatal: the cause to log, which may carry a fault.Spot
 	Cause error
@@ -30,5 +30,5 @@ const (
 // Stops reports whether the result ends the sequence of steps.
 func (r Result) Stops() bool { return r.Kind != Done }
 
-// Saves reports whether to save the completed work in a checkpoint.
+// Saves reports whether to save completed work in a checkpoint.
 func (r Result) Saves() bool { return r.Kind == Save || r.Kind == Yield }

@@ -34,37 +34,37 @@ const (
 )
 
 const (
-	// Budget is the time that a task may stay pending before it fails, excluding the task's waits in line.
+	// Budget is how long a task may stay pending before it fails, excluding the time that the task waits in line.
 	Budget = 6 * time.Hour
-	// maxFailures is the number of consecutive transient failures after which the task fails with the reason of those
-	// failures.
+	// maxFailures is the number of consecutive transient failures after which the task fails. The task then reports the
+	// reason for those failures.
 	maxFailures = 5
 )
 
-// Task is one export of one connection's record.
+// Task is a single export of a connection's record.
 type Task struct {
 	ID            string // 32 hex digits
 	Tenant        org.Tenant
 	ConnectionID  string
-	Previous      string // connection's previous task; empty for its first task
+	Previous      string // previous task of the connection; empty for its first task
 	Status        Status
 	FailureReason Reason
 	Stats         webhook.Stats
 	Options       Options
 	Outcome       []TypeOutcome
 	Scope         Scope     // set if the task succeeds
-	Files         []File    // in the order of the links; set on success
-	FilesUntil    time.Time // when the files and all other objects of the runs are deleted
+	Files         []File    // in link order; set on success
+	FilesUntil    time.Time // when the files and all other objects from the runs are deleted
 	CreatedAt     time.Time
 	FinishedAt    time.Time
 	SentAt        time.Time // creation time of the latest success event
 	Resends       int64     // number of success events after the first
-	Generation    int64     // incremented by every claim, to fence off earlier workers' writes
+	Generation    int64     // incremented by every claim, to fence off writes by earlier workers
 	Failures      int       // number of consecutive transient failures
-	// earliest time of the next claim: the expiry of the worker's lease, or the end of the deferral
+	// earliest time of the next claim: when the worker's lease expires or the deferral ends
 	LeaseUntil   time.Time
-	Deferred     bool          // whether the task is deferred, rather than leased, until LeaseUntil
-	WaitingSince time.Time     // when the task joined its tenant's line (package share); zero if not waiting
+	Deferred     bool          // whether the task is deferred rather than leased until LeaseUntil
+	WaitingSince time.Time     // when the task joined its tenant's line (package share); zero if it is not waiting
 	Waited       time.Duration // total time of earlier waits in line
 	Progress     webhook.Progress
 	ProgressAt   time.Time // creation time of the latest progress event
@@ -72,7 +72,7 @@ type Task struct {
 	Checkpoint   string    // key of the checkpoint object; empty before the first checkpoint
 }
 
-// Scope holds the requested and granted scopes of the patient's authorization. Each field is a space-separated list, or
+// Scope holds the requested and granted scopes of a patient's authorization. Each field is a space-separated list, or
 // empty if unknown.
 type Scope struct {
 	Asked   string `json:"asked,omitempty"`
@@ -82,18 +82,18 @@ type Scope struct {
 // CanFailAgain reports whether the task may be retried after another transient failure.
 func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 
-// Began returns the start of the task's time budget: the task's creation time plus its waits in line, which do not
-// count.
+// Began returns the start of the task's time budget. The start is the creation time plus the time spent waiting in
+// line, because that time does not count.
 func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
 
-// Ends returns the end of the task's time budget. A task that is still pending at that time fails.
+// Ends returns the end of the task's time budget. A task that is still pending at the end fails.
 func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 
 // Missing returns the error for a task that does not exist in the tenant.
 func Missing() error { return fault.Missing("Export not found.").About("task_id") }
 
-// Downloadable returns the task's file with the given name if the file can be downloaded at now. Otherwise it returns
-// Missing, or fault.Gone with svc_export_expired.
+// Downloadable returns the task's file with the given name if the file can be downloaded at time now. Otherwise it
+// returns the error from Missing, or fault.Gone with svc_export_expired.
 func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	at := slices.IndexFunc(t.Files, func(f File) bool { return f.Name == fileName })
 	if t.Status != Success || at < 0 {
@@ -106,14 +106,15 @@ func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	return t.Files[at], nil
 }
 
-// Enqueuer sends a message that makes a worker process a row. If the message is lost, the sweeper sends it again.
+// Enqueuer sends a message that makes a worker process a row. If the message is lost, the sweeper sends the message
+// again.
 type Enqueuer interface {
 	EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Fail returns the task with the status failed at the given time, and the task's failure event
-// (docs/guide/webhook-reference.md, "Body"). The only possible error comes from encoding the event.
+// Fail returns the task with its status set to failed at the given time, and the task's failure event
+// (docs/guide/webhook-reference.md, "Body"). It returns an error only if encoding the event fails.
 func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
 	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(objectGrace)
 	event, err := webhook.NewEvent(t.Tenant, webhook.ExportFailed, t.ID, 0, at, webhook.ExportFailure{

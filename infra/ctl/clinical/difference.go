@@ -28,8 +28,8 @@ type Sides struct {
 // Equal reports whether the two sets contain the same facts.
 func (d Difference) Equal() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
 
-// Compare pairs facts in three rounds: identical facts, facts with the same type, code and time, and facts with the
-// same type and code. Unpaired facts count as added or removed.
+// Compare pairs facts in three rounds. It first pairs identical facts, then facts with the same type, code and time,
+// and finally facts with the same type and code. Unpaired facts count as added or removed.
 func Compare(before, after []Fact) Difference {
 	d := Difference{Added: []Fact{}, Removed: []Fact{}, Changed: []Change{}}
 	removed, added := slices.Clone(before), slices.Clone(after)
@@ -57,7 +57,7 @@ func Compare(before, after []Fact) Difference {
 // named reports whether two facts have the same type and code.
 func (f Fact) named(other Fact) bool { return f.Type == other.Type && f.Code == other.Code }
 
-// parts returns the differing elements of two facts by path.
+// parts returns the elements in which two facts differ, by path.
 func parts(before, after Fact) map[string]Sides {
 	differ := map[string]Sides{}
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(before.parts)), slices.Collect(maps.Keys(after.parts))) {

@@ -1,6 +1,6 @@
-// Package clinical compares two sets of a patient's FHIR resources fact by fact: type, code, time, value and status.
-// The comparison ignores IDs, narratives and order, so equivalent conversions of a document are equal regardless of the
-// converter.
+// Package clinical compares two sets of a patient's FHIR resources fact by fact. It compares each fact's type, code,
+// time, value and status. The comparison ignores IDs, narratives and order, so equivalent conversions of a document are
+// equal regardless of the converter.
 package clinical
 
 import (
@@ -18,20 +18,20 @@ import (
 // Fact holds the content of one resource.
 type Fact struct {
 	Type string `json:"type"`           // resourceType
-	Code string `json:"code,omitempty"` // the subject's code as system|code, or its text if it has no code
+	Code string `json:"code,omitempty"` // subject's code as system|code, or its text if there is no code
 	Time string `json:"time,omitempty"` // time at which the fact applied or occurred
 
 	parts map[string][]string // all other elements by path
 }
 
-// contextTypes lists resource types that are not facts themselves. Facts refer to resources of these types for persons,
-// locations and provenance.
+// contextTypes lists resource types that are not facts themselves. Facts refer to these resources for people, locations
+// and provenance.
 var contextTypes = []string{
 	"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner",
 	"PractitionerRole", "Provenance",
 }
 
-// Read returns the facts in resources, in order. resources holds one JSON object per line.
+// Read parses resources, which contains one JSON object per line, and returns their facts in order.
 func Read(resources []byte) ([]Fact, error) {
 	var all []map[string]any
 	known := map[string]map[string]any{}
@@ -72,8 +72,8 @@ func Read(resources []byte) ([]Fact, error) {
 	return facts, nil
 }
 
-// flatten adds a value to parts under the value's path. It replaces a reference with its target's label, because IDs
-// are not facts.
+// flatten adds a value to parts under the value's path. It replaces a reference with a label for its target, because
+// IDs are not part of a fact.
 func flatten(parts map[string][]string, path string, value any, known map[string]map[string]any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -93,7 +93,7 @@ func flatten(parts map[string][]string, path string, value any, known map[string
 	}
 }
 
-// label returns a label for a reference's target: the target's type with its code, number or name.
+// label returns a label for a reference's target. The label consists of the target's type and its code, number or name.
 func label(reference string, known map[string]map[string]any) string {
 	resource, ok := known[reference]
 	if !ok {
@@ -117,7 +117,7 @@ func number(resource map[string]any) string {
 	return ""
 }
 
-// subject returns a resource's subject, taken from the first subject element that is present.
+// subject returns the value of the first subject element that the resource contains.
 func subject(resource map[string]any, known map[string]map[string]any) string {
 	if medication, ok := resource["medicationReference"].(map[string]any); ok {
 		if product, ok := known[text(medication, "reference")]; ok {
@@ -135,7 +135,8 @@ func subject(resource map[string]any, known map[string]map[string]any) string {
 	return text(resource, "name")
 }
 
-// concept returns a CodeableConcept as a string. If value lists several concepts, concept uses only the first concept.
+// concept returns a CodeableConcept as a string. If value lists several concepts, concept uses only the first one in
+// the list.
 func concept(value any) string {
 	if list, ok := value.([]any); ok && len(list) > 0 {
 		value = list[0]
@@ -153,7 +154,7 @@ func concept(value any) string {
 	return text(object, "text")
 }
 
-// moment returns a resource's time, taken from the first time element that is present.
+// moment returns the value of the first time element that the resource contains.
 func moment(resource map[string]any) string {
 	for _, name := range []string{
 		"effectiveDateTime", "effectivePeriod", "onsetDateTime", "onsetPeriod", "performedDateTime", "performedPeriod",

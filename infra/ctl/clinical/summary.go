@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// These constants are the kinds of differences between two conversions of a document.
+// These constants name the kinds of differences between two conversions of a document.
 const (
 	FactAdded    = "fact added"
 	FactRemoved  = "fact removed"
@@ -15,29 +15,29 @@ const (
 	ValueChanged = "value changed"
 )
 
-// Kind counts one kind of difference in one element of one resource type.
+// Kind counts the differences of one kind in one element of a resource type.
 type Kind struct {
 	Difference string `json:"difference"`
 	Type       string `json:"type"`
 	Path       string `json:"path,omitempty"` // element path within the resource
 	Count      int    `json:"count"`
 	Documents  int    `json:"documents"` // number of documents with this difference
-	Example    string `json:"example"`   // example with its document, fact and values
+	Example    string `json:"example"`   // example, with its document, fact and values
 }
 
-// Summary counts the differences between many pairs of conversions by kind.
+// Summary counts the differences between many pairs of conversions, grouped by kind.
 type Summary struct {
 	Documents  int      `json:"documents"`
-	Different  int      `json:"different"` // number of documents with a difference
+	Different  int      `json:"different"` // number of documents with differences
 	OnlyBefore []string `json:"only_before"`
 	OnlyAfter  []string `json:"only_after"`
 	Kinds      []*Kind  `json:"kinds"` // most frequent first
 }
 
-// Equal reports whether both sides hold the same documents with the same facts.
+// Equal reports whether both sides contain the same documents with the same facts.
 func (s *Summary) Equal() bool { return s.Different+len(s.OnlyBefore)+len(s.OnlyAfter) == 0 }
 
-// Add counts a document's differences.
+// Add counts the differences in one document.
 func (s *Summary) Add(document string, d Difference) {
 	s.Documents++
 	if d.Equal() {

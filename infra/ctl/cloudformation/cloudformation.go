@@ -1,6 +1,6 @@
-// Package cloudformation lets operators' programs read a deployed stack's outputs and resources and protect the stack
-// from deletion. It replaces the SDK's CloudFormation client, which has 3.7 MB of source code and requires a different
-// core version from the functions.
+// Package cloudformation lets operator programs read a deployed stack's outputs and resources and protect the stack
+// from deletion. It replaces the SDK's CloudFormation client. That client has 3.7 MB of source code and requires a
+// different core version from the one that the functions use.
 package cloudformation
 
 import (
@@ -57,7 +57,7 @@ func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack
 	return described.ID, err
 }
 
-// Protect enables termination protection: the stack can't be deleted until the protection is disabled
+// Protect enables termination protection. The stack can't be deleted until the protection is disabled
 // (UpdateTerminationProtection).
 func Protect(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) error {
 	var protected struct{}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Explanation explains a log line. Its maps hold the line's fields by name, and the names of the objects to which the
-// fields' IDs refer, which the caller adds.
+// Explanation explains a log line. One map holds the line's fields by name. Another holds the names of the objects to
+// which ID fields refer; the caller adds these names.
 type Explanation struct {
 	What     string            `json:"what"` // the failure's name in docs/operate/failures.md
 	Means    string            `json:"means,omitempty"`
@@ -49,7 +49,7 @@ func (t Table) Explain(line Line) Explanation {
 	return told
 }
 
-// some returns those of the named fields that the line contains.
+// some returns the named fields that the line contains.
 func (l Line) some(names ...string) map[string]string {
 	found := map[string]string{}
 	for _, name := range names {
@@ -71,7 +71,7 @@ func (l Line) summary() string {
 	return strings.Join(words, ", ")
 }
 
-// inWords returns the meanings of those of the line's codes that the table defines.
+// inWords returns the meanings of the codes in the line that the table defines.
 func (t Table) inWords(line Line) string {
 	var words []string
 	for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
@@ -82,8 +82,8 @@ func (t Table) inWords(line Line) string {
 	return strings.Join(words, "; ")
 }
 
-// find returns the row that best matches the line. If several rows match equally well, find returns the first of these
-// rows.
+// find returns the row that best matches the line. If several rows match equally well, find returns the first matching
+// row.
 func (t Table) find(line Line) (Failure, bool) {
 	var best Failure
 	var most int
@@ -96,10 +96,10 @@ func (t Table) find(line Line) (Failure, bool) {
 	return best, isFound
 }
 
-// score counts the row's fields that have the same values in the line. The fits result is false if the line contradicts
-// one of the row's identifying fields.
+// score counts the fields that have the same value in the row and in the line. The fits result is false if the line
+// contradicts one of the row's identifying fields.
 func (f Failure) score(line Line) (score int, fits bool) {
-	// Only some failures log these fields, so a line without such a field reports a different failure.
+	// Only some failures log these fields, so a line that lacks a field reports a different failure.
 	for _, sign := range []string{"step", "event", "disabled"} {
 		if _, documented := f.Fields[sign]; documented != (line.Fields[sign] != "") {
 			return 0, false

@@ -11,18 +11,19 @@ import (
 // Line is one log line.
 type Line struct {
 	Function string            // function that wrote the line, if the prefix names one
-	Fields   map[string]string // empty if the text is not a function's log line
+	Fields   map[string]string // empty if the text is not a log line from a function
 }
 
-// errBroken means that a line looks like JSON but can't be parsed. The error does not repeat the line, because its
-// content is unknown.
+// errBroken means that a line looks like JSON but can't be parsed. The error does not repeat the line, because the line
+// may contain secrets.
 var errBroken = errors.New("a line looks like JSON but is invalid")
 
-// announced matches the prefix that make run prints before a function's line.
+// announced matches the prefix that make run prints before each line from a function.
 var announced = regexp.MustCompile(`^([0-9A-Za-z]+) \| $`)
 
 // ReadLine parses a log line as written by a function, as printed by make run, or as shown by CloudWatch with a prefix.
-// Text without JSON, such as Lambda's own messages, yields no fields. Empty and redacted values count as absent.
+// For text without JSON, such as Lambda's own messages, ReadLine returns no fields. It treats empty and redacted values
+// as absent.
 func ReadLine(text string) (Line, error) {
 	line := Line{Fields: map[string]string{}}
 	begin := strings.IndexByte(text, '{')
@@ -56,7 +57,7 @@ func scalar(value json.RawMessage) string {
 	return string(value)
 }
 
-// Failed reports whether the line reports a failure, even a failure that resolves itself.
+// Failed reports whether the line describes a failure, including a failure that resolves itself.
 func (l Line) Failed() bool {
 	f := l.Fields
 	return f["msg"] != "" && (slices.Contains([]string{"failed", "partial", "put_off"}, f["result"]) ||
@@ -64,7 +65,7 @@ func (l Line) Failed() bool {
 		f["limiter_failed"] == "true" || f["level"] == "ERROR")
 }
 
-// Agrees reports whether a field of the line matches the value that the table documents.
+// Agrees reports whether a field in the line matches the value in the table.
 func (l Line) Agrees(name, documented string) bool {
 	value := l.Fields[name]
 	inner := strings.Trim(documented, "…")

@@ -1,7 +1,7 @@
 // Package explain explains log lines that report failures. An explanation contains the failure's name, owner, location,
-// cause and remedy, and relevant ctl commands. The package reads lines in the form that functions write. All
-// information about failures comes from docs/operate/failures.md, which operators also read. The package queries no
-// stack and prints only a line's known fields.
+// cause and remedy, and relevant ctl commands. The package reads lines in the format that functions write. All
+// information about failures comes from docs/operate/failures.md, which operators also read. The package doesn't query
+// any stack, and it prints only the known fields of each line.
 package explain
 
 import (
@@ -14,8 +14,8 @@ import (
 // Failure is a row in the failures table.
 type Failure struct {
 	Name string
-	// Fields holds the line's expected fields, including msg. "" stands for any value, "-" for no value, and text between
-	// … for part of a value.
+	// Fields holds the fields expected in the line, including msg. The value "" matches any value, "-" matches a
+	// missing value, and text between … matches part of a value.
 	Fields map[string]string
 	Advice string // recommended action
 }
@@ -49,7 +49,7 @@ func NewTable(document string) (Table, error) {
 // Failures returns the rows in document order.
 func (t Table) Failures() []Failure { return t.failures }
 
-// rows returns the cells of the table that begins with the header line head.
+// rows returns the cells of the table whose header line is head.
 func rows(document, head string, width int) [][]string {
 	_, table, _ := strings.Cut(document, head)
 	var all [][]string
@@ -68,7 +68,7 @@ var (
 	link   = regexp.MustCompile(`\[[^\]]+\]\(([^)]+)\)`)
 )
 
-// fields parses a row's field cell and adds the fields that every log line has. Fields in the row take precedence.
+// fields parses the field cell of a row and adds the fields that every log line has. Fields in the row take precedence.
 func fields(message, cell string) map[string]string {
 	all := map[string]string{"msg": strings.Trim(message, "`"), "result": "failed", "org_id": "", "mode": ""}
 	for _, field := range marked.FindAllStringSubmatch(cell, -1) {
@@ -78,7 +78,7 @@ func fields(message, cell string) map[string]string {
 	return all
 }
 
-// advice replaces links with document paths, because terminals can't follow the links.
+// advice replaces links with document paths, because terminals can't follow links.
 func advice(cell string) string {
 	return link.ReplaceAllStringFunc(cell,
 		func(l string) string { return path.Join("docs/operate", link.FindStringSubmatch(l)[1]) })

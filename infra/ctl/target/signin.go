@@ -13,12 +13,11 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// signInTimeout limits the search for credentials, which may try to reach an unavailable network.
+// signInTimeout limits the time spent searching for credentials. The search may try to reach an unavailable network.
 const signInTimeout = 15 * time.Second
 
-// signedIn loads the region and credentials from the same sources as AWS's own tools: environment variables, profiles
-// and single sign-on. It reports missing credentials itself, because the SDK's error concerns only the last source
-// tried.
+// signedIn loads the region and credentials from the same sources as the AWS tools: environment variables, profiles and
+// single sign-on. It reports missing credentials itself, because the SDK's error describes only the last source tried.
 func signedIn(ctx context.Context) (aws.Config, error) {
 	cfg, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -42,7 +41,7 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// Reachable returns an error that names any setting missing for calls to AWS. Call Reachable before any other
+// Reachable returns an error that names any missing setting that AWS calls require. Call Reachable before any other
 // operation.
 func Reachable(ctx context.Context) error {
 	_, err := signedIn(ctx)

@@ -1,6 +1,6 @@
-// Package target locates a running stack and the credentials to access it. The package finds a stack on AWS by name or
-// reads the stack's outputs from a file such as .local/run.json. It defines the errors for a stack that can't be found.
-// The operator's command line and the checks of running stacks use this package; no Lambda links it.
+// Package target locates a running stack and the credentials for it. The package finds a stack on AWS by name or reads
+// the stack's outputs from a file such as .local/run.json. It defines the errors for a stack that can't be found. The
+// operator's command line and the checks of running stacks use this package. No Lambda function links the package.
 package target
 
 import (
@@ -23,15 +23,16 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Stack describes a stack and the means to access it.
+// Stack describes a stack and how to access it.
 type Stack struct {
 	Name    string // display name
 	Config  aws.Config
 	Outputs map[string]string
-	Run     runfile.Run // the file's other content, if it is a run file
+	Run     runfile.Run // other content of the file, if it is a run file
 }
 
-// Options returns the options for an operator on this machine, read from the environment. Audit rows record actor.
+// Options returns the options for an operator on this machine, read from the environment. Audit rows record the given
+// actor.
 func (s Stack) Options(actor string) wiring.Options {
 	return wiring.Options{
 		Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: actor,
@@ -57,7 +58,7 @@ func Named(ctx context.Context, name string) (Stack, error) {
 	return Stack{Name: "stack " + name + " in " + cfg.Region, Config: cfg, Outputs: outputs}, nil
 }
 
-// Protect makes CloudFormation refuse to delete the stack until an operator removes the protection.
+// Protect makes CloudFormation refuse to delete the stack until an operator disables the protection.
 func Protect(ctx context.Context, name string) error {
 	cfg, err := signedIn(ctx)
 	if err != nil {
@@ -70,7 +71,7 @@ func Protect(ctx context.Context, name string) error {
 }
 
 // FromFile returns the stack that a file describes. If make run wrote the file, the file's outputs and credentials take
-// precedence over the environment's.
+// precedence over the environment.
 func FromFile(ctx context.Context, file string) (Stack, error) {
 	body, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -97,10 +98,10 @@ func FromFile(ctx context.Context, file string) (Stack, error) {
 	return Stack{Name: "stack of " + file + " in " + cfg.Region, Config: cfg, Outputs: outputs}, err
 }
 
-// answerTimeout limits the time that a local run may take to respond.
+// answerTimeout limits how long a local run may take to respond.
 const answerTimeout = 2 * time.Second
 
-// checkRunning checks that the stack of the local run described by a file still responds.
+// checkRunning checks that the local stack described by a file still responds.
 func checkRunning(ctx context.Context, file, address string) error {
 	at, err := url.Parse(address)
 	if err != nil {
@@ -114,7 +115,7 @@ func checkRunning(ctx context.Context, file, address string) error {
 	return connection.Close()
 }
 
-// readOutputs parses a stack's outputs, either as a CloudFormation list or as one JSON object.
+// readOutputs parses the outputs of a stack, given as a CloudFormation list or as a single JSON object.
 func readOutputs(body []byte) (map[string]string, error) {
 	outputs := map[string]string{}
 	if json.Unmarshal(body, &outputs) == nil {

@@ -32,8 +32,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Operator combines all parts of package operator for one stack. Use Open to create an Operator. An Operator is safe
-// for concurrent use.
+// Operator combines all parts of package operator for a single stack. Use Open to create an Operator. An Operator is
+// safe for concurrent use.
 type Operator struct {
 	Organisations    operator.Organisations
 	Suspensions      operator.Suspensions
@@ -61,7 +61,7 @@ type Operator struct {
 	CatalogOverrides operator.CatalogOverrides
 }
 
-// adapters holds the adapters that several of Operator's parts share.
+// adapters holds the adapters that several parts of Operator share.
 type adapters struct {
 	cfg     aws.Config
 	outputs map[string]string
@@ -111,7 +111,7 @@ func newAdapters(
 	}
 }
 
-// Each group holds Control rows that one of Operator's parts uses together.
+// Each group holds the Control rows that one part of Operator uses together.
 type (
 	// owned groups all rows that an organisation may own.
 	owned struct {
@@ -171,9 +171,9 @@ func newOperator(a adapters, parts catalogue) *Operator {
 	}
 }
 
-// Restore returns a restorer of token sets. The restorer copies token sets from a table to which DynamoDB has restored
-// the stack's tokens. It needs permissions on both tables; operators normally lack these permissions
-// (docs/operate/incidents.md, "Break-glass").
+// Restore returns a restorer of token sets. The restorer copies token sets from a table that DynamoDB restored from a
+// backup. It needs permissions on both tables. Operators normally lack these permissions (docs/operate/incidents.md,
+// "Break-glass").
 func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, from string) (operator.TokenRows, error) {
 	switch outputs["TokensTable"] {
 	case "":
@@ -189,14 +189,14 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 		From:        store.Tokens{DB: db, Table: from},
 	}
 	if _, err := rows.Restored(ctx, org.Tenant{}, ids.Random()); err != nil && !errors.Is(err, fault.NotFound) {
-		return nil, fmt.Errorf("read the restored table: %w", err) // fails before any token set is restored
+		return nil, fmt.Errorf("read the restored table: %w", err) // the call fails before restoring any token set
 	}
 	return rows, nil
 }
 
-// NewProbe returns the endpoint tester for the stack with the given outputs. The tester uses the rules already opened
-// on the stack. Our client authenticates as in the functions (shared/wiring/portal), but with the operator's own
-// permissions.
+// NewProbe returns the endpoint tester for the stack with the given outputs. The tester uses the rules that are already
+// open for the stack. Our client authenticates as it does in the functions (shared/wiring/portal), but with the
+// operator's own permissions.
 func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

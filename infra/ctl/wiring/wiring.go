@@ -1,6 +1,6 @@
-// Package wiring opens the operator's rules (shared/manage/operator) on a running stack on a laptop, LocalStack or AWS.
-// Like a function's wiring, it selects adapters by the outputs of template.yaml. The command line, the runner that
-// seeds a new stack, and tests use the package; no Lambda links it.
+// Package wiring opens the operator's rules (shared/manage/operator) on a running stack. The stack may run on a laptop,
+// on LocalStack or on AWS. As in the functions, the wiring selects adapters by the outputs of template.yaml. The
+// command line, tests, and the runner that seeds a new stack use the package. No Lambda function links the package.
 package wiring
 
 import (
@@ -34,14 +34,14 @@ const (
 	maxDocument = 64 << 10
 )
 
-// Options holds an operator's clock, sources of randomness, name and network settings.
+// Options holds the operator's name, clock, sources of randomness and network settings.
 type Options struct {
 	Now    func() time.Time
 	NewID  ids.Source
 	Random io.Reader
-	Actor  string // actor recorded in audit rows
-	// HTTP sends requests to health systems through the same network guard as in the functions. It is nil if the
-	// operator sends no such requests.
+	Actor  string // actor name recorded in audit rows
+	// HTTP sends requests to health systems through the same network guard that the functions use. It is nil if the
+	// operator does not send such requests.
 	HTTP smart.Doer
 }
 
@@ -55,8 +55,8 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 			return nil, fmt.Errorf("the stack has no output %s", name)
 		}
 	}
-	// Like all other AWS calls, these requests are signed with this machine's time, regardless of the clock that the
-	// rules use.
+	// These requests, like all AWS calls, are signed with this machine's time, regardless of the clock that the rules
+	// use.
 	hashing, err := awssecret.Keyring(ctx, cfg, time.Now, outputs["KeyHashingSecret"])
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
@@ -75,8 +75,8 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 // OwnURLs returns the URLs that belong to the stack with the given outputs.
 func OwnURLs(outputs map[string]string) (weburl.Own, error) { return weburl.NewOwn(outputs["OwnUrls"]) }
 
-// Members returns the member administration for the stack with the given outputs. If the stack has no email sender
-// address, invitations fail.
+// Members returns the member administration for the stack with the given outputs. If the stack has no sender address
+// for email, invitations fail.
 func Members(cfg aws.Config, outputs map[string]string, o Options) members.Service {
 	made := members.Service{
 		Rows: store.Accounts{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}, Audit: AuditLog(cfg, outputs),
@@ -89,8 +89,8 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 	return made
 }
 
-// inbox returns the service that replies to inquiries on the stack with the given outputs. If the stack has no email
-// sender address, replies fail.
+// inbox returns the service that replies to inquiries on the stack with the given outputs. If the stack has no sender
+// address for email, replies fail.
 func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	made := inquiry.Inbox{
 		Rows: store.Inquiries{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}, Support: outputs["SupportMail"],
@@ -120,8 +120,8 @@ func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// get fetches a document without following redirects: the registered keys must come from the URL that health systems
-// request themselves.
+// get fetches a document without following redirects. The registered keys must come from the exact URL that health
+// systems request.
 func get(ctx context.Context, address string) ([]byte, error) {
 	client := http.Client{
 		Timeout:       getTimeout,

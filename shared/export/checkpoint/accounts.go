@@ -9,30 +9,30 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Accounts holds the collection state of each resource type.
+// Accounts holds the collection state of every resource type.
 type Accounts struct {
 	List   []*Account     `json:"accounts"`
 	Counts map[string]int `json:"counts"` // resources in the segments, by type name
 }
 
-// Account holds the collection state of one resource type.
+// Account holds the collection state of a single resource type.
 type Account struct {
 	Type    string `json:"type"`              // type name as returned by fhir.TypeName
 	Planned bool   `json:"planned,omitempty"` // whether the plan searches for this type
 	// whether a search for this type has returned a page, even an empty page
 	Paged    bool              `json:"paged,omitempty"`
-	Barred   export.LossReason `json:"barred,omitempty"`  // why a search for this type returned no page
-	Answered int               `json:"answered"`          // number of queries and reads that succeeded
-	Missing  int               `json:"missing"`           // known resources that could not be read
-	LeftOut  int               `json:"left_out"`          // resources that belong to another patient
+	Barred   export.LossReason `json:"barred,omitempty"`  // reason that no search for this type returned a page
+	Answered int               `json:"answered"`          // number of successful queries and reads
+	Missing  int               `json:"missing"`           // number of known resources that could not be read
+	LeftOut  int               `json:"left_out"`          // number of resources that belong to another patient
 	OnlyBy   string            `json:"only_by,omitempty"` // parameter that narrowed the search; see plan.Query.OnlyBy
 	Worst    export.Outcome    `json:"worst,omitempty"`
-	Reason   export.LossReason `json:"reason,omitempty"` // failure reason behind Worst
-	Status   int               `json:"status,omitempty"` // HTTP status behind Worst
+	Reason   export.LossReason `json:"reason,omitempty"` // reason for the failure in Worst
+	Status   int               `json:"status,omitempty"` // HTTP status of the failure in Worst
 }
 
-// Of returns the account of a resource type, creating the account if needed. All types unknown to FHIR share one
-// account, so a server cannot increase the number of accounts by inventing types.
+// Of returns the account of a resource type, creating the account if needed. All types that FHIR does not define share
+// one account, so a server cannot create more accounts by inventing types.
 func (a *Accounts) Of(resourceType string) *Account {
 	resourceType = fhir.TypeName(resourceType)
 	at := slices.IndexFunc(a.List, func(one *Account) bool { return one.Type == resourceType })
@@ -46,7 +46,7 @@ func (a *Accounts) Of(resourceType string) *Account {
 // Count counts one resource that the export wrote.
 func (a *Accounts) Count(resourceType string) { a.Counts[fhir.TypeName(resourceType)]++ }
 
-// Limited counts a known resource that the export skipped because a bound was reached.
+// Limited counts a known resource that the export skipped because it reached a bound.
 func (a *Accounts) Limited(resourceType string) {
 	a.Of(resourceType).Miss(1, export.OutcomeTruncated, export.LossLimit, 0)
 }
@@ -102,13 +102,13 @@ func (a *Account) Bar(reason export.LossReason) {
 	}
 }
 
-// Answer records a successful search. onlyBy names the parameter, if any, that narrowed the search.
+// Answer records a successful search. The onlyBy argument names the parameter, if any, that narrowed the search.
 func (a *Account) Answer(onlyBy string) {
 	a.Answered++
 	a.OnlyBy = cmp.Or(a.OnlyBy, onlyBy)
 }
 
-// outcome summarizes the account of a resource type with count resources in the file. After a failure, the outcome is
+// outcome summarises the account of a resource type with count resources in the file. After a failure, the outcome is
 // "truncated" if count is positive or any request for the type succeeded.
 func (a *Account) outcome(count int) export.TypeOutcome {
 	sum := export.TypeOutcome{

@@ -3,31 +3,31 @@ package checkpoint
 import "errors"
 
 // The size of an export's collection state is bounded, regardless of the server's responses
-// (docs/develop/architecture.md, "Bounds"). Items beyond a bound are dropped, and the outcome counts them.
+// (docs/develop/architecture.md, "Bounds"). Items beyond a bound are dropped and counted in the outcome.
 const (
-	// MaxPages limits the number of pages in one search, so a server that returns endless pages cannot occupy a worker
+	// MaxPages limits the number of pages in a search, so a server that returns endless pages cannot occupy a worker
 	// forever.
 	MaxPages = 2000
-	// MaxOversize limits how many oversized responses are requested again in smaller pages. Without this limit, a
-	// server that returns only gzip bombs would receive one request per resource type and page size.
+	// MaxOversize limits how many oversized responses are requested again in smaller pages. Without this limit, the
+	// export would send a hostile server one request per resource type and page size.
 	MaxOversize = 40
 	// maxResources limits the number of distinct resources in a record, so endless searches cannot exhaust memory. The
-	// largest real records reported contain a tenth of this number.
+	// largest real records reported contain a tenth as many resources.
 	maxResources = 500_000
-	// maxWaiting limits the number of references and attachments waiting to be read, and maxWaitingBytes the total
-	// length of their URLs in one run. A hostile resource can name thousands of references.
+	// maxWaiting limits the number of references and attachments that are waiting to be read. maxWaitingBytes limits
+	// the total length of their URLs in a single run. A hostile resource can name thousands of references.
 	maxWaiting      = 100_000
 	maxWaitingBytes = 8 << 20
 	// maxNoted limits the number of distinct references that an export stores, including references to other servers.
 	maxNoted = 300_000
-	// maxKnownAs limits the number of ids of a patient, and separately the number of business identifiers.
+	// maxKnownAs limits the number of ids of a patient. It also limits, separately, the number of business identifiers.
 	maxKnownAs = 100
-	// maxUnresolved limits the length of each list in Unresolved. URLs beyond the limit are treated as belonging to
-	// another server.
+	// maxUnresolved limits the length of each list in Unresolved. URLs beyond the limit are treated as URLs on another
+	// server.
 	maxUnresolved = 100
 )
 
-// ErrLimit means that the export has reached one of its own limits and has stopped reading.
+// ErrLimit means that the export has reached one of its own limits and stopped reading.
 var ErrLimit = errors.New("exceeds the limits of an export")
 
 // Full reports whether the export has reached its limit of distinct resources.

@@ -9,30 +9,30 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Learned holds the request settings that work best for the server, learned from its responses. The zero value holds no
-// learned settings.
+// Learned holds the request settings that work best for the server, learned from its responses. The zero value means
+// that nothing has been learned.
 type Learned struct {
-	InFlight int `json:"in_flight,omitempty"` // concurrent requests the server handles; 0 if no limit was seen
-	// initial page size of a query; plan.AnySize means no page size is set, 0 means that none has been learned yet
+	InFlight int `json:"in_flight,omitempty"` // concurrent requests that the server handles; 0 if no limit was seen
+	// initial page size of a query; plan.AnySize sends no page size, 0 means no size has been learned yet
 	PageSize int `json:"page_size,omitempty"`
 	// server's maximum page size; 0 if unknown
 	MaxSize  int      `json:"max_size,omitempty"`
 	TooLarge []string `json:"too_large,omitempty"` // types whose pages at the default size were too large
 	NoCount  []string `json:"no_count,omitempty"`  // types whose searches fail if they set a page size
-	ByID     []string `json:"by_id,omitempty"`     // types that can be searched by a list of ids in _id
-	ListSize int      `json:"list_size,omitempty"` // maximum number of ids in an _id list; 0 if the server sets none
+	ByID     []string `json:"by_id,omitempty"`     // types that can be searched by a list of ids in the _id parameter
+	ListSize int      `json:"list_size,omitempty"` // maximum number of ids in an _id list; 0 if the server has no limit
 
-	Release string           `json:"release,omitempty"` // server software's release; see known.ReleaseOf
+	Release string           `json:"release,omitempty"` // release of the server software; see known.ReleaseOf
 	Load    known.Experience `json:"load,omitzero"`     // request load of completed runs
-	// types that are requested last, because patients rarely have such resources
+	// types requested last, because patients rarely have such resources
 	Last    []string `json:"last,omitempty"`
 	Batches bool     `json:"batches,omitempty"` // whether the types in Last may be requested in a batch
 	Batched *bool    `json:"batched,omitempty"` // whether batches worked; nil if never tried
 	Control *Control `json:"control,omitempty"`
-	// whether the server has responded to a search, for each type missing from the CapabilityStatement
+	// whether the server answered a search, for each type missing from its CapabilityStatement
 	Trials map[string]bool `json:"trials,omitempty"`
 
-	MayAttach bool  `json:"may_attach,omitempty"` // whether _revinclude of Provenance is yet to be tried
+	MayAttach bool  `json:"may_attach,omitempty"` // whether _revinclude of Provenance has yet to be tried
 	Attached  *bool `json:"attached,omitempty"`   // whether _revinclude worked; nil if never tried
 }
 
@@ -69,16 +69,17 @@ func (l *Learned) InitialInFlight() int {
 }
 
 const (
-	// severalTypes is the number of types that must show a behaviour before the export assumes it of the whole server.
+	// severalTypes is the number of types that must show a behaviour before the export assumes that it applies to the
+	// whole server.
 	severalTypes = 2
-	// quickPage and smallPage are the conditions for requesting larger pages. The last page must have taken at most
+	// quickPage and smallPage limit when the export requests larger pages. The last page must have taken at most
 	// quickPage, and a larger page must be expected to have at most smallPage bytes.
 	quickPage = 3 * time.Second
 	smallPage = 1 << 20
 )
 
-// Sized returns q with the page size that works for the server. The query must not have begun. profiled is the
-// profile's initial page size, or 0 if the profile sets none.
+// Sized returns q with the page size that works for the server. The query must not have started. The profiled argument
+// is the profile's initial page size, or 0 if the profile does not set a page size.
 func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
 	switch {
 	case l.PageSize != 0:
@@ -89,7 +90,7 @@ func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
 	return q
 }
 
-// Paged learns from the size in bytes and the duration of a query's first page.
+// Paged learns from the duration of a query's first page and from its size in bytes.
 func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Duration) {
 	if page.Next == "" || page.Len == 0 || q.Count == 0 || l.PageSize == plan.AnySize {
 		return
@@ -99,7 +100,7 @@ func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Dur
 		larger = min(larger, l.MaxSize)
 	}
 	switch {
-	case page.Len < q.Count: // the server's maximum page size is smaller
+	case page.Len < q.Count: // server's maximum page size is smaller
 		l.MaxSize = max(page.Len, plan.UsualSize())
 		l.PageSize = min(l.PageSize, l.MaxSize)
 	case larger > q.Count && took <= quickPage && bytes/page.Len*larger <= smallPage:
@@ -107,7 +108,7 @@ func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Dur
 	}
 }
 
-// Refused learns from a query's failure.
+// Refused learns from a failed query.
 func (l *Learned) Refused(q plan.Query, failed *fhir.RequestError) {
 	switch {
 	case failed.Refusal == fhir.NoCount && q.Count > 0:
@@ -125,7 +126,7 @@ func (l *Learned) Refused(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// note appends a type to a list unless the list already contains it. It returns the length of the list.
+// note appends a type to a list unless the list already contains the type. It returns the length of the list.
 func note(noted *[]string, resourceType string) int {
 	if !slices.Contains(*noted, resourceType) {
 		*noted = append(*noted, resourceType)
@@ -133,7 +134,7 @@ func note(noted *[]string, resourceType string) int {
 	return len(*noted)
 }
 
-// IgnoresIDs records that the server ignores lists in _id for a resource type and accepts only a single id. An empty
+// IgnoresIDs records that, for a resource type, the server ignores lists in _id and accepts only a single id. An empty
 // type name means all types.
 func (l *Learned) IgnoresIDs(resourceType string) {
 	l.ByID = slices.DeleteFunc(l.ByID, func(one string) bool { return resourceType == "" || one == resourceType })

@@ -10,11 +10,11 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// met is the result of a query's first request: a page or a failure.
+// met is the result of the first request of a query. The result is either a page or a failure.
 type met struct {
 	resourceType string
 	count        int // requested page size
-	got          int // resources returned
+	got          int // number of resources returned
 	bytes        int
 	took         time.Duration
 	last         bool
@@ -32,7 +32,7 @@ func TestLearnedStateAdaptsPageSize(t *testing.T) {
 	for name, c := range map[string]struct {
 		met      []met
 		profiled int
-		want     int // next query's expected page size; 0 for no _count
+		want     int // page size expected for the next query; 0 for no _count
 	}{
 		"nothing is known":    {want: 100},
 		"the profile knows":   {profiled: 250, want: 250},

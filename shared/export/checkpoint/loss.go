@@ -22,7 +22,8 @@ func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
 	return export.LossUnsupported
 }
 
-// NamedLoss classifies a failed request for an item that the record names: a resource, an attachment or the next page.
+// NamedLoss classifies a failed request for an item that the record names. The item is a resource, an attachment or the
+// next page.
 func NamedLoss(failed *fhir.RequestError) export.LossReason {
 	switch failed.Refusal {
 	case fhir.Denied:
@@ -74,10 +75,11 @@ func OutcomeOf(failed *fhir.RequestError) export.Outcome {
 }
 
 // Lost reports whether too many planned types are unreadable for the record to be delivered, and returns the failure
-// reason. A type is readable if at least one of its searches returned a page, even an empty one. A type is unreadable
-// if all its searches ended without a readable response. The record is lost if at least as many types are unreadable as
-// readable. Types that the portal lacks or refuses, and types that the export skipped because of its own limits, count
-// as neither. A Patient without any other readable type is also not a record (docs/reference/deviations.md, "Exports").
+// reason. A type is readable if at least one of its searches returned a page, even an empty page. A type is unreadable
+// if all its searches ended without a readable response. The record is lost if the number of unreadable types equals or
+// exceeds the number of readable types. Neither number includes types that the portal lacks or refuses, or types that
+// the export skipped because of its own limits. The record is also lost if Patient is the only readable type
+// (docs/reference/deviations.md, "Exports").
 func (a *Accounts) Lost() (reason export.Reason, isLost bool) {
 	var read, broken, silent, refused, rejected int
 	for _, one := range a.List {

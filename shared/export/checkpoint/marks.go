@@ -49,7 +49,7 @@ func (m marks) pack(size int) iter.Seq[[]byte] {
 	}
 }
 
-// unpack adds the marks from a chunk that pack returned.
+// unpack adds the marks in a chunk that pack returned.
 func (m marks) unpack(packed []byte) {
 	for mark := range slices.Chunk(packed, 8) {
 		if len(mark) == 8 {

@@ -1,10 +1,11 @@
 package checkpoint
 
-// seen tracks an export's resources and references, so that each resource is written once and each reference read once.
+// seen tracks the resources and references of an export. It ensures that each resource is written once and each
+// reference is read once.
 type seen struct {
 	written marks // resources written to the segments, or found and excluded
 	noted   marks // references found so far
-	weight  int   // total length of the URLs that this run loaded or added, in bytes
+	weight  int   // total URL length, in bytes, that this run loaded or added
 }
 
 func (s *seen) note(name string, weight int) bool {
@@ -12,13 +13,13 @@ func (s *seen) note(name string, weight int) bool {
 	return s.noted.add(MarkOf(name))
 }
 
-// IsWritten reports whether the resource with the given mark is already in the segments, or was found and excluded.
+// IsWritten reports whether the resource with the given mark is already in the segments or was found and excluded.
 func (s *State) IsWritten(mark uint64) bool { return s.seen.written.has(mark) }
 
 // SetWritten records that the resource with the given mark is in the segments or was excluded.
 func (s *State) SetWritten(mark uint64) { s.seen.written.add(mark) }
 
-// IsNew records a reference whose URL has weight bytes. It reports false if the reference is already noted or written,
+// IsNew records a reference whose URL has weight bytes. It returns false if the reference is already noted or written,
 // or if a limit is reached. A reference beyond a limit is counted as missing.
 func (s *State) IsNew(resourceType, name string, weight int) bool {
 	mark := MarkOf(name)
@@ -32,14 +33,14 @@ func (s *State) IsNew(resourceType, name string, weight int) bool {
 	return s.seen.note(name, weight)
 }
 
-// AddReference queues a reference for reading, unless the reference is already known.
+// AddReference queues a reference to be read, unless the reference is already known.
 func (s *State) AddReference(r Reference) {
 	if s.IsNew(r.Type, r.Name(), len(r.ID)) {
 		s.Work.addReference(r.clone())
 	}
 }
 
-// AddAttachment queues an attachment for reading, unless the attachment is already known.
+// AddAttachment queues an attachment to be read, unless the attachment is already known.
 func (s *State) AddAttachment(a Attachment) {
 	if s.IsNew("Binary", a.Name(), len(a.URL)+len(a.ContentType)) {
 		s.Work.Attachments = append(s.Work.Attachments, a)

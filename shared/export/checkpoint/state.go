@@ -1,6 +1,6 @@
-// Package checkpoint holds an export's progress as data. The data covers the waiting queries, references and
-// attachments, the resources already written, the facts learned about the server, and the recorded failures. The
-// package saves this state between runs and enforces the bounds in docs/develop/architecture.md ("Bounds"). It sends no
+// Package checkpoint holds the progress of an export as data. The data covers queued queries, references and
+// attachments, the resources already written, facts learned about the server, and recorded failures. The package saves
+// this state between runs and enforces the bounds in docs/develop/architecture.md ("Bounds"). It does not send any
 // requests.
 package checkpoint
 
@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// State holds everything that a later run needs to continue an export. The State contains resource ids, so it is stored
-// with the files, not in a database table.
+// State holds everything that a later run needs to continue an export. A State contains resource ids, so it is stored
+// with the files rather than in a database table.
 type State struct {
 	Server   Server
 	Patient  Patient
@@ -25,23 +25,23 @@ type State struct {
 // Server holds the facts known about the server.
 type Server struct {
 	Planned    bool       `json:"planned"`      // whether the plan is complete
-	Listed     bool       `json:"listed"`       // whether the server's CapabilityStatement lists types
-	Version    string     `json:"fhir_version"` // FHIR version that the server states; may be empty
+	Listed     bool       `json:"listed"`       // whether the server's CapabilityStatement lists resource types
+	Version    string     `json:"fhir_version"` // FHIR version stated by the server; may be empty
 	ByURL      bool       `json:"by_url"`       // whether Questionnaires can be searched by URL
 	Own        string     `json:"own"`          // server's base URL as used in its links; see fhir.Base
-	Resolved   bool       `json:"settled"`      // whether Own is final: found by a search, or not going to be
+	Resolved   bool       `json:"settled"`      // whether Own is final, because a search found it or no search will
 	Unresolved Unresolved `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`
 }
 
-// Patient holds the ids and identifiers that the patient has on the server.
+// Patient holds the patient's ids and identifiers on the server.
 type Patient struct {
 	IDs         []string `json:"patients"`    // ids of the Patient resource and of linked resources for the same person
 	Identifiers []uint64 `json:"identifiers"` // marks of the business identifiers
 }
 
-// AddID records another id of the patient, unless the limit on ids is reached.
+// AddID records an additional id for the patient, unless the limit on ids has been reached.
 func (p *Patient) AddID(id string) {
 	if len(p.IDs) < maxKnownAs {
 		p.IDs = append(p.IDs, id)
@@ -55,14 +55,14 @@ type Output struct {
 	Renderings []*Rendering `json:"renderings"`
 }
 
-// Segment is one stored object that holds the part of a file written by one run.
+// Segment is a stored object that contains the part of a file that one run wrote.
 type Segment struct {
 	Key   string `json:"key"`
 	Bytes int64  `json:"bytes"`
 }
 
-// Rendering is the record in a format other than NDJSON. A Rendering has one part per segment, and the parts are
-// created after all segments exist.
+// Rendering is the record in a format other than NDJSON. A Rendering has one part per segment. The parts are created
+// after all segments exist.
 type Rendering struct {
 	Format export.Format `json:"format"`
 	Parts  []Segment     `json:"parts"`
@@ -81,7 +81,7 @@ func (o *Output) Rendering(f export.Format) *Rendering {
 	return made
 }
 
-// Replaced returns the keys of the objects that become obsolete once the finished files exist.
+// Replaced returns the keys of objects that become obsolete once the finished files exist.
 func (s *State) Replaced(kept []export.File) []string {
 	isKept := map[string]bool{}
 	for _, f := range kept {
@@ -100,7 +100,7 @@ func (s *State) Replaced(kept []export.File) []string {
 	return append(keys, s.Spent...)
 }
 
-// Progress returns the export's progress. bytes is the amount of data that no segment contains yet.
+// Progress returns the progress of the export. The bytes argument is the amount of data that is not in any segment yet.
 func (s *State) Progress(bytes int64) webhook.Progress {
 	p := webhook.Progress{
 		QueriesDone: s.Work.Ended, QueriesPlanned: s.Work.Ended + len(s.Work.Queries) + s.Work.waiting() + s.Work.Cached.Left,

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// document is one JSON document of a stored State. The first document holds everything except the lists, and each
-// further document holds one chunk of a list.
+// document is a JSON document in a stored State. The first document holds everything except the lists. Each subsequent
+// document holds a chunk of one list.
 type document struct {
 	lists
 	*Server
@@ -24,7 +24,7 @@ type document struct {
 	Spent []string `json:"spent"`
 }
 
-// lists holds those parts of a State that can become long.
+// lists holds the parts of a State that can become long.
 type lists struct {
 	Refs        []Reference  `json:"refs,omitempty"`
 	Binaries    []Reference  `json:"binaries,omitempty"`
@@ -35,7 +35,7 @@ type lists struct {
 }
 
 const (
-	// maxStored limits how many bytes Load reads. The limit is twice the size that the bounds on the lists allow.
+	// maxStored limits how many bytes Load reads. The limit is twice the size that the list bounds allow.
 	maxStored = 128 << 20
 	// chunk is the number of list elements per document, and chunkBytes is the number of mark bytes per document.
 	chunk      = 1000
@@ -49,7 +49,7 @@ func (s *State) document() document {
 	}
 }
 
-// Load reads the State stored under key. The object is a sequence of JSON documents, so reading and writing a State
+// Load reads the State stored under key. The object is a sequence of JSON documents, so reading or writing a State
 // needs little memory beyond the lists themselves. If key is empty, Load returns the state of a new export.
 func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	state := &State{Accounts: Accounts{Counts: map[string]int{}}, seen: seen{written: marks{}, noted: marks{}}}
@@ -88,7 +88,7 @@ func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	return state, nil
 }
 
-// join appends a chunk to the corresponding list.
+// join appends a chunk to the list that it belongs to.
 func (s *State) join(part lists) {
 	w := &s.Work
 	w.Refs = append(w.Refs, part.Refs...)
@@ -128,7 +128,7 @@ func (s *State) encode(w io.Writer) error {
 	return s.encodeLists(out)
 }
 
-// encodeLists writes the lists as documents, each of which holds one chunk of one list.
+// encodeLists writes the lists as documents, each of which holds one chunk of a list.
 func (s *State) encodeLists(out *json.Encoder) (err error) {
 	put := func(part lists) {
 		if err == nil {

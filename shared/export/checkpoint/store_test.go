@@ -43,9 +43,9 @@ func documents(t *testing.T, body []byte) []map[string]any {
 	}
 }
 
-// Exports are in progress during every deployment, so old checkpoints must remain readable. The first file was written
-// by the first version of the format, with every field set. The second file was written by a version that learns
-// settings from the server.
+// Exports are in progress during every deployment, so old checkpoints must remain readable. The first version of the
+// format wrote the first file, with every field set. A version that learns settings from the server wrote the second
+// file.
 func TestStoredCheckpointRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"checkpoint.json", "checkpoint_learned.json"} {

@@ -6,24 +6,24 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Unresolved holds absolute URLs found in the Patient. The Patient is read before a search reveals the server's own
-// base URL, so the export cannot yet attribute these URLs to a server.
+// Unresolved holds absolute URLs found in the Patient. The export reads the Patient before a search reveals the
+// server's own base URL, so it cannot yet attribute these URLs to a server.
 type Unresolved struct {
 	Links       []string          `json:"links,omitempty"` // URLs of other records for the same person
 	References  []string          `json:"references,omitempty"`
 	Attachments []fhir.Attachment `json:"attachments,omitempty"`
 }
 
-// KeepReference stores an absolute URL until the server's own URL is known. It reports false if the export will learn
-// nothing more about the server's own URL.
+// KeepReference stores an absolute URL until the server's own URL is known. It returns false if the export will not
+// learn more about the server's own URL.
 func (s *Server) KeepReference(text string) bool {
 	return keep(s, &s.Unresolved.References, text, text)
 }
 
-// KeepLink is like KeepReference, but stores a link to another record of the same person.
+// KeepLink is like KeepReference but stores a link to another record of the same person.
 func (s *Server) KeepLink(text string) bool { return keep(s, &s.Unresolved.Links, text, text) }
 
-// KeepAttachment is like KeepReference, but stores an attachment with an absolute URL.
+// KeepAttachment is like KeepReference but stores an attachment with an absolute URL.
 func (s *Server) KeepAttachment(a fhir.Attachment) bool {
 	return keep(s, &s.Unresolved.Attachments, a, a.URL)
 }
@@ -36,8 +36,8 @@ func keep[T any](s *Server, list *[]T, one T, address string) bool {
 	return true
 }
 
-// TakeUnresolved returns the stored URLs. Call TakeUnresolved once nothing more will be learned about the server's own
-// URL.
+// TakeUnresolved returns the stored URLs. Call TakeUnresolved once the export can learn nothing more about the server's
+// own URL.
 func (s *Server) TakeUnresolved() Unresolved {
 	kept := s.Unresolved
 	s.Resolved, s.Unresolved = true, Unresolved{}

@@ -18,8 +18,8 @@ import (
 // maxAttachment is the maximum size of an exported attachment, in bytes.
 const maxAttachment = 25 << 20
 
-// attacher copies attachments. While writing one attachment, it reads others ahead: small attachments are buffered in
-// memory, and larger attachments are streamed in turn.
+// attacher copies attachments. While it writes one attachment, it reads others ahead. It buffers small attachments in
+// memory and streams larger attachments one at a time.
 type attacher struct {
 	session *source.Session
 	state   *checkpoint.State
@@ -46,7 +46,7 @@ func (c attacher) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes the first waiting attachment as a Binary.
+// step writes the first waiting attachment as a Binary resource.
 func (c attacher) step(ctx context.Context) (export.Result, error) {
 	if stop := c.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -86,8 +86,8 @@ func (c attacher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// readAhead starts reading the attachments after the first. The first attachment is streamed at once, so it needs no
-// buffer.
+// readAhead starts to read the attachments after the first one. The first attachment is streamed at once, so it does
+// not need a buffer.
 func (c attacher) readAhead(ctx context.Context) {
 	for _, a := range c.state.Work.Attachments[1:] {
 		if c.streams.Full() {
@@ -99,7 +99,7 @@ func (c attacher) readAhead(ctx context.Context) {
 	}
 }
 
-// write writes an attachment's line, either from data that was read ahead or by streaming.
+// write writes the line for an attachment, either from data that was read ahead or by streaming.
 func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	if c.streams.Has(a) {
 		found, err := c.streams.Take(ctx, a, func() { c.readAhead(ctx) })
@@ -114,8 +114,8 @@ func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Pa
 	return c.stream(ctx, a)
 }
 
-// stream writes an attachment's line without buffering the whole line in memory. If the stream breaks, the partial line
-// is rolled back.
+// stream writes the line for an attachment without buffering the whole line in memory. If the stream breaks, stream
+// rolls back the partial line.
 func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	out := c.writer.out
 	if err := out.mark(); err != nil {
@@ -134,7 +134,7 @@ func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.P
 	return source.Page{Failed: answer.Failed, Stop: answer.Stop}, err
 }
 
-// copy writes an attachment's line while reading the content.
+// copy writes the line for an attachment while it reads the content.
 func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate, error) {
 	file, err := c.session.Attachment(ctx, a.URL, maxAttachment)
 	if err != nil {
@@ -144,8 +144,8 @@ func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate,
 	return file.Rate, c.line(a, file.ContentType, file.Body)
 }
 
-// line writes a Binary resource with an attachment's content. The media type stated in the record takes precedence over
-// the response's.
+// line writes a Binary resource that contains an attachment. The media type stated in the record takes precedence over
+// the media type of the response.
 func (c attacher) line(a checkpoint.Attachment, contentType string, content io.Reader) error {
 	out := c.writer.out
 	head := struct {

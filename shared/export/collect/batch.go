@@ -12,17 +12,17 @@ import (
 const (
 	// batchSize is the maximum number of searches in one batch. Servers run a batch's searches sequentially.
 	batchSize = 16
-	// maxControlHits and maxControlBytes limit the size of a control search's page.
+	// maxControlHits and maxControlBytes limit the page size of a control search.
 	maxControlHits  = 50
 	maxControlBytes = 64 << 10
 )
 
 // batches combines searches for types that patients rarely have (docs/reference/deviations.md, "Exports"). Each search
-// is counted as if it had been sent alone. A search that fails in a batch is repeated alone.
+// is counted as if it had been sent alone. If a search in a batch fails, it is sent again on its own.
 type batches struct {
 	work     *checkpoint.Work
 	learned  *checkpoint.Learned
-	pageSize int // page size for the server's software platform
+	pageSize int // page size for the server's software
 	of       map[plan.Query]*batch
 	alone    map[plan.Query]bool // queries that failed in a batch
 }
@@ -42,7 +42,7 @@ func newBatches(state *checkpoint.State, pageSize int) batches {
 	}
 }
 
-// has reports whether a query belongs to a pending batch or to a batch response that was received.
+// has reports whether a query belongs to a pending batch or to a batch response that has arrived.
 func (b *batches) has(q plan.Query) bool { return b.of[q] != nil }
 
 // waits reports whether a query should wait to join a batch because a control search may soon be available.
@@ -82,7 +82,7 @@ func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *ba
 // searches returns the batch's searches, with the control search first.
 func (b *batch) searches() []plan.Query { return append([]plan.Query{b.control.Query}, b.queries...) }
 
-// receive processes the response to a batch. A search that is missing from the response is sent alone.
+// receive processes the response to a batch. If the response omits a search, that search is sent alone.
 func (b *batches) receive(of *batch, answer source.Page) {
 	learned := b.learned
 	isGood := answer.Failed == nil && answer.Parts[0].IsThere && answer.Parts[0].Len == of.control.Hits
@@ -102,13 +102,13 @@ func (b *batches) receive(of *batch, answer source.Page) {
 			learned.Batched = new(true)
 		}
 	case answer.Failed != nil && isPassing(answer.Failed.Class) && answer.Failed.Class != fhir.ServerFault:
-		learned.Batches = false // disables batches for the rest of this export
+		learned.Batches = false // disables batches for the rest of the export
 	default:
 		learned.Batches, learned.Batched = false, new(false)
 	}
 }
 
-// take returns a query's page from a batch response. It reports false if no batch response holds the query's page.
+// take returns the page of a query from a batch response. It returns false if no batch response contains that page.
 func (b *batches) take(q plan.Query) (source.Page, bool) {
 	of := b.of[q]
 	if of == nil || of.found == nil {

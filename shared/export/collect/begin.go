@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// beginner runs the first stage, which reads the Patient and creates the plan.
+// beginner runs the first stage of an export. The stage reads the Patient and creates the plan.
 type beginner struct {
 	task    export.Task
 	session *source.Session
@@ -25,8 +25,8 @@ type beginner struct {
 	writer  *writer
 }
 
-// all reads the Patient, which decides whether there is anything to export, and creates the plan. It does nothing if an
-// earlier run has already created the plan.
+// all reads the Patient and creates the plan. The Patient decides whether there is anything to export. If an earlier
+// run has already created the plan, all does nothing.
 func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if b.state.Server.Planned {
 		return export.Result{}, nil
@@ -66,7 +66,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, b.writer.write(patient, 0)
 }
 
-// begin orders the searches by what is known about the server.
+// begin orders the searches by the hints about the server.
 func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned, capability := &b.state.Server.Learned, facts.Capability
 	learned.Release = b.memory.server.Release
@@ -96,7 +96,7 @@ func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Resul
 }
 
 func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, export.Result, error) {
-	if !fhir.ValidID(b.record.patient) { // the token response named no patient
+	if !fhir.ValidID(b.record.patient) { // the token response did not name a patient
 		return fhir.Resource{}, export.Result{
 			Kind: export.Fatal, Reason: export.ResourcePatientFailure,
 			Cause: b.session.Spot(fault.StepIdentity, "no_patient").Failed(errNoPatient),
@@ -115,13 +115,13 @@ func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, ex
 	for patient := range found.All() {
 		return patient, export.Result{}, nil
 	}
-	// unreachable: the read and the search each return a patient
+	// unreachable: both the read and the search return a patient
 	return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourceInvalidContent}, nil
 }
 
 // findPatient searches for the Patient after the server refused a read, because some servers support only the search
-// (docs/reference/deviations.md, "Exports"). If the search finds nothing, findPatient returns the read's failure. If
-// the search response is unreadable, findPatient returns the search's failure.
+// (docs/reference/deviations.md, "Exports"). If the search finds nothing, findPatient returns the failure of the read.
+// If the search response is unreadable, findPatient returns the failure of the search.
 func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
 	search := b.session.Search(
 		plan.Query{Type: "Patient", Params: url.Values{"_id": {b.record.patient}}.Encode()}, b.record.base,
@@ -156,7 +156,7 @@ func isPassing(class fhir.Class) bool {
 	return class == fhir.Limited || class == fhir.ServerFault || class == fhir.Network
 }
 
-// errNoPatient means that the token response named no patient.
+// errNoPatient means that the token response did not name a patient.
 var errNoPatient = errors.New("the portal has not said whose record it is")
 
 // failure returns the task's result after a required request failed.

@@ -21,10 +21,10 @@ type Cache interface {
 		chunk int) (iter.Seq[[]byte], error)
 }
 
-// cachedVersion is the FHIR version of cached resources.
+// cachedVersion is the FHIR version of the cached resources.
 const cachedVersion = "4.0.1"
 
-// Errors that end an export of cached records.
+// These errors end an export of cached records.
 var (
 	errNoDocuments = fault.Spot{Class: "no_documents"}.Failed(errors.New("the facility had no documents"))
 	errNoneRead    = fault.Spot{Class: "documents_lost"}.Failed(
@@ -32,8 +32,8 @@ var (
 	errNoFixture = fault.Spot{Class: "no_fixture"}.Failed(errors.New("the record has no such fixture"))
 )
 
-// cached is the only stage of an export from the cache. Every resource belongs to the connection's patient, the source
-// has no URL, and the stage follows no references.
+// cached is the only stage of an export from the cache. Every resource belongs to the connection's patient. The source
+// does not have a URL, and the stage does not follow references.
 type cached struct {
 	task    export.Task
 	held    tokens.Records
@@ -51,8 +51,8 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoFixture}, nil
 	}
 	at := &c.state.Work.Cached
-	// The batch of a first run differs from the batch after the patient has authorized again. Resources that are
-	// already written are not written again.
+	// The batch that a first run reads differs from the batch after the patient has authorized again. Resources that
+	// are already written are not written again.
 	if at.Batch != c.held.Batch {
 		c.begin(chunks)
 	}
@@ -73,7 +73,7 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// begin records what the cache lacks, and which types were requested, including types without resources.
+// begin records what the cache lacks. It also records which types were requested, including types without resources.
 func (c *cached) begin(chunks int) {
 	state := c.state
 	state.Work.Cached = checkpoint.Cached{Batch: c.held.Batch, Left: chunks}
@@ -82,7 +82,7 @@ func (c *cached) begin(chunks int) {
 		state.Accounts.Of(resourceType)
 	}
 	if c.task.Options.Fixture != "" {
-		return // the record is complete, even if the facility reported losses
+		return // the record is complete even if the facility reported losses
 	}
 	account := state.Accounts.Of("DocumentReference")
 	*account = checkpoint.Account{Type: account.Type}
@@ -91,8 +91,8 @@ func (c *cached) begin(chunks int) {
 	}
 }
 
-// write writes a chunk's resources. Invalid FHIR is an error, because the cache holds only resources that this service
-// wrote.
+// write writes the resources of a chunk. It returns an error for invalid FHIR, because the cache holds only resources
+// that this service wrote.
 func (c *cached) write(ctx context.Context, chunk int) error {
 	resources, err := c.cache.Read(ctx, c.task.Tenant, c.task.ConnectionID, c.held, c.task.Options.Fixture, chunk)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package collect carries out one run of an export. Starting from the task's checkpoint, it runs the stages patient,
-// searches, references and attachments, or the single stage of a cached record. It writes each resource once, in plan
+// Package collect performs a single run of an export. Starting from the task's checkpoint, it runs the stages patient,
+// searches, references and attachments, or the single stage for a cached record. It writes each resource once, in plan
 // order, and then saves a checkpoint or creates the files. Requests are sent ahead and concurrently, but a single
 // goroutine makes all decisions and writes all resources.
 package collect
@@ -26,27 +26,27 @@ type Collector struct {
 	Files         export.Files
 	Known         Known
 	Now           func() time.Time
-	AddMetaSource bool // fills an empty meta.source with the resource's origin
+	AddMetaSource bool // fills in an empty meta.source with the resource's origin
 }
 
-// Known stores facts that exports have learned about the endpoints' servers. Known returns the zero value for an
+// Known stores facts that exports have learned about the servers behind endpoints. Known returns the zero value for an
 // unknown endpoint.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
-	// SaveKnown replaces the value stored for an endpoint. If several exports end at the same time, facts that one of
-	// them learned may be lost.
+	// SaveKnown replaces the value stored for an endpoint. If several exports end at the same time, the facts that one
+	// of them learned may be lost.
 	SaveKnown(ctx context.Context, endpointID string, server known.Server, until time.Time) error
 }
 
 // End is the outcome of a run.
 type End struct {
 	Result   export.Result
-	Task     export.Task // includes any saved checkpoint; if done, also files, statistics, outcome
-	Replaced []string    // object keys that become obsolete once a completed task is stored
+	Task     export.Task // includes any saved checkpoint; if done, also files, statistics and outcome
+	Replaced []string    // object keys that become obsolete once the completed task is stored
 }
 
-// run takes a task from its checkpoint to its files. It passes its parts to the stages, and no stage holds the run
-// itself.
+// run takes a task from its checkpoint to its files. It passes its parts to the stages. The stages do not refer to the
+// run itself.
 type run struct {
 	files    export.Files
 	memory   *memory
@@ -55,15 +55,15 @@ type run struct {
 	held     *tokens.Records // set only for a cached record; nil if the export queries a server
 	state    *checkpoint.State
 	record   *record
-	out      *segmentWriter // nil between two segments
+	out      *segmentWriter // nil between segments
 	schedule schedule
 	outage   *outage
 	report   func(webhook.Progress)
 }
 
 // Run continues the collection from the task's checkpoint until the record is complete or the run must stop. The run
-// stops shortly before deadline at the latest. A zero deadline means that the run has no deadline. Run passes its
-// progress to report. Every error that Run returns is an internal failure.
+// stops no later than shortly before deadline. If deadline is zero, the run has no deadline. Run passes its progress to
+// report. Every error that Run returns is an internal failure.
 func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time,
 	report func(webhook.Progress),
 ) (End, error) {
@@ -94,14 +94,15 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	return end, err
 }
 
-// Errors that end a run although no request failed.
+// These errors end a run although no request failed.
 var (
 	errNoScope = errors.New("the patient's authorization does not cover the Patient")
 	errLost    = errors.New("too many types could not be read")
 	errPutOff  = errors.New("some searches are tried again in a next round")
 )
 
-// lost returns an error for the log that contains the worst failures of an export without a deliverable record.
+// lost returns an error for the log. The error contains the worst failures of an export that did not produce a
+// deliverable record.
 func (r *run) lost() error {
 	spot := r.session.Spot(fault.StepSearch, "")
 	for _, o := range r.task.Outcome {
@@ -127,7 +128,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		r.record.base, err = fhir.ParseBase(set.FHIRBase)
 	}
 	if r.held == nil && r.task.Options.Fixture != "" {
-		err = errNoFixture // a server's record has no fixtures
+		err = errNoFixture // a record from a server does not have fixtures
 	}
 	if err != nil {
 		//nolint:nilerr // the result has it
@@ -137,7 +138,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		return export.Result{}, err
 	}
 	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, began: r.task.Began()}
-	// The next link can be used only once, so the query begins again. Resources that are already written are not
+	// The next link can be used only once, so the query starts again. Resources that are already written are not
 	// written again.
 	if r.session.Profile().OnceNext {
 		r.state.Work.Restart()
@@ -156,7 +157,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	return export.Result{}, err
 }
 
-// toTheEnd runs the export from its checkpoint until its files exist.
+// toTheEnd continues the export from its checkpoint until the export's files exist.
 func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	stop, err := r.collect(ctx, with)
 	if err == nil && !stop.Stops() && r.session.GivenUp() && r.state.Work.Deferred.Any() {
@@ -187,7 +188,7 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	return end, err
 }
 
-// collect runs the stages in order: the patient, the plan's searches, the references, and finally the attachments,
+// collect runs the stages in order: the patient, the planned searches, the references, and finally the attachments,
 // which may be large. A cached record has its own single stage.
 func (r *run) collect(ctx context.Context, with Collector) (export.Result, error) {
 	ctx, leave := r.schedule.untilPause(ctx)
@@ -225,7 +226,7 @@ func (r *run) collect(ctx context.Context, with Collector) (export.Result, error
 	return export.Result{}, nil
 }
 
-// at adds the export step to the cause of a stop, unless the cause already has a step.
+// at adds the export step to the reason for a stop, unless the reason already includes a step.
 func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	if fault.SpotOf(stop.Cause) == (fault.Spot{}) {
 		stop.Cause = r.session.Spot(step, "").Failed(stop.Cause)
@@ -233,7 +234,7 @@ func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	return stop
 }
 
-// pace returns the run's pace with its current segment.
+// pace returns the pace of the run, including its current segment.
 func (r *run) pace() pace {
 	return pace{schedule: r.schedule, session: r.session, state: r.state, out: r.out, report: r.report}
 }
@@ -242,8 +243,8 @@ func (r *run) delivery() delivery {
 	return delivery{files: r.files, task: r.task, session: r.session, state: r.state, pace: r.pace()}
 }
 
-// keepDemand delays the next run by the pause that the server demanded. Without the delay, the next run would ignore
-// the server's demand.
+// keepDemand delays the next run by the pause that the server demanded. Otherwise, the next run would ignore the
+// server's demand.
 func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Result, error) {
 	switch result.Kind {
 	case export.Save:
@@ -276,7 +277,7 @@ func (r *run) closeSegment(ctx context.Context) error {
 	return nil
 }
 
-// save closes the segment and stores the checkpoint from which a later run continues.
+// save closes the segment and stores a checkpoint for later runs.
 func (r *run) save(ctx context.Context, result export.Result) (End, error) {
 	if err := r.closeSegment(ctx); err != nil {
 		return End{}, err

@@ -43,7 +43,7 @@ func (d delivery) all(ctx context.Context) (End, error) {
 	return End{Task: task, Replaced: d.state.Replaced(task.Files)}, nil
 }
 
-// render creates the missing parts of the other requested formats.
+// render creates the missing parts in the other requested formats.
 func (d delivery) render(ctx context.Context) (export.Result, error) {
 	for _, f := range d.task.Options.Chosen() {
 		if f != export.Gzipped && f != export.OneBundle {
@@ -63,7 +63,7 @@ func (d delivery) render(ctx context.Context) (export.Result, error) {
 }
 
 // renderPart renders the first segment that has no part yet. Two runs that render the same segment write the same
-// bytes, so the names of the parts need not depend on the run.
+// bytes, so part names need not depend on the run.
 func (d delivery) renderPart(ctx context.Context, made *checkpoint.Rendering) error {
 	at, segments := len(made.Parts), d.state.Output.Segments
 	body, err := d.files.Open(ctx, segments[at].Key)
@@ -96,7 +96,7 @@ func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part fo
 	return format.Bundle(dst, src, d.session.Tokens().FHIRBase, part)
 }
 
-// outcome lists the outcome of each requested or found type, in plan order. The patient compartment's other types
+// outcome lists the outcome of each requested or found type, in plan order. The other types in the patient compartment
 // follow, to show which types were not requested.
 func (d delivery) outcome() []export.TypeOutcome {
 	list := d.state.Accounts.Outcome()
@@ -134,7 +134,7 @@ func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (
 	return d.assemble(ctx, f, made.Parts, made.Digest)
 }
 
-// assemble joins a file's parts and returns the file's description.
+// assemble joins the parts of a file and returns a description of the file.
 func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpoint.Segment,
 	digest []byte,
 ) (export.File, error) {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// lookAhead limits how many waiting references are considered for a combined request. A combined request reads
-// references of one type.
+// lookAhead limits how many waiting references are considered for a combined request. All references in a combined
+// request have the same type.
 const lookAhead = 200
 
 // follower reads the resources to which the record refers.
@@ -22,7 +22,7 @@ type follower struct {
 	outage  *outage
 	pace    pace
 	writer  *writer
-	streams *source.Streams[checkpoint.Reference] // a list request uses its first member's stream
+	streams *source.Streams[checkpoint.Reference] // a list request uses the stream of its first member
 	lists   lists
 }
 
@@ -50,8 +50,8 @@ func (f *follower) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes the first resource in todo, unless the resource is already written, while the next resources are read
-// ahead.
+// step writes the first resource in todo, unless that resource is already written. Meanwhile, the next resources are
+// read ahead.
 func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (export.Result, error) {
 	if stop := f.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -79,7 +79,7 @@ func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (expo
 	return export.Result{}, f.end(r, found)
 }
 
-// receive processes the response to a list search. Each of the list's members is then taken from the response or read
+// receive processes the response to a list search. Each member of the list is then taken from the response or read
 // individually.
 func (f *follower) receive(ctx context.Context, list *list) (export.Result, error) {
 	found, err := f.streams.Take(ctx, list.refs[0], func() { f.readAhead(ctx) })
@@ -91,7 +91,7 @@ func (f *follower) receive(ctx context.Context, list *list) (export.Result, erro
 	return export.Result{}, nil
 }
 
-// forget drops the request for a reference. A list request continues for the list's other members.
+// forget drops the request for a reference. A list request continues for the other members of the list.
 func (f *follower) forget(r checkpoint.Reference) {
 	list := f.lists.of[r]
 	if list == nil {
@@ -127,8 +127,8 @@ func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	return nil
 }
 
-// readAhead starts reading the first references that are not yet written. If the server supports lists of ids, one
-// search reads several references of a type.
+// readAhead starts to read the first references that are not yet written. If the server supports lists of ids, a single
+// search reads several references of the same type.
 func (f *follower) readAhead(ctx context.Context) {
 	work := &f.state.Work
 	left := lookAhead
@@ -163,8 +163,8 @@ func isFile(r checkpoint.Reference, failed *fhir.RequestError) bool {
 	return r.Type == "Binary" && failed.Class == fhir.Content && !errors.Is(failed, source.ErrOther)
 }
 
-// unread records a reference that could not be read. If a Binary is not JSON, unread queues the Binary to be read again
-// as an attachment.
+// unread records a reference that could not be read. If the reference's target is a Binary whose content is not JSON,
+// unread queues the Binary to be read again as an attachment.
 func (f *follower) unread(r checkpoint.Reference, failed *fhir.RequestError) {
 	state := f.state
 	if isFile(r, failed) {

@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	// listSize limits the number of ids in one search, and listBytes limits their total length, because servers refuse
-	// URLs longer than 2,000 bytes.
+	// listSize limits the number of ids in a search. listBytes limits the total length of the ids, because servers
+	// refuse URLs longer than 2,000 bytes.
 	listSize  = 50
 	listBytes = 1500
 	// maxLists limits the number of list searches that still have members to write.
 	maxLists = 8
 )
 
-// lists holds searches that read several referenced resources of one type by their ids. A requested resource in the
-// response counts as if it had been read individually. A resource missing from the response is read individually. A
-// server that returns unrequested resources gets no further list searches.
+// lists holds list searches. A list search reads several referenced resources of one type by their ids. A requested
+// resource in the response counts as if it had been read individually. A resource missing from the response is read
+// individually. If a server returns unrequested resources, it gets no further list searches.
 type lists struct {
 	learned *checkpoint.Learned
 	of      map[checkpoint.Reference]*list // list searches by member
 	open    int
-	alone   map[checkpoint.Reference]bool // members missing from a list's response, even if its page was full
+	alone   map[checkpoint.Reference]bool // members missing from a response even if its page was full
 }
 
-// list is one search that reads several resources of a type by their ids.
+// list is a search that reads several resources of the same type by id.
 type list struct {
 	refs  []checkpoint.Reference
-	left  int                    // number of members that still await processing
+	left  int                    // number of members that have not been processed
 	found map[string]fhir.Bundle // pages by id; nil until the response arrives
 }
 
@@ -46,8 +46,8 @@ func idsOf(refs []checkpoint.Reference) []string {
 	return ids
 }
 
-// begin creates a list search from the first waiting reference and from others of its type that are not requested yet.
-// It returns nil if no list search should be sent.
+// begin creates a list search from the first waiting reference and from other references of the same type that have not
+// been requested. It returns nil if no list search should be sent.
 func (l *lists) begin(waiting []checkpoint.Reference, isAsked func(checkpoint.Reference) bool) []checkpoint.Reference {
 	first, learned := waiting[0], l.learned
 	if l.open >= maxLists || l.isAlone(first) || !slices.Contains(learned.ByID, first.Type) {
@@ -107,8 +107,8 @@ func (l *lists) receive(list *list, answer source.Page) {
 	}
 }
 
-// fill stores the resources of a response. If the response contains an unrequested or duplicate resource, fill stores
-// nothing and reports false.
+// fill stores the resources from a response. If the response contains an unrequested or duplicate resource, fill stores
+// nothing and returns false.
 func (l *list) fill(answer fhir.Bundle) bool {
 	for one := range answer.All() {
 		_, isTwice := l.found[one.ID]
@@ -125,7 +125,7 @@ func (l *list) fill(answer fhir.Bundle) bool {
 	return true
 }
 
-// take returns the result of a list search for a reference. It reports false if there is no result.
+// take returns the result of a list search for a reference. It returns false if there is no such result.
 func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	list := l.of[r]
 	if list == nil || list.found == nil {
@@ -137,7 +137,7 @@ func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	return source.Page{Bundle: found}, true
 }
 
-// remove removes a member from its list. isOver reports whether the removed member was the last one.
+// remove removes a member from its list. The isOver result reports whether the removed member was the last one.
 func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	list := l.of[r]
 	delete(l.of, r)
@@ -147,8 +147,8 @@ func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	return list.left == 0
 }
 
-// readAlone learns from reading a reference individually. If a list response with room for more omitted a resource that
-// the server has, the export sends no further list searches for the resource's type.
+// readAlone learns from reading a reference individually. If the server has a resource that was missing from a list
+// response with spare room, the export sends no further list searches for that type.
 func (l *lists) readAlone(r checkpoint.Reference, found source.Page) {
 	if l.alone[r] && found.Failed == nil {
 		l.learned.IgnoresIDs(r.Type)

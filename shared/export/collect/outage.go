@@ -10,22 +10,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// A request that fails for a temporary reason is deferred until all other work is done, and then retried in rounds. If
-// a server is down for an hour, the export finishes an hour late but loses no resources (docs/reference/deviations.md,
-// "Exports").
+// A request that fails for a temporary reason is deferred until all other work is done. The export then retries the
+// request in rounds. If a server is down for an hour, the export finishes an hour late but does not lose any resources
+// (docs/reference/deviations.md, "Exports").
 const (
-	// fewRounds is the number of retry rounds if the server responds to other requests. These rounds take six minutes
-	// in total.
+	// fewRounds is the number of retry rounds if the server still responds to other requests. These rounds take six
+	// minutes in total.
 	fewRounds = 2
-	// allRounds is the number of retry rounds if the server responds to no requests. These rounds take 80 minutes in
-	// total.
+	// allRounds is the number of retry rounds if the server does not respond to any request. These rounds take 80
+	// minutes in total.
 	allRounds = 7
-	// lastRounds is the time after an export's start during which the export still retries requests. The export needs
-	// the remaining time to deliver the collected data. If a server demands a pause beyond lastRounds, the export gives
-	// up on the server (source.Session.GiveUpBy).
+	// lastRounds is how long after its start an export still retries requests. The export needs the remaining time to
+	// deliver the collected data. If a server demands a pause beyond lastRounds, the export gives up on the server
+	// (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
-	// downAfter is the number of consecutive deferred requests after which the server gets no requests until the next
-	// round. Each deferred request has been attempted several times.
+	// downAfter is the number of consecutive deferred requests after which the export stops sending requests to the
+	// server until the next round. The export has attempted each deferred request several times.
 	downAfter = 3
 )
 
@@ -40,11 +40,11 @@ func roundWait(round int) time.Duration {
 	return 15 * time.Minute
 }
 
-// outage decides which work is deferred because the server may be down.
+// outage decides which work to defer because the server may be down.
 type outage struct {
 	work     *checkpoint.Work
 	now      func() time.Time
-	began    time.Time // the task's start time
+	began    time.Time // start time of the task
 	failures int       // number of consecutive deferred requests
 }
 
@@ -74,9 +74,9 @@ func (o *outage) mayPass(failed *fhir.RequestError) bool {
 // recordAnswer records that the server has responded to a request.
 func (o *outage) recordAnswer() { o.failures, o.work.Down = 0, false }
 
-// recordFailure records that the server did not respond to a deferred request. If the server responds to no requests at
-// all, it gets no further requests until the next round. All remaining work is deferred, and the requests that were
-// sent ahead are discarded.
+// recordFailure records that the server did not respond to a deferred request. If the server does not respond to any
+// request, the export sends no further requests until the next round. All remaining work is deferred, and requests that
+// were sent ahead are discarded.
 func (o *outage) recordFailure() (isDown bool) {
 	if o.failures++; o.failures < downAfter {
 		return false

@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// ownership classifies a resource by the patient to whom the resource belongs. Larger values are worse.
+// ownership classifies a resource by the patient that it belongs to. Larger values are worse.
 type ownership int
 
 const (
-	ownerNone    ownership = iota // the resource names no patient
+	ownerNone    ownership = iota // the resource does not name a patient
 	ownerPatient                  // the resource names our patient
-	ownerOther                    // the resource names another patient, or an unidentifiable one
+	ownerOther                    // the resource names another or an unidentifiable patient
 )
 
 // owner determines which patient a resource belongs to.
@@ -28,8 +28,8 @@ func identifierMark(one fhir.Identifier) uint64 {
 }
 
 // of classifies a resource (docs/reference/deviations.md, Owner of a resource). Each of the resource's own members that
-// names a patient must name our patient, or no patient at all. If no member names a patient, all the resource's
-// references decide.
+// names a patient must name our patient. If none of these members names a patient, all references in the resource are
+// considered.
 func (o owner) of(resource fhir.Resource) ownership {
 	says := contained{owner: o, outer: resource}
 	answer := ownerNone
@@ -67,8 +67,8 @@ type contained struct {
 	inner map[string]ownership // resources by id; nil until first used
 }
 
-// innerOf classifies a contained resource. ok is false if no contained resource has the id. If two contained resources
-// have the same id, the worse result counts.
+// innerOf classifies a contained resource. The ok result is false if no contained resource has the id. If two contained
+// resources have the same id, the worse classification counts.
 func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	if c.inner == nil {
 		c.inner = map[string]ownership{}
@@ -84,8 +84,8 @@ func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	return found, ok
 }
 
-// group classifies one member. If a member has several subjects, as a family's account does, it is enough that one
-// subject is our patient.
+// group classifies a single member. If a member has several subjects, as in a family account, a single reference to our
+// patient is sufficient.
 func (c *contained) group(subjects []fhir.Subject) ownership {
 	answer := ownerNone
 	for _, one := range subjects {
@@ -121,7 +121,7 @@ func (o owner) identified(list []fhir.Identifier) ownership {
 	return ownerOther
 }
 
-// reference classifies a literal reference. It returns unclear if it cannot identify the reference's target.
+// reference classifies a literal reference. It returns unclear if it cannot identify the target.
 func (c *contained) reference(text string, unclear ownership) ownership {
 	if id, ok := strings.CutPrefix(text, "Patient/"); ok && id == c.owner.patient {
 		return ownerPatient // the most common case
@@ -144,10 +144,11 @@ func (c *contained) reference(text string, unclear ownership) ownership {
 	return unclear
 }
 
-// byAllReferences classifies a resource by all its references. One reference to our patient is enough, except for a
-// Group, whose other members must not be revealed. If all references point to other patients, the resource does not
-// belong to our patient. An unidentifiable target counts as another patient if the resource's type lists its patient
-// among its participants. Other types have separate members for patients, so byAllReferences ignores such a target.
+// byAllReferences classifies a resource by all its references. A single reference to our patient is sufficient, except
+// in a Group, whose other members must not be revealed. If all references point to other patients, the resource does
+// not belong to our patient. An unidentifiable target counts as another patient if the resource type lists its patient
+// among its participants. Other types have separate members for patients, so byAllReferences ignores unidentifiable
+// targets in those types.
 func (c *contained) byAllReferences() ownership {
 	unclear := ownerNone
 	switch c.outer.Type {
@@ -155,7 +156,7 @@ func (c *contained) byAllReferences() ownership {
 		unclear = ownerOther
 	}
 	answer := ownerNone
-	if c.outer.OfAPatient { // the patient is named by an identifier, or in a reference handled below
+	if c.outer.OfAPatient { // an identifier, or a reference handled below, names the patient
 		answer = ownerOther
 	}
 	isMember, isShared := false, false

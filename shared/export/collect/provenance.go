@@ -11,8 +11,8 @@ import (
 )
 
 // attach plans a trial of _revinclude of Provenance on a server whose CapabilityStatement does not list _revinclude.
-// The trial repeats the search that found the fewest resources, once all other searches have ended. attach reports
-// whether there is such a search.
+// Once all other searches have ended, the trial repeats the search that found the fewest resources. attach reports
+// whether such a search exists.
 func (s *searcher) attach() bool {
 	state := s.state
 	if !state.Server.Learned.MayAttach || state.Work.Deferred.Any() || state.Full() {
@@ -27,7 +27,7 @@ func (s *searcher) attach() bool {
 	return true
 }
 
-// attachable lists the types whose searches found resources, in ascending order of the number of resources.
+// attachable lists the types whose searches found resources, sorted by number of resources in ascending order.
 func (s *searcher) attachable() []string {
 	accounts := &s.state.Accounts
 	var types []string
@@ -40,8 +40,8 @@ func (s *searcher) attachable() []string {
 	return types
 }
 
-// attached reports whether to write a page of q. The export's first such page decides whether the other types' searches
-// are also repeated.
+// attached reports whether to write a page of q. The first such page of the export decides whether searches for the
+// other types are also repeated.
 func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	state := s.state
 	if state.Server.Learned.Attached != nil {
@@ -59,7 +59,8 @@ func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	return true
 }
 
-// unattached ends a Provenance search whose first page failed, or replaces it with a different request.
+// unattached handles a Provenance search whose first page failed. It ends the search or replaces it with a different
+// request.
 func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	state := s.state
 	isTrial := state.Server.Learned.Attached == nil
@@ -82,7 +83,7 @@ func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	s.leave(q)
 }
 
-// endAttaching records the result of a Provenance search that had returned pages. Lost entries of the searched type are
+// endAttaching records the result of a Provenance search that returned pages. Lost entries of the searched type are
 // already counted.
 func (s *searcher) endAttaching(q plan.Query, failed *fhir.RequestError, lost int) {
 	account := s.state.Accounts.Of("Provenance")

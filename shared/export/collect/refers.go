@@ -15,7 +15,7 @@ import (
 // maxRounds limits how many levels of references an export follows (docs/reference/deviations.md, "Exports").
 const maxRounds = 5
 
-// referenceQueue queues the targets of resources' references so that the export reads them.
+// referenceQueue queues the targets of references, so that the export reads the targets.
 type referenceQueue struct {
 	state   *checkpoint.State
 	record  *record
@@ -23,7 +23,8 @@ type referenceQueue struct {
 	session *source.Session
 }
 
-// note queues all references in a resource that was found after following round levels of references.
+// note queues all references in a resource. The resource was found after the export followed round levels of
+// references.
 func (n referenceQueue) note(resource fhir.Resource, round int) {
 	for _, text := range resource.References {
 		n.reference(text, round)
@@ -39,7 +40,7 @@ func (n referenceQueue) note(resource fhir.Resource, round int) {
 	}
 }
 
-// reference queues a literal reference's target for reading, or records that the target belongs to another server.
+// reference queues the target of a literal reference, or records that the target is on another server.
 func (n referenceQueue) reference(text string, round int) {
 	if n.state.Server.KeepReference(text) {
 		return
@@ -54,24 +55,23 @@ func (n referenceQueue) reference(text string, round int) {
 	}
 }
 
-// follow queues a resource for reading. round is the number of reference levels followed before the reference to the
-// resource was found.
+// follow queues a resource to be read. The round argument is the number of reference levels that led to the resource.
 func (n referenceQueue) follow(resourceType, id string, round int) {
 	if plan.Followed(resourceType) && n.options.Wants(resourceType) && round < maxRounds {
 		n.state.AddReference(checkpoint.Reference{Type: resourceType, ID: id, Round: round + 1})
 	}
 }
 
-// foreign counts another server's resource once. The export does not request the resource, because no token may be sent
-// to that server.
+// foreign counts a resource on another server once. The export does not request the resource, because no token may be
+// sent to that server.
 func (n referenceQueue) foreign(resourceType, address string) {
 	if n.state.IsNew(resourceType, address, 0) {
 		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
 	}
 }
 
-// attachment queues an attachment's URL for reading. Requests are sent only to the patient's server. The outcome
-// reports that content on other servers is missing from the file.
+// attachment queues the URL of an attachment. The export sends requests only to the patient's server. The outcome
+// reports content on other servers as missing from the file.
 func (n referenceQueue) attachment(a fhir.Attachment, round int) {
 	if !n.options.Wants("Binary") || n.state.Server.KeepAttachment(a) {
 		return
@@ -94,9 +94,9 @@ func attachmentID(address string) string {
 	return "b-" + hex.EncodeToString(sum[:])[:60]
 }
 
-// questionnaire queues a QuestionnaireResponse's Questionnaire for reading. In R4, a canonical URL identifies the
-// Questionnaire. The URL either points to a resource on this server or becomes the parameter of a search on this
-// server. No request is sent to any other server named in the URL.
+// questionnaire queues the Questionnaire of a QuestionnaireResponse. In R4, a canonical URL identifies the
+// Questionnaire. The URL either points to a resource on this server or becomes a search parameter on this server. The
+// export does not send a request to any other server that the URL names.
 func (n referenceQueue) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")
@@ -121,8 +121,8 @@ func (n referenceQueue) questionnaire(canonical string, round int) {
 	}
 }
 
-// knownAs records the ids that identify the patient on the server: the patient's own id and the business identifiers.
-// It also records the ids of linked records of the same person (Patient.link), which a merge leaves behind.
+// knownAs records the ids that identify the patient on the server, including business identifiers. It also records the
+// ids of linked records of the same person (Patient.link), which remain after a merge.
 func (n referenceQueue) knownAs(patient fhir.Resource) {
 	known := &n.state.Patient
 	known.IDs = []string{n.record.patient}
@@ -153,8 +153,8 @@ func (n referenceQueue) learn(page fhir.Bundle, path string) {
 	}
 }
 
-// resolve determines which server each absolute URL in the Patient belongs to. Call resolve once nothing more will be
-// learned about the server's own URL.
+// resolve determines which server each absolute URL in the Patient belongs to. Call resolve once the export can learn
+// nothing more about the server's own URL.
 func (n referenceQueue) resolve() {
 	kept := n.state.Server.TakeUnresolved()
 	for _, text := range kept.Links {

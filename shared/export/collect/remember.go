@@ -13,16 +13,16 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// memory loads and stores hints about one endpoint's server (package known). Without these hints, an export takes
-// longer but finds the same resources.
+// memory loads and stores hints about the server behind one endpoint (package known). Without these hints, an export
+// takes longer but finds the same resources.
 type memory struct {
 	rows     Known
-	endpoint string // empty for a server outside the catalogue, whose hints are not stored
+	endpoint string // empty for a server outside the catalogue; no hints are stored for such a server
 	now      func() time.Time
 	server   known.Server // stored hints at the start of the export; zero in later runs
 }
 
-// isNone reports whether no hints about the server are stored.
+// isNone reports whether there are no stored hints about the server.
 func (m *memory) isNone() bool { return m.endpoint == "" || m.rows == nil }
 
 // load returns the stored hints, or the zero value if reading them fails.
@@ -53,14 +53,14 @@ func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	}
 }
 
-// expect returns the initial number and the maximum number of concurrent requests that the server handled in earlier
+// expect returns the initial and the maximum number of concurrent requests, based on what the server handled in earlier
 // exports.
 func (m *memory) expect(ctx context.Context) (begin, limit int) {
 	m.server = m.load(ctx)
 	return m.server.InFlight(m.now())
 }
 
-// last moves searches that rarely find anything to the end, so that searches with many pages and references begin
+// last moves searches that rarely find resources to the end, so that searches with many pages and references start
 // sooner.
 func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query, last []string) {
 	now := m.now()
@@ -82,7 +82,8 @@ func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query
 	return append(ordered, later...), last
 }
 
-// remember stores what an export with these options has learned about the server. state is the export's final state.
+// remember stores what an export with these options has learned about the server. The state argument is the final state
+// of the export.
 func (m *memory) remember(ctx context.Context, state *checkpoint.State, options export.Options) {
 	learned := state.Server.Learned
 	lesson := known.Lesson{
@@ -102,8 +103,8 @@ func (m *memory) remember(ctx context.Context, state *checkpoint.State, options 
 	m.learn(context.WithoutCancel(ctx), lesson)
 }
 
-// hasUnlisted reports whether the server has ever responded to a search for a type that the server's
-// CapabilityStatement does not list.
+// hasUnlisted reports whether the server has ever responded to a search for a type that its CapabilityStatement does
+// not list.
 func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
 	if answered, isTried := trials[resourceType]; isTried {
 		return answered
@@ -112,7 +113,7 @@ func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
 	return isKnown && answers
 }
 
-// isPartial reports whether an export with these options omits some of a type's resources.
+// isPartial reports whether an export with these options omits some resources of a type.
 func isPartial(options export.Options, resourceType string) bool {
 	return !options.Since.IsZero() || !options.Wants(resourceType)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// stopBefore is the time before its deadline a run saves its checkpoint and hands over to the next run.
+	// stopBefore is how long before its deadline a run saves its checkpoint and hands over to the next run.
 	stopBefore = 75 * time.Second
 	// lastAnswer is the part of stopBefore during which a run still waits for a pending response.
 	lastAnswer = 45 * time.Second
@@ -20,7 +20,7 @@ const (
 	saveAfter = 3 * time.Minute
 )
 
-// errPause is the cause of the context's cancellation when a run must stop waiting for responses.
+// errPause is the cause with which the context is cancelled when a run must stop waiting for responses.
 var errPause = errors.New("time to save")
 
 // schedule holds the times at which a run must save or end.
@@ -51,8 +51,8 @@ func (s schedule) check(isBetween bool) export.Result {
 	return export.Result{}
 }
 
-// untilPause returns a context that is cancelled with errPause soon after pauseBy, so a slow server cannot use up the
-// time needed for saving a checkpoint.
+// untilPause returns a context that is cancelled with errPause soon after pauseBy. A slow server therefore cannot use
+// up the time needed to save a checkpoint.
 func (s schedule) untilPause(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.pauseBy.IsZero() {
 		return context.WithCancel(ctx)
@@ -60,12 +60,12 @@ func (s schedule) untilPause(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeoutCause(ctx, s.pauseBy.Add(lastAnswer).Sub(s.now()), errPause)
 }
 
-// pace reports a run's progress and decides when the run ends.
+// pace reports the progress of a run and decides when the run ends.
 type pace struct {
 	schedule schedule
 	session  *source.Session
 	state    *checkpoint.State
-	out      *segmentWriter // nil between two segments
+	out      *segmentWriter // nil between segments
 	report   func(webhook.Progress)
 }
 
@@ -78,9 +78,9 @@ func (p pace) reportProgress() {
 	p.report(p.state.Progress(bytes))
 }
 
-// isDue ends a run shortly before its deadline, or saves the run's progress if the deadline is further away. After the
-// export has given up on the server, isDue does neither. No requests remain, so the remaining work takes no time. A
-// later run would try the server again.
+// isDue decides whether a run must end because its deadline is near or must save its progress. After the export has
+// given up on the server, a run does neither. No requests remain, so the remaining work takes little time. A later run
+// would try the server again.
 func (p pace) isDue() export.Result {
 	if p.session.GivenUp() {
 		return export.Result{}

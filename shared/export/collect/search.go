@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// searcher runs the plan's searches.
+// searcher runs the planned searches.
 type searcher struct {
 	session   *source.Session
 	state     *checkpoint.State
@@ -20,13 +20,13 @@ type searcher struct {
 	writer    *writer
 	streams   *source.Streams[plan.Query]
 	batches   batches
-	faults    int                // number of trials that ended in a server error
+	faults    int                // number of trials that ended with a server error
 	resumed   bool               // set if an earlier run received the next link
-	forgotten map[plan.Query]int // how often the server discarded a query's pages in this run
+	forgotten map[plan.Query]int // how often the server discarded the pages of a query in this run
 }
 
-// maxForgotten limits how often a query restarts in one run because the server discarded the query's pages. If a page
-// can be requested only once, each lost response counts as a restart.
+// maxForgotten limits how often a query restarts in a run because the server discarded its pages. If a page can be
+// requested only once, each lost response counts as a restart.
 const maxForgotten = 3
 
 func newSearcher(
@@ -39,7 +39,7 @@ func newSearcher(
 	}
 }
 
-// all runs the remaining searches. If the export has reached its limit of distinct resources, no searches are run.
+// all runs the remaining searches. It does nothing if the export has reached its limit of distinct resources.
 func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	state := s.state
 	for len(state.Work.Queries) > 0 || s.attach() {
@@ -62,7 +62,7 @@ func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes one page of the first query while the pages of the next queries are read ahead.
+// step writes a page of the first query. Meanwhile, the pages of the next queries are read ahead.
 func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	if stop := s.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -87,8 +87,8 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 		s.unattached(q, found.Failed)
 		return export.Result{}, nil
 	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
-		// Some servers discard a query's pages between two runs, or after sending them once. Resources that are already
-		// written are not written again.
+		// Some servers discard the pages of a query between runs, or after sending them once. Resources that are
+		// already written are not written again.
 		s.resumed = false
 		s.restart(q)
 		return export.Result{}, nil
@@ -113,7 +113,7 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, s.page(q, found.Bundle)
 }
 
-// receive processes the response to a batch. The batch's searches then end one at a time, in plan order.
+// receive processes the response to a batch. The searches in the batch then end one at a time, in plan order.
 func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, error) {
 	found, err := s.streams.Take(ctx, batch.key, func() { s.readAhead(ctx) })
 	if err != nil || found.Stop.Stops() {
@@ -124,8 +124,8 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 	return export.Result{}, nil
 }
 
-// readAhead starts the first queries that are not in progress. After a query for the complete record, readAhead starts
-// no queries, because that query may make them unnecessary.
+// readAhead starts the first queries that are not in progress. It does not start any query after a query for the
+// complete record, because that query may make later queries unnecessary.
 func (s *searcher) readAhead(ctx context.Context) {
 	work, learned := &s.state.Work, &s.state.Server.Learned
 	for i, q := range s.upcoming() {
@@ -157,8 +157,8 @@ func (s *searcher) readAhead(ctx context.Context) {
 // isAsked reports whether a query has already been requested.
 func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
-// isForgotten reports whether the server claims that a later page does not exist, and whether requesting the first page
-// again can verify the claim.
+// isForgotten reports whether the server claims that a later page does not exist. It returns true only if a new request
+// for the first page can verify the claim.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
 	if !isGone || s.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
@@ -168,7 +168,7 @@ func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	return true
 }
 
-// page writes a page of the first query, then continues with the next page or ends the query.
+// page writes a page of the first query. It then continues with the next page or ends the query.
 func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	work := &s.state.Work
 	if work.Pages == 0 {
@@ -198,14 +198,14 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	return nil
 }
 
-// refused replaces a failed query with a different request, or records the query's result. A query that has already
+// refused replaces a failed query with a different request or records the result of the query. A query that has already
 // written pages is changed only if its pages are too large or its next link points to another server. The changed query
-// then restarts with smaller or larger pages.
+// restarts with smaller or larger pages.
 func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	work := &s.state.Work
 	s.state.Server.Learned.Refused(q, failed)
 	var instead []plan.Query
-	isOther := work.Pages == 0 // after the first page, only a failure of the paging itself has an alternative
+	isOther := work.Pages == 0 // after the first page, only a paging failure has an alternative
 	switch failed.Class {      //nolint:exhaustive // the others say nothing of pages
 	case fhir.TooLarge:
 		work.Oversize++
@@ -235,7 +235,7 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// restart moves the first query back to its start.
+// restart resets the first query to its start.
 func (s *searcher) restart(q plan.Query) {
 	s.streams.Drop(q)
 	s.state.Work.Restart()
@@ -276,8 +276,8 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// endEverything ends the query for the complete record. If this query returned more than the Patient, the queries for
-// individual types are not needed. A server that returns a record at once returns all of the record's resources.
+// endEverything ends the query for the complete record. If this query returned more than the Patient, queries for
+// individual types are unnecessary. A server that supports the query returns all resources of the record.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work, accounts := &s.state.Work, &s.state.Accounts
 	if failed != nil || lost > 0 || len(accounts.Counts) < 2 {

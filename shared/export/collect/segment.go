@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// segmentWriter writes one object that holds a segment of a file. Successive runs write the file's segments. The
+// segmentWriter writes an object that holds a segment of a file. Successive runs write the segments of the file. The
 // segmentWriter counts the bytes and continues the SHA-256 hash of the complete file.
 type segmentWriter struct {
 	object export.Writer
@@ -24,7 +24,8 @@ type segmentWriter struct {
 	markedDigest []byte
 }
 
-// newSegment begins an object. digest is the SHA-256 state after the previous segments, or nil for the first segment.
+// newSegment begins an object. The digest argument is the SHA-256 state after the previous segments, or nil for the
+// first segment.
 func newSegment(ctx context.Context, files export.Files, key, contentType string,
 	digest []byte,
 ) (*segmentWriter, error) {
@@ -68,7 +69,7 @@ func (w *segmentWriter) rewind(ctx context.Context) (err error) {
 	return err
 }
 
-// close creates the object. It returns the segment and the state of the digest after the segment.
+// close creates the object. It returns the segment and the state of the digest after that segment.
 func (w *segmentWriter) close(ctx context.Context) (made checkpoint.Segment, digest []byte, err error) {
 	if err = w.object.Close(ctx); err != nil {
 		return checkpoint.Segment{}, nil, fmt.Errorf("close segment: %w", err)
@@ -82,7 +83,7 @@ func (w *segmentWriter) abort(ctx context.Context) { w.object.Abort(context.With
 
 var errDigest = errors.New("the digest cannot be kept")
 
-// keepDigest returns a digest's state for restoreDigest.
+// keepDigest returns the state of a digest for restoreDigest.
 func keepDigest(digest hash.Hash) ([]byte, error) {
 	to, ok := digest.(encoding.BinaryMarshaler)
 	if !ok {
@@ -95,7 +96,8 @@ func keepDigest(digest hash.Hash) ([]byte, error) {
 	return state, nil
 }
 
-// restoreDigest returns a digest with the state that an earlier run stored. A nil state begins a new digest.
+// restoreDigest returns a digest in a state that an earlier run stored. If the state is nil, restoreDigest returns a
+// new digest.
 func restoreDigest(state []byte) (hash.Hash, error) {
 	digest := sha256.New()
 	if len(state) == 0 {
@@ -111,7 +113,7 @@ func restoreDigest(state []byte) (hash.Hash, error) {
 	return digest, nil
 }
 
-// sumOf returns the hex SHA-256 sum of a digest in the given state.
+// sumOf returns the hex-encoded SHA-256 sum of a digest in the given state.
 func sumOf(state []byte) (string, error) {
 	digest, err := restoreDigest(state)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// maxFaults limits how many of an export's trials may end in a server error. Once the limit is reached, the export
+// maxFaults limits how many trials in an export may end with a server error. Once the limit is reached, the export
 // sends no further trials.
 const maxFaults = 3
 
-// maxTrials limits the number of trials that are in progress or await processing.
+// maxTrials limits the number of trials that are in progress or waiting to be processed.
 const maxTrials = 8
 
-// upcoming returns the remaining queries. The number of queries is limited to the number of trials that may be open.
+// upcoming returns the remaining queries, up to the number of trials that may be open.
 func (s *searcher) upcoming() []plan.Query {
 	queries, trials := s.state.Work.Queries, 0
 	for i, q := range queries {
@@ -29,8 +29,8 @@ func (s *searcher) upcoming() []plan.Query {
 }
 
 // unlisted returns searches for types that the server's CapabilityStatement does not list. A type to which the server
-// has responded before gets a complete search, and an unknown type gets a trial. A type outside the granted scopes is
-// not tried, because neither the server nor the patient has offered it.
+// has responded before gets a complete search. An unknown type gets a trial. A type outside the granted scopes is not
+// tried, because neither the server nor the patient has offered that type.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	if b.memory.isNone() { // without stored results, each export would repeat the trials
 		return nil, nil
@@ -49,8 +49,8 @@ func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	return answered, trials
 }
 
-// tried processes a trial's first page. The server supports the type, so a complete search follows if the page contains
-// any resource.
+// tried processes the first page of a trial. The server supports the type, so a complete search follows if the page
+// contains any resources.
 func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.state.Server.Learned.Tried(q.Type, true)
 	if found.Len == 0 && found.Unusable == 0 && found.Next == "" && !found.NextLost {
@@ -110,7 +110,7 @@ func (s *searcher) endTrials() {
 	work.Queries = left
 }
 
-// notAdvertised ends a trial that has no definite result.
+// notAdvertised ends a trial that did not produce a definite result.
 func (s *searcher) notAdvertised(q plan.Query, status int) {
 	s.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, status)
 	s.leave(q)

@@ -10,10 +10,10 @@ import (
 // record identifies the patient's record on the server.
 type record struct {
 	patient string    // patient's id on the server
-	base    fhir.Base // contains the server's own base URL, if known
+	base    fhir.Base // contains the server's own base URL if known
 }
 
-// writer writes each of the record's resources once, as a line in the run's segment.
+// writer writes each resource of the record once, as a line in the run's segment.
 type writer struct {
 	state         *checkpoint.State
 	record        *record
@@ -35,8 +35,8 @@ func newWriter(
 	}
 }
 
-// write appends a resource to the segment, unless it is already written, and queues the resource's references. round is
-// the number of reference levels followed to find the resource; it is 0 for search results.
+// write appends a resource to the segment, unless the resource is already written, and queues its references. The round
+// argument is the number of reference levels that led to the resource; it is 0 for search results.
 func (w *writer) write(resource fhir.Resource, round int) error {
 	if !w.isNew(resource) || !w.belongs(resource) {
 		return nil
@@ -53,7 +53,7 @@ func (w *writer) write(resource fhir.Resource, round int) error {
 }
 
 // writeOwn appends a resource that is known to belong to the patient, unless the resource is already written. The
-// resource's source has no URL.
+// source of the resource does not have a URL.
 func (w *writer) writeOwn(resource fhir.Resource) error {
 	if !w.isNew(resource) || !w.isWanted(resource) {
 		return nil
@@ -87,8 +87,8 @@ func (w *writer) line(resource fhir.Resource, address string) error {
 	return nil
 }
 
-// belongs reports whether a found resource is part of this export. Another patient's resource is never part of the
-// export, regardless of the search that returned it.
+// belongs reports whether a found resource is part of this export. A resource that belongs to another patient is never
+// part of the export, regardless of the search that returned the resource.
 func (w *writer) belongs(resource fhir.Resource) bool {
 	switch {
 	case resource.Type == "Patient" && resource.ID == w.record.patient:
@@ -100,13 +100,13 @@ func (w *writer) belongs(resource fhir.Resource) bool {
 	return w.isWanted(resource)
 }
 
-// isWanted reports whether the export's options include a resource. The Patient is always included.
+// isWanted reports whether the export's options include a resource. They always include the Patient.
 func (w *writer) isWanted(resource fhir.Resource) bool {
 	return resource.Type == "Patient" || w.options.Wants(resource.Type) && w.options.Changed(resource.LastUpdated)
 }
 
-// isSourced reports whether to add meta.source to resources that lack it. The element exists in R4 and later. A server
-// that does not state its version is assumed to use R4.
+// isSourced reports whether to add meta.source to resources that lack the element. R4 and later versions define
+// meta.source. A server that does not state its version is assumed to use R4.
 func (w *writer) isSourced() bool {
 	version := w.state.Server.Version
 	return w.addMetaSource && (version == "" || version[0] >= '4')

@@ -13,21 +13,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// window is the number of bytes of a line that are held in memory at once. A resource's type and id must be in the
+// window is the number of bytes of a line that are held in memory at once. The type and id of a resource must be in the
 // first window.
 const window = 64 << 10
 
-// uuid matches the ids of resources that were converted from documents. Such resources exist on no server (RFC 9562).
+// uuid matches the ids of resources that were converted from documents. Such resources do not exist on any server (RFC
+// 9562).
 var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 var errLine = errors.New("a line is not a JSON object")
 
-// Bundle writes one part of a FHIR Bundle of type collection (bundle.html). The Bundle's entries are the resources of
-// src, one per line, in the same order and byte for byte. Every part has at least one resource. An entry's fullUrl is
-// the resource's URL below base, the base URL of a FHIR server. If base is empty and the id is a UUID, fullUrl is the
-// id as a URN (bundle.html#bundle-unique). If the first 64 KiB of the line contain no valid type and id, the entry has
-// no fullUrl. Bundle returns an error for a line that does not begin and end as an object. The content in between was
-// checked when the line was written.
+// Bundle writes one part of a FHIR Bundle of type collection (bundle.html). The input src contains one resource per
+// line. The Bundle's entries are these resources, in the same order and byte for byte. Every part contains at least one
+// resource. The fullUrl of an entry is the URL of the resource below base, the base URL of a FHIR server. If base is
+// empty and the id is a UUID, fullUrl is the id as a URN (bundle.html#bundle-unique). If the first 64 KiB of the line
+// do not contain a valid type and id, the entry has no fullUrl. Bundle returns an error for a line that does not begin
+// and end as an object. The content in between was checked when the line was written.
 func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	b := bundle{
 		in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window),
@@ -60,7 +61,7 @@ func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	return nil
 }
 
-// bundle holds the state of a Bundle that is being written.
+// bundle holds the state of a Bundle while it is being written.
 type bundle struct {
 	in   *bufio.Reader
 	out  *bufio.Writer // Flush returns any write errors
@@ -69,7 +70,7 @@ type bundle struct {
 
 func (b *bundle) text(s string) { _, _ = b.out.WriteString(s) }
 
-// piece is a complete line, or one window of a longer line.
+// piece is a complete line or one window of a longer line.
 type piece struct {
 	json []byte // valid until the next piece is read
 	last bool   // whether the piece ends its line
@@ -90,7 +91,7 @@ func (b *bundle) next() (piece, error) {
 	return piece{json: read[:len(read)-1], last: true}, nil
 }
 
-// entry writes the entry for the line that begins with the given piece. It reads the rest of the line.
+// entry writes the entry for a line that begins with the given piece. It also reads the rest of that line.
 func (b *bundle) entry(line piece) error {
 	if !bytes.HasPrefix(line.json, []byte("{")) {
 		return errLine
@@ -144,8 +145,8 @@ func (b *bundle) fullURL(head []byte) []byte {
 	return address
 }
 
-// identify extracts a resource's top-level type and id from head, the beginning of the resource. The type and id nearly
-// always come first, so identify scans little of head.
+// identify extracts the top-level type and id of a resource from head, which contains the beginning of the resource.
+// The type and id nearly always come first, so identify scans only a small part of head.
 func identify(head []byte) (resourceType, id string) {
 	tokens := json.NewDecoder(bytes.NewReader(head))
 	if _, err := tokens.Token(); err != nil {

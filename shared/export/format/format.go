@@ -1,5 +1,5 @@
 // Package format converts an export's NDJSON to the other formats that an organisation can request: gzip-compressed
-// NDJSON and a FHIR Bundle. Memory use is bounded, regardless of the length of a line. A file's parts are processed
+// NDJSON and a FHIR Bundle. Memory use is bounded, regardless of line length. The parts of a file are processed
 // sequentially. The caller decides which formats to create and how to name and store the files.
 package format
 
@@ -9,13 +9,14 @@ import (
 	"io"
 )
 
-// Part describes a part's position in its file.
+// Part describes the position of a part within its file.
 type Part struct {
 	First, Last bool
 }
 
-// Gzip compresses src (RFC 1952). The gzip header contains neither a name nor a time, so the same input always produces
-// the same bytes. A file's compressed parts, concatenated in order, form the compressed file (RFC 1952 section 2.2).
+// Gzip compresses src (RFC 1952). The gzip header does not contain a name or a time, so the same input always produces
+// the same bytes. The compressed parts of a file, concatenated in order, form the compressed file (RFC 1952 section
+// 2.2).
 func Gzip(dst io.Writer, src io.Reader) error {
 	out := gzip.NewWriter(dst)
 	if _, err := io.Copy(out, src); err != nil {

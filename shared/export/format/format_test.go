@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export/format"
 )
 
-// whole returns the position of a file's only part.
+// whole returns the position of the only part in a file.
 func whole() format.Part { return format.Part{First: true, Last: true} }
 
 const base = "https://fhir.example.org/r4"
@@ -200,7 +200,7 @@ func TestFormatReturnsReadAndWriteErrors(t *testing.T) {
 	}
 }
 
-// attachment is a line with 50 MB of data, generated as the line is read.
+// attachment is a line that contains 50 MB of data. The line is generated as it is read.
 type attachment struct {
 	left int
 	peak uint64 // peak live heap size

@@ -1,6 +1,7 @@
-// Package known holds hints about the FHIR server behind an endpoint: concurrency, page size, batches and the order of
-// searches. Exports learn these hints, and later exports start from them. No hint omits a search for a type that the
-// server lists. A type that the server neither lists nor supports is not tried again before the hint expires.
+// Package known holds hints about the FHIR server behind an endpoint. The hints cover concurrency, page size, batches
+// and the order of searches. Exports learn these hints, and later exports use them as a starting point. No hint omits a
+// search for a type that the server lists. If the server neither lists nor supports a type, exports do not try that
+// type again until the hint expires.
 package known
 
 import (
@@ -12,17 +13,17 @@ import (
 
 const (
 	// loadLife is the lifetime of a concurrency level that the server handled. limitLife is the lifetime of a
-	// concurrency level that the server refused. It is limited because an export can't distinguish such a refusal from
-	// a rate limit.
+	// concurrency level that the server refused. limitLife is finite because an export can't distinguish such a refusal
+	// from a rate limit.
 	loadLife  = 7 * 24 * time.Hour
 	limitLife = 24 * time.Hour
-	// typeLife is the time that a type is considered non-empty after a patient had a resource of that type.
+	// typeLife is how long a type is considered non-empty after a patient had a resource of that type.
 	typeLife = 30 * 24 * time.Hour
-	// batchLife is the lifetime of a batch trial's result.
+	// batchLife is the lifetime of the result of a batch trial.
 	batchLife = 30 * 24 * time.Hour
 	// trialLife is the lifetime of the result of a trial for a type that the server does not list.
 	trialLife = 30 * 24 * time.Hour
-	// Life is the lifetime of a stored row that no export renews.
+	// Life is the lifetime of a stored row if no export renews the row.
 	Life = 60 * 24 * time.Hour
 	// renewAfter is the age after which an unchanged fact is stored again.
 	renewAfter = 24 * time.Hour
@@ -30,41 +31,41 @@ const (
 	maxTypes = 200
 )
 
-// Server holds the facts learned about one server. The zero value holds no learned facts.
+// Server holds the facts learned about a single server. The zero value means that nothing has been learned.
 type Server struct {
-	Release string          `json:"release,omitempty"` // server software's release, as returned by ReleaseOf
+	Release string          `json:"release,omitempty"` // release of the server software, as returned by ReleaseOf
 	Load    Load            `json:"load,omitzero"`
 	Types   map[string]Type `json:"types,omitempty"` // types that exports have searched
 	Batch   Trial           `json:"batch,omitzero"`  // whether the server supports batches of searches
 	Pages   Pages           `json:"pages,omitzero"`
 
-	// whether a search gets a response, for each type missing from the server's CapabilityStatement
+	// whether a search gets a response, for each type missing from the CapabilityStatement
 	Unlisted map[string]Trial `json:"unlisted,omitempty"`
-	// whether the server supports _revinclude=Provenance:target without listing it in its CapabilityStatement
+	// whether the server supports _revinclude=Provenance:target although its CapabilityStatement does not list it
 	Attaches Trial `json:"attaches,omitzero"`
 }
 
 // Pages holds the page sizes that work best.
 type Pages struct {
-	Size int       `json:"size,omitempty"` // initial page size; negative for no size, 0 if nothing was learned
+	Size int       `json:"size,omitempty"` // initial page size; negative for no page size, 0 if unknown
 	Most int       `json:"most,omitempty"` // server's maximum page size; 0 if unknown
 	At   time.Time `json:"at,omitzero"`
 }
 
-// Answers reports whether the server responds to searches for a type that its CapabilityStatement does not list.
-// isKnown is false if such a search is yet to be tried.
+// Answers reports whether the server responds to searches for a type that its CapabilityStatement does not list. The
+// isKnown result is false if no export has tried such a search.
 func (s Server) Answers(resourceType string, now time.Time) (answers, isKnown bool) {
 	trial := s.Unlisted[resourceType]
 	return trial.Works, trial.Counts(now, trialLife)
 }
 
 // AttachesProvenance reports whether the server supports _revinclude of Provenance although its CapabilityStatement
-// does not list it. isKnown is false if _revinclude is yet to be tried.
+// does not list it. The isKnown result is false if no export has tried _revinclude.
 func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
 	return s.Attaches.Works, s.Attaches.Counts(now, trialLife)
 }
 
-// Load holds the concurrency levels that the server has handled and refused.
+// Load holds the concurrency levels that the server has handled or refused.
 type Load struct {
 	Handled int       `json:"bears,omitempty"` // concurrent requests handled easily; 0 if the last export had trouble
 	At      time.Time `json:"at,omitzero"`
@@ -72,7 +73,7 @@ type Load struct {
 	LimitAt time.Time `json:"limit_at,omitzero"`
 }
 
-// Type records when patients last had resources of a type, and when they last lacked them.
+// Type records when patients last had, and last lacked, resources of a type.
 type Type struct {
 	Found time.Time `json:"found,omitzero"` // when a patient last had a resource of the type
 	Empty time.Time `json:"empty,omitzero"` // when a patient last had no such resource
@@ -84,12 +85,13 @@ type Trial struct {
 	At    time.Time `json:"at,omitzero"` // time of the trial; zero if never tried
 }
 
-// Counts reports whether the trial took place within the last life.
+// Counts reports whether the trial took place within the most recent period of length life.
 func (t Trial) Counts(now time.Time, life time.Duration) bool {
 	return !t.At.IsZero() && now.Sub(t.At) < life
 }
 
-// after returns the trial, updated with an export's result. worked is nil if the export did not try the feature.
+// after returns the trial, updated with the result of an export. The worked argument is nil if the export did not try
+// the feature.
 func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	if worked == nil || *worked == t.Works && !isOld(t.At, now) {
 		return t, false
@@ -97,7 +99,7 @@ func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	return Trial{Works: *worked, At: now}, true
 }
 
-// InFlight returns an export's initial and maximum numbers of concurrent requests. Zero means unknown.
+// InFlight returns the initial and the maximum number of concurrent requests for an export. Zero means unknown.
 func (s Server) InFlight(now time.Time) (begin, limit int) {
 	if now.Sub(s.Load.At) < loadLife {
 		begin = s.Load.Handled
@@ -108,7 +110,7 @@ func (s Server) InFlight(now time.Time) (begin, limit int) {
 	return begin, limit
 }
 
-// IsEmpty reports whether no recently exported patient had resources of a type.
+// IsEmpty reports whether none of the recently exported patients had resources of a type.
 func (s Server) IsEmpty(resourceType string, now time.Time) bool {
 	one := s.Types[resourceType]
 	return !one.Empty.IsZero() && now.Sub(one.Empty) < typeLife && (one.Found.IsZero() || now.Sub(one.Found) >= typeLife)
@@ -130,28 +132,28 @@ func (s Server) Of(release string) Server {
 	return s
 }
 
-// Lesson holds the facts that one export has learned.
+// Lesson holds the facts that a single export has learned.
 type Lesson struct {
 	Release string
 	Load    Experience
 	Found   []string // types of which the patient has resources
-	Empty   []string // types searched completely without results
+	Empty   []string // types that were searched completely without results
 	Batch   *bool    // whether batches work; nil if never tried
-	Pages   Pages    // At is not set; zero if nothing was learned
+	Pages   Pages    // At is not set; zero if the export learned nothing
 
 	Unlisted map[string]bool // whether the server responded, for each type tried
 	Attaches *bool           // whether _revinclude of Provenance works; nil if never tried
 }
 
-// Experience is the outcome of one export's concurrent requests.
+// Experience summarises the concurrent requests of an export.
 type Experience struct {
-	Handled int  `json:"Bears"` // concurrent requests handled easily; 0 if too few were sent to judge
+	Handled int  `json:"Bears"` // concurrent requests handled easily; 0 if the export sent too few to judge
 	Limit   int  // highest level below a refused level; 0 if no level was refused
 	Trouble bool // whether the server refused requests or came close to a limit
 }
 
-// Learn returns the facts, updated with an export's lessons at time now. isNew is false if the export learned nothing
-// new.
+// Learn returns the facts, updated with the lessons of an export that ended at time now. The isNew result is false if
+// the export learned nothing new.
 func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	next = s.Of(lesson.Release)
 	isNew = s.Release != lesson.Release
@@ -177,7 +179,7 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	return next, isNew
 }
 
-// PageSize returns the initial page size and the largest page size. Zero means unknown.
+// PageSize returns the initial and the maximum page size. Zero means unknown.
 func (s Server) PageSize(now time.Time) (size, most int) {
 	if now.Sub(s.Pages.At) >= loadLife {
 		return 0, 0
@@ -185,8 +187,8 @@ func (s Server) PageSize(now time.Time) (size, most int) {
 	return s.Pages.Size, s.Pages.Most
 }
 
-// after returns the load, updated with an export's experience. A limit expires limitLife after the server's refusal, so
-// a server that raised its limit eventually gets more requests.
+// after returns the load, updated with the experience of an export. A limit expires limitLife after the server's
+// refusal, so that a server with a raised limit eventually gets more requests.
 func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNew bool) {
 	isNew = wasNew
 	if met.Limit > 0 {
@@ -241,8 +243,8 @@ func isOld(at, now time.Time) bool { return now.Sub(at) >= renewAfter }
 const maxName = 100
 
 // ReleaseOf returns a name for the release of a server's software, based on the server's CapabilityStatement. If the
-// statement contains no version, ReleaseOf uses the date without the time of day, which some servers fill from their
-// clock.
+// CapabilityStatement does not contain a version, ReleaseOf uses its date. ReleaseOf omits the time of day, because
+// some servers fill it from their clock.
 func ReleaseOf(software, version, date string) string {
 	if version == "" {
 		version = date[:min(len(date), len("2006-01-02"))]

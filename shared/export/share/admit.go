@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Admit assigns a tenant's free slots to the first tasks in line. It is idempotent, and it does nothing if no task is
-// waiting.
+// Admit assigns a tenant's free slots to the first tasks in line. It is idempotent. If no task is waiting, it does
+// nothing.
 func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 	err := retry.OnConflict(ctx, s.size+moreTries, func() error {
 		row, err := s.rows.Share(ctx, tenant)
@@ -27,8 +27,8 @@ func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 	return err
 }
 
-// admit implements Admit for a share that has been read. It returns fault.Conflict if the share has changed since the
-// read.
+// admit implements Admit for a share that has already been read. It returns fault.Conflict if the share has changed
+// since it was read.
 func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	now := s.now()
 	free := row.free(s.size, now, "")
@@ -60,8 +60,8 @@ func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	return nil
 }
 
-// call assigns a free slot to a task in line, removes the task from the line, and sends the task's message. A crash
-// between these steps leaves a slot that expires soon, or a task that is due.
+// call assigns a free slot to a task in line, removes the task from the line, and sends the task's message. If a crash
+// occurs between these steps, the slot soon expires, or the task is due.
 func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	taskID string,
 ) (called bool, err error) {

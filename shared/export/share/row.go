@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Holder names the task that occupies a slot, and the time at which the slot expires unless it is renewed. The zero
+// Holder names the task that occupies a slot and the time at which the slot expires unless it is renewed. The zero
 // value means that the slot is free.
 type Holder struct {
 	TaskID string
-	Claim  int64 // generation of the run in the slot; 0 if the task was only called
+	Claim  int64 // generation of the run in the slot; 0 if the task has only been called
 	Until  time.Time
 }
 
 // Row is the stored state of a tenant's share.
 type Row struct {
-	Places map[int]Holder // slots, indexed by number from 0
+	Places map[int]Holder // slots by number, starting from 0
 	// JoinedAt is the approximate time at which a task last joined the line, or zero if the line is empty.
 	JoinedAt time.Time
 }
 
-// of returns the slots assigned to a task, including expired slots that no other task has taken. A task has two slots
-// if two workers called the task at the same time.
+// of returns the slots assigned to a task, including expired slots that other tasks have not taken. A task has two
+// slots if two workers called the task at the same time.
 func (r Row) of(taskID string) []int {
 	var found []int
 	for number, holder := range r.Places {
@@ -32,8 +32,8 @@ func (r Row) of(taskID string) []int {
 	return found
 }
 
-// free returns the numbers of the slots that are free at now, out of size slots. The order begins with a slot that
-// depends on the task, so concurrent tasks do not all compete for the same slot.
+// free returns the numbers of the slots, out of size slots, that are free at time now. The first number depends on the
+// task, so that concurrent tasks do not all compete for the same slot.
 func (r Row) free(size int, now time.Time, taskID string) []int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(taskID))

@@ -1,9 +1,9 @@
 // Package share limits the number of concurrent exports per tenant, so that a burst from one organisation leaves
 // workers for the others (docs/adr/0015-a-share-for-each-organisation.md). Each export occupies one of its tenant's
-// slots, called places in the code, under a lease that is renewed with the task's own lease. If no slot is free, the
-// export waits in line. The line is ordered by the time at which the exports were requested. A task that leaves a slot
-// passes the slot to the first task in line. The package keeps no counter. Slots are conditional writes to one row per
-// tenant, so a crash blocks a slot no longer than the slot's lease.
+// slots, which the code calls places. The export holds the slot under a lease that is renewed with the task's own
+// lease. If no slot is free, the export waits in line. The line is ordered by the time at which exports were requested.
+// A task that leaves a slot passes the slot to the first task in line. The package does not keep a counter. Slots are
+// conditional writes to a single row per tenant, so a crash blocks a slot no longer than the slot's lease.
 package share
 
 import (
@@ -19,28 +19,28 @@ import (
 )
 
 const (
-	// calledFor is the time that a slot is reserved for a task called from the line. This time is long enough to recover
-	// from a lost message.
+	// calledFor is how long a slot is reserved for a task called from the line. The time is long enough to recover from
+	// a lost message.
 	calledFor = 2 * time.Minute
 	// lookAfter is the delay before the sweeper checks a share that has a line or a called task.
 	lookAfter = 30 * time.Second
 	// announceEvery is the interval at which joining tasks announce the line again. announcedFor is how long an
-	// announcement is valid, which is much longer than the delay of the line's index.
+	// announcement is valid. It is much longer than the delay of the line's index.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
-	// moreTries is the number of attempts in addition to one attempt per slot. All of a tenant's workers write to the
-	// same row, and an attempt that loses to another worker finds the slot taken.
+	// moreTries is the number of attempts beyond one attempt per slot. All of a tenant's workers write to the same row,
+	// and an attempt that loses to another worker finds the slot taken.
 	moreTries = 10
 )
 
-// Rows stores the shares and the lines. Each line is an eventually consistent index.
+// Rows stores shares and lines. Each line is an eventually consistent index.
 type Rows interface {
 	// Share reads a tenant's share. It returns the zero value if the share does not exist yet.
 	Share(ctx context.Context, tenant org.Tenant) (Row, error)
-	// TakePlace assigns a slot to a task. It returns fault.Conflict if the slot, or JoinedAt, has changed since the
-	// share was read.
+	// TakePlace assigns a slot to a task. It returns fault.Conflict if the slot or JoinedAt has changed since the share
+	// was read.
 	TakePlace(ctx context.Context, tenant org.Tenant, seen Row, number int, next Holder) error
-	// KeepPlace renews a slot's lease. It returns fault.Conflict if the task's claim no longer holds the slot.
+	// KeepPlace renews the lease of a slot. It returns fault.Conflict if the task's claim no longer holds the slot.
 	KeepPlace(ctx context.Context, place Place, until time.Time) error
 	// LeavePlace frees a slot and returns the updated share. It returns fault.Conflict if the task's claim no longer holds
 	// the slot.
@@ -62,7 +62,7 @@ type Rows interface {
 	CallTask(ctx context.Context, task export.Task, dueAt time.Time) error
 }
 
-// Waiting is a task that is waiting in line.
+// Waiting describes a task that is waiting in line.
 type Waiting struct {
 	TaskID    string
 	CreatedAt time.Time
@@ -81,7 +81,7 @@ type Enqueuer interface {
 	EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
 }
 
-// Share assigns slots to tenants' exports. Any error other than fault.Conflict is an internal failure.
+// Share assigns slots to a tenant's exports. Any error other than fault.Conflict is an internal failure.
 type Share struct {
 	rows     Rows
 	enqueuer Enqueuer
@@ -90,15 +90,15 @@ type Share struct {
 	now      func() time.Time
 }
 
-// New returns a Share that gives each tenant size slots, or one slot if size is smaller than one. lease is the duration
-// of a worker's lease.
+// New returns a Share that gives each tenant size slots, or one slot if size is less than one. The lease argument is
+// the duration of a worker's lease.
 func New(rows Rows, enqueuer Enqueuer, size int, lease time.Duration, now func() time.Time) Share {
 	return Share{rows: rows, enqueuer: enqueuer, size: max(size, 1), lease: lease, now: now}
 }
 
-// Enter assigns a slot to a task that its worker has just claimed. The slot is the slot reserved for the task, the slot
-// that the task held before, or a free slot if no earlier task is waiting. If no such slot exists, the task joins the
-// line and its worker no longer holds the task.
+// Enter assigns a slot to a task that its worker has just claimed. It prefers the slot reserved for the task or the
+// slot that the task held before. If no earlier task is waiting, it can also assign a free slot. If no slot is
+// available, the task joins the line and its worker no longer holds the task.
 func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn bool, err error) {
 	var row Row
 	err = retry.OnConflict(ctx, s.size+moreTries, func() (err error) {
@@ -126,7 +126,7 @@ func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn b
 	return Place{}, false, err
 }
 
-// Keep renews a slot for the duration of a worker's lease. It returns fault.Conflict if the task has lost its slot.
+// Keep renews a slot for the duration of a worker's lease. It returns fault.Conflict if the task has lost the slot.
 func (s Share) Keep(ctx context.Context, place Place) error {
 	if err := s.rows.KeepPlace(ctx, place, s.now().Add(s.lease)); err != nil {
 		return fmt.Errorf("keep place: %w", err)
@@ -135,7 +135,7 @@ func (s Share) Keep(ctx context.Context, place Place) error {
 }
 
 // Leave frees a slot and passes it to the first task in line, even if the run's context has just ended. If Leave fails,
-// the lease's expiry and the sweeper free the slot later.
+// lease expiry and the sweeper free the slot later.
 func (s Share) Leave(ctx context.Context, place Place) {
 	ctx = context.WithoutCancel(ctx)
 	row, err := s.rows.LeavePlace(ctx, place)
@@ -147,7 +147,7 @@ func (s Share) Leave(ctx context.Context, place Place) {
 	}
 }
 
-// leaveOthers frees all of a task's slots except the slot that the task has entered.
+// leaveOthers frees all slots of a task except the slot that the task has entered.
 func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, entered int) {
 	for _, number := range row.of(task.ID) {
 		if number != entered {
@@ -156,7 +156,7 @@ func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, enter
 	}
 }
 
-// choose selects the slot that a task can take from its tenant's slots.
+// choose selects a slot that the task can take from its tenant's slots.
 func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	now time.Time,
 ) (number int, found bool, err error) {
@@ -179,9 +179,9 @@ func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	return free[0], true, nil
 }
 
-// join adds a task to the line. It announces the line first, so a crash between the two steps leaves only an
-// announcement of an empty line. A task that left a slot in the meantime did not see the joining task, so join checks
-// the slots once more.
+// join adds a task to the line. It first announces the line, so a crash between the two steps leaves only an
+// announcement of an empty line. A task that left its slot in the meantime could not see the joining task, so join
+// checks the slots once more.
 func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	now := s.now()
 	if now.Sub(row.JoinedAt) >= announceEvery {

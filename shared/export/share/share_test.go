@@ -35,8 +35,8 @@ func TestShareRunsQueuedExportsInRequestOrder(t *testing.T) {
 				t.Errorf("export %d has waited %v, want %v, and has failed %d times", number, task.Waited, want, task.Failures)
 			}
 		}
-		// A task costs five writes: one to join, two to be called, one to enter and one to leave. In addition, a slot
-		// is renewed every 20 seconds and the line is announced every ten minutes.
+		// A task costs five writes. One write joins the line, two call the task, one enters a slot and one leaves the
+		// slot. In addition, a slot is renewed every 20 seconds and the line is announced every ten minutes.
 		if most := many*(5+int(w.takes/(20*time.Second))) + 20; *writes > most {
 			t.Errorf("%d writes for %d exports, want at most %d", *writes, many, most)
 		}
@@ -44,8 +44,8 @@ func TestShareRunsQueuedExportsInRequestOrder(t *testing.T) {
 	})
 }
 
-// TestSharePreservesPlacesAfterCrashes simulates workers that die at any call, before or after its
-// effect, and runs that pause or continue in a later run.
+// TestSharePreservesPlacesAfterCrashes simulates workers that die at any call, before or after the call takes effect.
+// It also simulates runs that pause or continue in a later run.
 func TestSharePreservesPlacesAfterCrashes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -141,7 +141,7 @@ func TestAdmitSkipsTaskThatEndedWhileQueued(t *testing.T) {
 		synctest.Wait() // the first task has entered
 		w.ask(t.Context(), 1, 3)
 		<-time.After(time.Second)
-		// connection abandoned in the meantime
+		// connection was abandoned in the meantime
 		w.tasks.Change(tenant, taskNumber(1), func(task *export.Task) { task.Status = export.Failed })
 		w.sweep(t.Context(), time.Hour)
 		if got := len(w.began); got != 2 {

@@ -25,10 +25,10 @@ var (
 	errDead = errors.New("the worker is dead")
 )
 
-// life is one invocation of a worker, which may die during a call.
+// life is a single invocation of a worker. The worker may die during a call.
 type life struct {
-	endsAt int  // number of the fatal call, from 1; 0 if no call is fatal
-	after  bool // whether the fatal call takes effect, so that only its response is lost
+	endsAt int  // number of the fatal call, starting from 1; 0 if no call is fatal
+	after  bool // whether the fatal call takes effect and only its response is lost
 	calls  int
 }
 
@@ -99,13 +99,13 @@ func (d dying) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return d.life.call(func() error { return d.Tasks.CallTask(ctx, task, dueAt) })
 }
 
-// world holds a tenant's exports and runs a worker for each message.
+// world holds the exports of a tenant and runs a worker for each message.
 type world struct {
 	tasks *memory.Tasks
 	size  int
 	takes time.Duration // how long an export takes
-	// next returns the next invocation's life, and how and when the invocation's first run ends. A worker with a nil
-	// life survives and completes the export.
+	// next returns the life of the next invocation. It also returns how and when the first run of that invocation ends.
+	// A worker with a nil life survives and completes the export.
 	next func() (*life, export.Kind, time.Duration)
 
 	mu      sync.Mutex
@@ -179,7 +179,7 @@ func (w *world) share(l *life) share.Share {
 	return share.New(dying{w.tasks, l}, messages{w, l}, w.size, lease, time.Now)
 }
 
-// invoke simulates the export worker, omitting the export itself (package worker, Work).
+// invoke simulates the export worker (package worker, Work). It omits the export itself.
 func (w *world) invoke(ctx context.Context, id string) {
 	l, end, wait := &life{}, export.Done, time.Duration(0)
 	if w.next != nil {
@@ -217,7 +217,7 @@ func (w *world) invoke(ctx context.Context, id string) {
 	_ = w.tasks.FinishTask(ctx, task, webhook.Event{ID: id, Tenant: tenant})
 }
 
-// run works on a task for the duration of an export. It reports false if the run was interrupted.
+// run works on a task for the duration of an export. It returns false if the run was interrupted.
 func (w *world) run(ctx context.Context, s share.Share, place share.Place, task export.Task) bool {
 	w.mu.Lock()
 	w.running++
@@ -241,7 +241,7 @@ func (w *world) run(ctx context.Context, s share.Share, place share.Place, task 
 	return true
 }
 
-// sweep runs the sweeper once a minute, either for the given time or until nothing is pending.
+// sweep runs the sweeper once a minute, either for the given time or until no work is pending.
 func (w *world) sweep(ctx context.Context, long time.Duration) {
 	for end := time.Now().Add(long); time.Now().Before(end) && w.pending() > 0; {
 		<-time.After(time.Minute)
@@ -276,7 +276,8 @@ func (w *world) pending() (many int) {
 	return many
 }
 
-// checkNothingIsLeft waits until all leases have expired and the line has ended, then checks that no slot is occupied.
+// checkNothingIsLeft waits until all leases have expired and the line has ended. It then checks that all slots are
+// free.
 func (w *world) checkNothingIsLeft(t *testing.T) {
 	t.Helper()
 	w.workers.Wait()
@@ -299,7 +300,7 @@ func (w *world) checkNothingIsLeft(t *testing.T) {
 	}
 }
 
-// accidents returns a source of random worker lives. Some lives end at one of the worker's calls, and some runs end
+// accidents returns a source of random worker lives. Some lives end during a call by the worker, and some runs end
 // before the export does.
 func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	var mu sync.Mutex
@@ -320,7 +321,7 @@ func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	}
 }
 
-// lost makes the named calls fail with a conflict, although the store has no conflict.
+// lost makes the named calls return a conflict although the store has no conflict.
 func lost(calls ...string) memory.Hook {
 	return func(call string, effect func() error) error {
 		if slices.Contains(calls, call) {

@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Attachment opens the content that a URL refers to, in a single attempt.
+// Attachment opens the content at a URL in a single attempt.
 func (s *Session) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	return s.server.Attachment(ctx, address, limit)
 }
 
-// Content reads the content at an attachment's URL ahead of its turn. If the content is too large, the returned page
-// has no Content, and Attachment reads the content when its turn comes.
+// Content reads the content of an attachment's URL ahead of its turn. If the content is too large, the returned page
+// has no Content, and Attachment reads the content in its turn.
 func (s *Session) Content(address string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		var content Content

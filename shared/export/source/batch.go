@@ -11,9 +11,9 @@ import (
 // written.
 const batchLimit = 1 << 20
 
-// Batch sends searches to the server at base in one request. Page.Parts contains the searches' first pages in order,
-// except for searches that failed. A response that is too large, or does not match the batch, counts as a refusal.
-// After a refusal, the searches can be sent individually.
+// Batch sends searches to the server at base in a single request. Page.Parts contains the first pages of the searches
+// in order, except for searches that failed. A response that is too large, or that does not match the batch, counts as
+// a refusal. After a refusal, the searches can be sent individually.
 func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	addresses := make([]string, 0, len(queries))
 	for _, q := range queries {

@@ -24,15 +24,15 @@ func (f *Flight) Expect(begin, limit int) { f.flight.expect(begin, limit) }
 // Load wraps flight.load for tests.
 func (f *Flight) Load() known.Experience { return f.flight.load() }
 
-// OneByOne sends count requests sequentially. Each request is sent after the previous response.
+// OneByOne sends count requests sequentially. It sends each request after it has received the previous response.
 func (f *Flight) OneByOne(count int) {
 	for range count {
 		f.flight.complete(completion{number: f.flight.start(1), beside: 1, sign: calm, took: time.Second})
 	}
 }
 
-// Together sends as many concurrent requests as allowed and then completes them. answer returns each request's result,
-// given the number of requests in flight when that request was sent.
+// Together sends as many concurrent requests as allowed and then completes them. The answer function returns the result
+// of each request, given the number of requests in flight when that request was sent.
 func (f *Flight) Together(answer func(beside int) (sign string, took time.Duration)) {
 	signs := map[string]sign{"calm": calm, "nothing": unrelated, "strain": strain, "refusal": refusal}
 	var all []completion

@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// firstInFlight is the number of concurrent requests with which a run starts. It is low because a server's
+	// firstInFlight is the number of concurrent requests with which a run starts. It is low because the server's
 	// clinicians have priority.
 	firstInFlight = 4
-	// mostInFlight is the maximum number of concurrent requests to a server that handles concurrent requests easily.
+	// mostInFlight is the maximum number of concurrent requests to a server that handles concurrency easily.
 	mostInFlight = 8
-	// lateTimes and lateBy define a late response: it takes longer than lateTimes the usual time plus lateBy. A
-	// response is a sign of strain if it takes longer than both lateTimes that threshold and veryLate.
+	// lateTimes and lateBy define a late response. A response is late if it takes longer than lateTimes the usual time
+	// plus lateBy. A response is a sign of strain if it takes longer than both lateTimes that threshold and veryLate.
 	lateTimes = 2
 	lateBy    = 100 * time.Millisecond
 	veryLate  = 2 * time.Second
 	// provenBy is the number of calm responses at a concurrency level after which a refusal must have another cause.
-	// Fewer calm responses prove nothing, because some of the other requests may just have ended.
+	// Fewer calm responses prove nothing, because some of the other requests may have just ended.
 	provenBy = 24
 )
 
-// sign is a completed request's indication of the server's load.
+// sign indicates the server's load, as shown by a completed request.
 type sign int
 
 const (
@@ -41,18 +41,18 @@ type completion struct {
 	took   time.Duration
 }
 
-// flight limits the number of concurrent requests to one server. After as many calm responses as the limit, the flight
-// increases the limit by one. After a sign of strain or a refusal, it halves the limit (additive increase,
+// flight limits the number of concurrent requests to a single server. After as many calm responses as the limit, the
+// flight increases the limit by one. After a sign of strain or a refusal, it halves the limit (additive increase,
 // multiplicative decrease; RFC 5681 section 3.1). If responses are much later than usual, it decreases the limit by
-// one. A refusal above the proven concurrency reveals a limit, which the flight does not exceed again. If a single
-// request is refused while no other requests are in flight, the server limits the rate instead. A flight is not safe
-// for concurrent use.
+// one. A refusal above the proven concurrency reveals a limit, and the flight does not exceed that limit again. If the
+// server refuses a request that is the only request in flight, the server has a rate limit instead. A flight is not
+// safe for concurrent use.
 type flight struct {
 	limit    int                   // current limit on concurrent requests
-	ceiling  int                   // upper bound of limit, as learned from refusals
+	ceiling  int                   // upper bound of limit, learned from refusals
 	most     int                   // upper bound of ceiling, regardless of the server's capacity
-	calm     [mostInFlight + 1]int // number of calm responses, by requests in flight
-	isFull   bool                  // whether requests have reached limit since it last changed
+	calm     [mostInFlight + 1]int // number of calm responses, by number of requests in flight
+	isFull   bool                  // whether in-flight requests have reached limit since it last changed
 	inARow   int                   // consecutive calm responses since limit last changed
 	usual    time.Duration         // smoothed response time of the server
 	left     int                   // number of requests sent so far
@@ -62,8 +62,8 @@ type flight struct {
 	turned int
 }
 
-// newFlight returns the flight for a server that allows most concurrent requests. A most of 0 means that the number is
-// unknown.
+// newFlight returns the flight for a single server. The most argument is the maximum number of concurrent requests that
+// the server allows, or 0 if the maximum is unknown.
 func newFlight(most int) flight {
 	if most <= 0 || most > mostInFlight {
 		most = mostInFlight
@@ -71,8 +71,8 @@ func newFlight(most int) flight {
 	return flight{limit: min(firstInFlight, most), ceiling: most, most: most}
 }
 
-// expect raises the initial concurrency to begin, a level that the server has handled before, and caps the concurrency
-// at shown, the limit observed so far. Zero means unknown.
+// expect raises the initial concurrency to begin and caps the concurrency at shown. The begin argument is a level that
+// the server has handled before, and shown is the limit observed so far. Zero means unknown.
 func (f *flight) expect(begin, shown int) {
 	if shown > 0 {
 		f.ceiling = min(shown, f.ceiling)
@@ -83,7 +83,7 @@ func (f *flight) expect(begin, shown int) {
 	f.limit = min(max(f.limit, begin), f.ceiling)
 }
 
-// load returns the experience from the requests that have completed so far.
+// load returns the experience from the requests completed so far.
 func (f *flight) load() known.Experience {
 	met := known.Experience{Trouble: f.troubled}
 	if f.refused {
@@ -105,8 +105,8 @@ func (f *flight) shown() int {
 	return f.ceiling
 }
 
-// start registers a request that is about to be sent. beside is the number of requests in flight, including the new
-// request.
+// start registers a request that is about to be sent. The beside argument is the number of requests in flight,
+// including the new request.
 func (f *flight) start(beside int) (number int) {
 	f.isFull = f.isFull || beside >= f.limit
 	f.left++
@@ -141,7 +141,7 @@ func (f *flight) complete(l completion) {
 // isProven reports whether the server has shown that it can handle beside concurrent requests.
 func (f *flight) isProven(beside int) bool { return f.answered(beside) >= provenBy }
 
-// answered returns the number of calm responses with at least beside requests in flight.
+// answered returns the number of calm responses received with at least beside requests in flight.
 func (f *flight) answered(beside int) (answers int) {
 	for _, count := range f.calm[beside:] {
 		answers += count
@@ -173,8 +173,8 @@ func (f *flight) completeCalm(l completion) {
 	}
 }
 
-// lower lowers the limit to at most the given value. The limit is lowered only once for all requests that were in
-// flight together.
+// lower lowers the limit to at most the given value. It lowers the limit only once for all requests that were in flight
+// together.
 func (f *flight) lower(l completion, limit int) {
 	f.limit, f.inARow, f.isFull = min(f.limit, f.ceiling), 0, false
 	if l.number > f.turned {

@@ -40,10 +40,10 @@ func TestFlightAdaptsConcurrencyToServer(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		most   int // maximum concurrency, known from the start
+		most   int // maximum concurrency known from the start
 		answer func(round, beside int) (sign string, took time.Duration)
 		from   int   // number of the first round to check
-		want   []int // expected limit in each round, starting with round from
+		want   []int // expected limit in each round, starting with the round in from
 		shown  int
 	}{
 		"one more after each round, up to eight": {answer: always("calm", time.Second), want: []int{4, 5, 6, 7, 8, 8, 8}},

@@ -19,7 +19,7 @@ type grant struct {
 	tokens       Tokens
 	tenant       org.Tenant
 	connectionID string
-	renewing     chan struct{} // capacity 1: held while one request renews the token for all requests
+	renewing     chan struct{} // capacity 1: held while one request renews the token for all
 
 	mu      sync.Mutex
 	current tokens.Set
@@ -39,8 +39,8 @@ func (g *grant) now() (set tokens.Set, version int64) {
 	return g.current, g.version
 }
 
-// renew obtains a new token after a request with the token of version used failed with a 401. isNew is false if the
-// token still reads the Patient. In that case, the 401 concerned only the requested resource and stands, and the token
+// renew obtains a new token after a request that used the token of version used failed with a 401. The isNew result is
+// false if the token still reads the Patient. In that case, the 401 concerns only the requested resource, and the token
 // is not rotated (docs/reference/deviations.md, "Exports").
 func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop export.Result, err error) {
 	g := &s.grant
@@ -58,7 +58,7 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	if err != nil || stop.Stops() || reads {
 		return false, stop, err
 	}
-	// An interrupted refresh may have consumed a rotating refresh token. The refresh has its own timeouts.
+	// An interrupted refresh may have consumed a rotating refresh token. The refresh therefore has its own timeouts.
 	renewed, err := g.tokens.Renew(context.WithoutCancel(ctx), g.tenant, g.connectionID, version)
 	if err != nil {
 		return false, tokenFailure(err, s.pace.now()), nil
@@ -70,8 +70,8 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 }
 
 // readsPatient reports whether the token still reads the Patient. If the server is overloaded or fails, readsPatient
-// repeats the request. Such a failure has no bearing on the token and must not consume one of a task's few attempts to
-// obtain a token.
+// repeats the request. Such a failure says nothing about the token and must not consume one of the task's few attempts
+// to obtain a token.
 func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop export.Result, err error) {
 	for try := 1; ; try++ {
 		_, _, stop, unread := s.throttled(ctx, nil, func(ctx context.Context) (fhir.Response, error) {
@@ -102,7 +102,7 @@ func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop
 }
 
 // tokenFailure returns the result of a run that could not obtain a token. If the token endpoint is busy with other
-// requests, the task is retried and does not fail.
+// requests, the task is retried instead of failing.
 func tokenFailure(err error, now time.Time) export.Result {
 	if busy, ok := errors.AsType[*refresh.BusyError](err); ok {
 		return export.Result{
@@ -114,6 +114,6 @@ func tokenFailure(err error, now time.Time) export.Result {
 	if isRefused || errors.Is(err, fault.NotFound) {
 		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, TokensRefused: isRefused, Cause: err}
 	}
-	wait := fault.Of(err).RetryAfter // pause from the token endpoint's Retry-After
+	wait := fault.Of(err).RetryAfter // pause from the Retry-After of the token endpoint
 	return export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Wait: wait, Cause: err}
 }

@@ -11,31 +11,31 @@ import (
 
 const (
 	// aheadLimit is the maximum size, in bytes, of a document that is read ahead of its turn. A larger document is
-	// requested again when its turn comes, so only one such document is held in memory at a time.
+	// requested again in its turn, so only one such document is held in memory at a time.
 	aheadLimit = 2 << 20
-	// aheadRoom is the maximum total size, in bytes, of all documents that are read ahead.
+	// aheadRoom is the maximum total size, in bytes, of all documents read ahead.
 	aheadRoom = 16 << 20
 )
 
 // turn is a reader's position in the writing order. The reader reads one document at a time. The limiter owns the
-// turn's fields.
+// fields of a turn.
 type turn struct {
-	isNext bool  // the next turn: nothing is written before its next document arrives
-	ahead  int   // documents that were read but not yet taken
-	held   int64 // bytes of the unread documents, and of the one being read ahead
+	isNext bool  // next turn: nothing is written before its next document arrives
+	ahead  int   // documents that have been read but not taken
+	held   int64 // bytes of documents not yet taken, and of the document being read ahead
 }
 
-// Limiter admits requests to one server. It limits concurrent requests to the number that the server handles, and
-// documents read ahead to the available room. The next turn's requests go first; all other requests are admitted in
-// order of arrival.
+// Limiter admits requests to a single server. It limits concurrent requests to the number that the server handles. It
+// also limits documents read ahead to the available room. Requests from the next turn go first. All other requests are
+// admitted in order of arrival.
 type Limiter struct {
 	mu     sync.Mutex
 	flight flight
 	busy   int   // number of requests in flight
-	held   int64 // total bytes of documents held ahead of their turn
+	held   int64 // total bytes of documents held ahead of their turns
 	line   []*waiter
 
-	oneByOne bool // whether reading ahead is disabled until the server has responded
+	oneByOne bool // whether reading ahead is disabled until the server responds
 }
 
 // waiter is a request that is waiting to be admitted.
@@ -44,14 +44,14 @@ type waiter struct {
 	passed chan struct{}
 	number int
 	beside int
-	room   int64 // bytes reserved for the request's document
+	room   int64 // bytes reserved for the requested document
 }
 
-// isNext reports whether the request's document is the next document to be written.
+// isNext reports whether the requested document is the next document to be written.
 func (v *waiter) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
 
-// ShownLimit returns the number of concurrent requests that the server was observed to handle. Pass this number to
-// Expect. ShownLimit returns 0 if no limit was observed.
+// ShownLimit returns the number of concurrent requests that the server was observed to handle, or 0 if no limit was
+// observed. Pass this number to Expect.
 func (l *Limiter) ShownLimit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *Limiter) ShownLimit() int {
 }
 
 // OneByOne disables reading ahead until the server has responded to a request. A run starts in this mode if the
-// previous run ended because the server demanded a pause. In this mode, requests sent ahead cannot provoke another
+// previous run ended because the server demanded a pause. The mode prevents requests sent ahead from provoking another
 // refusal. Call OneByOne before the first request.
 func (l *Limiter) OneByOne() { l.oneByOne = true }
 
@@ -70,9 +70,9 @@ func (l *Limiter) IsOneByOne() bool {
 	return l.oneByOne && !l.flight.hasAnswered()
 }
 
-// Expect sets the results of earlier exports and runs. begin is the number of concurrent requests that the server
-// handled easily. limit is the number above which the server refuses requests. Zero means unknown. Call Expect before
-// the first request that needs a token.
+// Expect sets the results of earlier exports and runs. The begin argument is the number of concurrent requests that the
+// server handled easily. The limit argument is the number above which the server refuses requests. Zero means unknown.
+// Call Expect before the first request that needs a token.
 func (l *Limiter) Expect(begin, limit int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +110,7 @@ func (l *Limiter) enter(ctx context.Context, of *turn) (*waiter, error) {
 	return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 }
 
-// leave completes a request that returned a document of the given size, and records the request's completion.
+// leave records the completion of a request that returned a document of the given size.
 func (l *Limiter) leave(v *waiter, bytes int64, how completion) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +120,7 @@ func (l *Limiter) leave(v *waiter, bytes int64, how completion) {
 	l.admit()
 }
 
-// freeSlot frees a waiter's slot. A document that was read ahead remains held.
+// freeSlot frees the slot of a waiter. A document that was read ahead remains held.
 func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	l.busy--
 	if v.room > 0 {
@@ -128,7 +128,7 @@ func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	}
 }
 
-// prioritize admits a turn's requests first, because nothing can be written before the turn's document arrives.
+// prioritize admits the requests of a turn first, because nothing can be written until the turn's document arrives.
 func (l *Limiter) prioritize(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,14 +136,14 @@ func (l *Limiter) prioritize(of *turn) {
 	l.admit()
 }
 
-// keep records that a turn's document has been read and is ready to be taken.
+// keep records that a document has been read and is ready to be taken in its turn.
 func (l *Limiter) keep(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of.ahead++
 }
 
-// take frees the room held by a turn's document, because the document is now being written.
+// take frees the room held by a document, because the document is now being written.
 func (l *Limiter) take(of *turn, room int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -173,7 +173,7 @@ func (l *Limiter) hold(of *turn, more int64) {
 	of.held += more
 }
 
-// admit admits waiting requests for as long as slots and room are free.
+// admit admits waiting requests as long as slots and room are free.
 func (l *Limiter) admit() {
 	for l.busy < l.flight.limit && len(l.line) > 0 {
 		at := max(0, slices.IndexFunc(l.line, (*waiter).isNext))

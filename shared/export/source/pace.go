@@ -13,8 +13,8 @@ const (
 	maxTries    = 5
 	firstWait   = 500 * time.Millisecond
 	longestWait = 30 * time.Second // for a longer wait, the run ends and the task waits in the queue
-	// scarce is the threshold below which requests wait for a rate limit's next window: fewer than 1/scarce of the
-	// window's requests remain.
+	// scarce is the threshold below which requests wait for the next window of a rate limit. Requests wait if fewer
+	// than 1/scarce of the window's requests remain.
 	scarce = 20
 )
 
@@ -23,8 +23,8 @@ type pace struct {
 	now     func() time.Time
 	pauseBy time.Time // latest end of any wait; zero if there is no limit
 	// giveUpBy is set before the first request. If a server demands a pause beyond giveUpBy, the session gives up on
-	// the server. The session then sends no further requests, and the remaining requests count as failed. A zero
-	// giveUpBy means no limit.
+	// the server. The session then sends no further requests, and the remaining requests count as failed. If giveUpBy
+	// is zero, there is no limit.
 	giveUpBy time.Time
 
 	mu        sync.Mutex
@@ -54,7 +54,7 @@ func triesFor(failed *fhir.RequestError) int {
 }
 
 // slowDown delays requests until the next window of a nearly exhausted rate limit. It does not wait for a window that
-// ends after longestWait. In that case the server has not refused a request yet, and a later refusal will state the
+// ends after longestWait. In that case, the server has not refused a request yet, and a later refusal will state the
 // required wait.
 func (p *pace) slowDown(rate fhir.Rate) {
 	if isScarce(rate) && rate.Reset <= longestWait {
@@ -62,8 +62,8 @@ func (p *pace) slowDown(rate fhir.Rate) {
 	}
 }
 
-// recordDemand stores the pause that a refusal demands, regardless of the pause's length. The pause applies to all
-// requests, and also after the last attempt at the refused request (RFC 9110 section 10.2.3, RFC 6585 section 4).
+// recordDemand stores the pause that a refusal demands, however long the pause is. The pause applies to all requests.
+// It also applies after the last attempt at the refused request (RFC 9110 section 10.2.3, RFC 6585 section 4).
 func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
 		p.pauseFor(failed.RetryAfter, failed)
@@ -81,14 +81,15 @@ func (p *pace) pauseFor(wait time.Duration, demand *fhir.RequestError) {
 	}
 }
 
-// left returns the remainder of the pause that the server demanded, and the refusal, if any, that demanded the pause.
+// left returns the remainder of the pause that the server demanded. It also returns the refusal, if any, that demanded
+// the pause.
 func (p *pace) left() (wait time.Duration, demand *fhir.RequestError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(p.notBefore.Sub(p.now()), 0), p.demand
 }
 
-// givenUp reports whether the session has given up on the server, and returns the refusal that made it give up.
+// givenUp reports whether the session has given up on the server, and returns the refusal that caused the decision.
 func (p *pace) givenUp() (demand *fhir.RequestError, isGivenUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +113,8 @@ func (p *pace) waitForServer(ctx context.Context) (export.Result, error) {
 	}
 }
 
-// putOff returns the result that ends a run because of a wait. demand is the refusal that demands the wait, or nil.
+// putOff returns a result that ends the run because of a wait. The demand argument is the refusal that demands the
+// wait, or nil.
 func putOff(wait time.Duration, demand *fhir.RequestError) export.Result {
 	stop := export.Result{Kind: export.Yield, Wait: wait}
 	if demand != nil {

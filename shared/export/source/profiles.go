@@ -19,12 +19,12 @@ type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Endpoints reads the catalogue's endpoints. It returns fault.NotFound if the endpoint does not exist.
+// Endpoints reads endpoints in the catalogue. It returns fault.NotFound if the endpoint does not exist.
 type Endpoints interface {
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
-// Platforms returns the request profile of a platform's FHIR servers (platform.Registry).
+// Platforms returns the request profile for a platform's FHIR servers (platform.Registry).
 type Platforms interface {
 	Asking(endpoint catalog.Endpoint) (plan.Profile, error)
 }
@@ -36,8 +36,8 @@ type Profiles struct {
 	Platforms   Platforms
 }
 
-// Of returns the profile of the platform behind a connection's endpoint. A server that is no longer in the catalogue
-// gets the default profile.
+// Of returns the profile of the platform behind a connection's endpoint. If the catalogue no longer contains the
+// server, Of returns the default profile.
 func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string) (plan.Profile, error) {
 	conn, err := p.Connections.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -46,7 +46,7 @@ func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string
 	if err != nil {
 		return plan.Profile{}, fmt.Errorf("read connection: %w", err)
 	}
-	if conn.EndpointID == "" { // a TEFCA connection has no endpoint
+	if conn.EndpointID == "" { // a TEFCA connection does not have an endpoint
 		return plan.Profile{}, nil
 	}
 	logx.Add(ctx, slog.String("endpoint_id", conn.EndpointID))

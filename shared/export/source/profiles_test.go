@@ -17,7 +17,7 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// directory holds one connection, its endpoint and the endpoint's platform. A test can make each read fail.
+// directory holds a connection, its endpoint and the platform of that endpoint. A test can make each read fail.
 type directory struct{ connection, endpoint, platform error }
 
 func (d directory) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {

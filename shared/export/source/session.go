@@ -19,7 +19,7 @@ type Response struct {
 	Took   time.Duration      // duration of the successful request
 }
 
-// Page is the result of a request for a page of resources or for an attachment's content.
+// Page is the result of a request for a page of resources or for the content of an attachment.
 type Page struct {
 	fhir.Bundle
 
@@ -31,10 +31,10 @@ type Page struct {
 	Failed *fhir.RequestError // failure of the last attempt
 	Stop   export.Result      // set if the run cannot continue
 
-	room int64 // bytes of memory used by the page
+	room int64 // memory used by the page, in bytes
 }
 
-// Content holds the content that an attachment's URL refers to.
+// Content holds the content at an attachment's URL.
 type Content struct {
 	Type string // media type stated by the server; empty if missing
 	Data []byte
@@ -43,7 +43,7 @@ type Content struct {
 // IsThere reports whether the request returned a page.
 func (p Page) IsThere() bool { return p.Failed == nil && !p.Stop.Stops() }
 
-// ErrOther means that a response is JSON but does not contain the requested resource.
+// ErrOther means that a JSON response does not contain the requested resource.
 var ErrOther = errors.New("not the requested resource")
 
 // Wanted describes a document to request.
@@ -52,13 +52,13 @@ type Wanted struct {
 	Tried int    // number of attempts in earlier runs
 	Limit int64  // maximum document size in bytes
 
-	isOpen bool  // sent without a token, so a 401 does not mean an expired token
+	isOpen bool  // sent without a token, so a 401 does not mean that the token expired
 	turn   *turn // nil for a document that is not read ahead
 }
 
-// Ask sends a request and repeats it if a repetition may help: with a new token after a 401, or after a wait following
-// a temporary failure. tried is the number of attempts in earlier runs. Errors are internal: errors from request other
-// than *fhir.RequestError, and the cause of ctx.
+// Ask sends a request and repeats it if repetition may help. After a 401, it repeats the request with a new token.
+// After a temporary failure, it waits and repeats the request. The tried argument is the number of attempts in earlier
+// runs. The returned errors are internal: errors from request other than *fhir.RequestError, and the cause of ctx.
 func (s *Session) Ask(ctx context.Context, tried int,
 	request func(context.Context) (fhir.Response, error),
 ) (Response, error) {
@@ -102,7 +102,7 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 		}
 		switch {
 		case err == nil && stop.Kind != export.Fatal && s.GivenUp():
-			// all further requests would fail in the same way
+			// all further requests would fail the same way
 		case err != nil || stop.Stops():
 			return Response{Stop: stop}, err
 		case !isWorthIt:
@@ -111,8 +111,8 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 	}
 }
 
-// throttled sends a request once the server may be queried and the limiter admits the request. If the Result stops the
-// run, the wait was too long and throttled did not send the request.
+// throttled sends a request as soon as the server may be queried and the limiter admits the request. If the Result
+// stops the run, the wait was too long and throttled did not send the request.
 func (s *Session) throttled(
 	ctx context.Context, of *turn, request func(context.Context) (fhir.Response, error),
 ) (answer fhir.Response, took time.Duration, stop export.Result, err error) {
@@ -138,8 +138,8 @@ func (s *Session) throttled(
 	return answer, took, export.Result{}, err
 }
 
-// enter waits until a request may be sent. While the request waits for a slot, another request's refusal may demand a
-// pause.
+// enter waits until a request may be sent. While the request waits for a slot, the refusal of another request may
+// demand a pause.
 func (s *Session) enter(ctx context.Context, of *turn) (*waiter, export.Result, error) {
 	for {
 		if stop, err := s.pace.waitForServer(ctx); err != nil || stop.Stops() {
@@ -156,10 +156,10 @@ func (s *Session) enter(ctx context.Context, of *turn) (*waiter, export.Result, 
 	}
 }
 
-// Fetch reads one JSON document.
+// Fetch reads a JSON document.
 type Fetch func(ctx context.Context, wanted Wanted) (Page, error)
 
-// Search reads every page of a query, rewriting the server's links to point to base.
+// Search reads every page of a query and rewrites the server's links to point to base.
 func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 	path := PathOf(q)
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
@@ -176,16 +176,17 @@ func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 			base = base.Learn(found.Bundle, path)
 		}
 		if address, ok := base.Resolve(found.Next); ok && found.Next != "" {
-			found.Next = address // otherwise the server's client would refuse the link
+			found.Next = address // otherwise the client for the server would refuse the link
 		}
 		return found, nil
 	}
 }
 
-// PathOf returns a query's path relative to the base URL.
+// PathOf returns the path of a query relative to the base URL.
 func PathOf(q plan.Query) string { return cmp.Or(q.Path, q.Type) }
 
-// Read reads one resource as a separate page. If the response is not the requested resource, Read fails with ErrOther.
+// Read reads a resource as a separate page. If the response does not contain the requested resource, Read fails with
+// ErrOther.
 func (s *Session) Read(resourceType, id string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		return s.page(ctx, wanted, func(ctx context.Context) (fhir.Response, error) {
@@ -200,7 +201,7 @@ func (s *Session) Read(resourceType, id string) Fetch {
 	}
 }
 
-// page requests a document that parse can read. If parse fails, page requests the document once more.
+// page requests a document that parse can read. If parse fails, page requests the document a second time.
 func (s *Session) page(
 	ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Response, error),
 	parse func([]byte) (fhir.Bundle, error),

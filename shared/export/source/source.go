@@ -1,7 +1,7 @@
 // Package source sends an export's requests to one patient's FHIR server. It manages tokens, limits concurrency and
 // rate, retries requests, and reads ahead of the code that needs the responses. The package neither chooses the
-// requests nor interprets the results. It distinguishes refusals by the server, results that end the run, and internal
-// failures.
+// requests nor interprets the results. It distinguishes refusals by the server from results that end the run and from
+// internal failures.
 package source
 
 import (
@@ -21,8 +21,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Server reads one patient's FHIR server. Response bodies are at most limit bytes long, and no document is larger than
-// fhir.MaxPage. A failed request returns a *fhir.RequestError.
+// Server reads from one patient's FHIR server. Response bodies are at most limit bytes long, and no document is larger
+// than fhir.MaxPage. A failed request returns a *fhir.RequestError.
 type Server interface {
 	Metadata(ctx context.Context) (fhir.Response, error)
 	Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error)
@@ -31,7 +31,7 @@ type Server interface {
 	Page(ctx context.Context, next string, limit int64) (fhir.Response, error)
 	// Batch sends a batch of searches that fhir.Batch has encoded.
 	Batch(ctx context.Context, batch []byte, limit int64) (fhir.Response, error)
-	// Attachment opens the content that an attachment's URL refers to.
+	// Attachment opens the content at an attachment's URL.
 	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
 }
 
@@ -47,7 +47,7 @@ type Tokens interface {
 	Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (tokens.Usable, error)
 }
 
-// Opener opens connections' FHIR servers.
+// Opener opens the FHIR servers of connections.
 type Opener struct {
 	Tokens   Tokens
 	Portals  Portals
@@ -55,7 +55,7 @@ type Opener struct {
 	Now      func() time.Time
 }
 
-// Session is a FHIR server that was opened for one run, with its tokens. It is safe for concurrent use.
+// Session is a FHIR server that was opened for a single run, with its tokens. A Session is safe for concurrent use.
 type Session struct {
 	grant   grant
 	server  Server
@@ -66,13 +66,14 @@ type Session struct {
 	statement *statement // nil until the statement is requested
 }
 
-// Open obtains usable tokens and opens their FHIR server. If pauseBy is nonzero, no wait extends beyond pauseBy. If the
-// run will need the server's CapabilityStatement, Open requests the statement while obtaining the tokens. If the Result
-// stops the run, Open returns no session. A cached record's session has no server.
+// Open obtains usable tokens and opens the FHIR server for those tokens. If pauseBy is nonzero, no wait extends beyond
+// pauseBy. If the run will need the server's CapabilityStatement, Open requests the CapabilityStatement while it
+// obtains the tokens. If the Result stops the run, Open does not return a session. The session for a cached record has
+// no server.
 func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time,
 	begins bool,
 ) (*Session, export.Result, error) {
-	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // first, because it adds the endpoint to the log line
+	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // called first: it adds the endpoint to the log line
 	if err != nil {
 		return nil, export.Result{}, err
 	}
@@ -92,10 +93,10 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 	return s, export.Result{}, nil
 }
 
-// noToken returns an empty token, which suffices to request a server's CapabilityStatement.
+// noToken returns an empty token. An empty token suffices to request a server's CapabilityStatement.
 func noToken(context.Context) (secret.Text, error) { return secret.Text{}, nil }
 
-// open adds the tokens, and the server to which they belong, to the session.
+// open adds the tokens and their server to the session.
 func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant,
 	connectionID string,
 ) export.Result {
@@ -129,8 +130,8 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 // errOtherBase means that the tokens were not issued for the endpoint's current FHIR base.
 var errOtherBase = errors.New("the endpoint's FHIR base is not the one that the tokens are for")
 
-// Spot returns the log location for an export step at the session's server. If class is empty, the error's class is
-// used.
+// Spot returns the log location for an export step at the session's server. If class is empty, Spot uses the class of
+// the error.
 func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 	return fault.Spot{Step: step, Host: fault.HostOf(s.Tokens().FHIRBase), Class: class}
 }
@@ -139,11 +140,11 @@ func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 func (s *Session) Limiter() *Limiter { return &s.limiter }
 
 // GiveUpBy sets the time until which the export may wait for the server. If the server demands a longer pause, the
-// server gets no further requests. Call GiveUpBy before the first request.
+// session sends no further requests. Call GiveUpBy before the first request.
 func (s *Session) GiveUpBy(end time.Time) { s.pace.giveUpBy = end }
 
-// GivenUp reports whether the server has demanded a pause beyond the time set by GiveUpBy. After such a demand, all
-// further requests fail with the server's refusal and are not sent.
+// GivenUp reports whether the server has demanded a pause beyond the time set by GiveUpBy. After such a demand, further
+// requests are not sent and fail with the server's refusal.
 func (s *Session) GivenUp() bool {
 	_, isGivenUp := s.pace.givenUp()
 	return isGivenUp
@@ -155,8 +156,8 @@ func (s *Session) Demanded() time.Duration {
 	return wait
 }
 
-// Wait waits until the pause demanded by the server has ended. The Result stops the run if the pause is too long for a
-// running function.
+// Wait waits until the pause demanded by the server has ended. If the pause is too long for a running function, the
+// Result stops the run.
 func (s *Session) Wait(ctx context.Context) (export.Result, error) { return s.pace.waitForServer(ctx) }
 
 // Profile returns the server's request profile.
@@ -168,16 +169,16 @@ func (s *Session) Tokens() tokens.Set {
 	return set
 }
 
-// Allows reports whether the authorization allows this access to a resource type, as far as the server has stated the
+// Allows reports whether the authorization allows this access to a resource type, insofar as the server has stated the
 // granted scopes.
 func (s *Session) Allows(resourceType string, access fhir.Access) bool {
 	granted := s.Tokens().Scope
 	return granted == "" || fhir.ParseScopes(granted).Allows(resourceType, access)
 }
 
-// Withheld returns why the authorization does not cover this access to a resource type. Either the authorization
-// request did not name the type, or the patient or portal did not grant access. For tokens without a stored request,
-// Withheld assumes that access was not granted.
+// Withheld returns the reason that the authorization does not cover this access to a resource type. Either the
+// authorization request did not name the type, or the patient or portal did not grant access. For tokens without a
+// stored request, Withheld assumes that access was not granted.
 func (s *Session) Withheld(resourceType string, access fhir.Access) export.LossReason {
 	asked := fhir.ParseScopes(s.Tokens().AskedScope)
 	if asked.Any() && !asked.Allows(resourceType, access) {

@@ -6,8 +6,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// statement is a server's CapabilityStatement. The statement is requested without a token and concurrently with other
-// requests.
+// statement is a server's CapabilityStatement. It is requested without a token and concurrently with other requests.
 type statement struct {
 	done       chan struct{}
 	capability fhir.Capability
@@ -15,8 +14,8 @@ type statement struct {
 	err        error
 }
 
-// Statement starts reading the server's CapabilityStatement, unless Open has already started reading it. tried is the
-// number of earlier attempts.
+// Statement starts to read the server's CapabilityStatement, unless Open has already started to read it. The tried
+// argument is the number of earlier attempts.
 func (s *Session) Statement(ctx context.Context, tried int) {
 	if s.statement != nil {
 		return
@@ -29,8 +28,8 @@ func (s *Session) Statement(ctx context.Context, tried int) {
 	}()
 }
 
-// Capability waits for the CapabilityStatement that Statement requested. A statement that is unreadable even in a
-// second attempt is treated as absent.
+// Capability waits for the CapabilityStatement that Statement requested. If the CapabilityStatement is still unreadable
+// at the second attempt, Capability treats it as absent.
 func (s *Session) Capability(ctx context.Context) (fhir.Capability, Response, error) {
 	select {
 	case <-s.statement.done:

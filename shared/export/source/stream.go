@@ -9,14 +9,14 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Streams reads the results of queries or references page by page, ahead of the code that writes them. Each stream has
-// a key. Streams run concurrently but are consumed one after another, so the order of the file depends only on the
+// Streams reads the results of queries or references page by page, ahead of the code that writes the pages. Each stream
+// has a key. Streams run concurrently but are consumed one after another, so the order of the file depends only on the
 // plan. A Streams value is not safe for concurrent use.
 type Streams[K comparable] struct {
 	limiter *Limiter
 	open    map[K]*stream
 	running sync.WaitGroup
-	asking  atomic.Int64  // number of streams that have no page ready yet
+	asking  atomic.Int64  // number of streams without a page ready
 	ready   chan struct{} // signals that a stream has a page
 }
 
@@ -24,11 +24,11 @@ const (
 	// maxStreams limits the number of open streams.
 	maxStreams = 32
 	// maxAhead is the number of pages that a stream reads before its first page is taken. Each page of a long search
-	// contains the next page's URL, so without reading ahead the export would have to wait for each page in turn.
+	// contains the URL of the next page. Without reading ahead, the export would wait for every page in turn.
 	maxAhead = 8
 )
 
-// NewStreams returns a session's Streams, with no stream open.
+// NewStreams returns the Streams of a session. No stream is open yet.
 func NewStreams[K comparable](s *Session) *Streams[K] {
 	return &Streams[K]{limiter: &s.limiter, open: map[K]*stream{}, ready: make(chan struct{}, 1)}
 }
@@ -44,7 +44,7 @@ type stream struct {
 	stop  func()        // ends the stream and discards unsent pages
 }
 
-// step is one message that a stream sends.
+// step is a message that a stream sends.
 type step struct {
 	Page
 
@@ -55,14 +55,14 @@ type step struct {
 // Has reports whether a stream is open under the key.
 func (s *Streams[K]) Has(key K) bool { return s.open[key] != nil }
 
-// Full reports whether another stream would only wait. This is the case if the server's concurrency limit or maxStreams
-// is reached, or reading ahead is disabled (Session.OneByOne).
+// Full reports whether another stream would only have to wait. It returns true if the server's concurrency limit or
+// maxStreams is reached, or if reading ahead is disabled (Session.OneByOne).
 func (s *Streams[K]) Full() bool {
 	return s.limiter.IsOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
-// Start starts reading the wanted page and all pages after it, some of them before Take is called. The stream ends when
-// ctx ends, when Drop is called, or after the last page.
+// Start starts to read the wanted page and all pages after it. It reads some of the pages before Take is called. The
+// stream ends when ctx ends, when Drop is called, or after the last page.
 func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)
 	one := &stream{
@@ -91,8 +91,8 @@ func (s *Streams[K]) done() {
 	}
 }
 
-// Take returns the next page of the stream under key. Call Take when the stream's turn has come. While waiting, Take
-// calls more whenever there may be room for further streams.
+// Take returns the next page of the stream under key. Call Take only in the stream's turn. While Take waits, it calls
+// more whenever there may be room for further streams.
 func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
 	one := s.open[key]
 	s.limiter.prioritize(&one.turn)
@@ -133,7 +133,7 @@ func (s *Streams[K]) DropAll() {
 	}
 }
 
-// Close ends all streams and returns once no stream is running.
+// Close ends all streams. It returns after every stream has stopped.
 func (s *Streams[K]) Close() {
 	s.DropAll()
 	s.running.Wait()

@@ -21,13 +21,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// slowServer is a FHIR server that has every requested resource and takes one second to send each response.
+// slowServer is a FHIR server that has every requested resource. It takes one second to send each response.
 type slowServer struct {
 	bytes int    // approximate size of each resource
-	late  string // id of the resource that takes one minute
+	late  string // id of the resource that takes one minute to read
 
 	mu    sync.Mutex
-	given []string // ids of the resources that were sent
+	given []string // ids of resources that were sent
 }
 
 var errUnused = errors.New("not asked for in this test")
@@ -109,7 +109,7 @@ func (s *slowServer) session(t *testing.T) *source.Session {
 	return session
 }
 
-// starter starts streams for up to 30 resources for as long as there is room.
+// starter starts streams for up to 30 resources as long as there is room.
 func starter(t *testing.T, streams *source.Streams[string], session *source.Session, keys *[]string) func() {
 	t.Helper()
 	return func() {

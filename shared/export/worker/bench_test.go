@@ -33,7 +33,7 @@ const (
 	connectionID = "c0000000-0000-4000-8000-000000000001"
 	wideScope    = "openid launch/patient patient/*.read"
 	lease        = time.Minute
-	places       = 3 // export slots per tenant
+	places       = 3 // number of export slots per tenant
 )
 
 var (
@@ -78,13 +78,13 @@ func (u *upload) Close(ctx context.Context) error {
 	return nil
 }
 
-// workStore stores one task and fails on demand.
+// workStore stores a single task and fails on demand.
 type workStore struct {
 	*memory.Tasks
 
 	crashAfter int           // number of successful ContinueTask calls before one fails; 0 for no failure
 	finish     func() error  // called instead of FinishTask, if set
-	answer     time.Duration // delay of FinishTask's response after the task is stored
+	answer     time.Duration // delay of the response from FinishTask after the task is stored
 	saves      int           // number of successful ContinueTask calls
 	extends    int           // number of lease renewals
 }
@@ -107,7 +107,7 @@ func (s *workStore) around(call string, effect func() error) error {
 	return effect()
 }
 
-// counted increments calls if effect succeeds, and returns the error of effect.
+// counted increments calls if effect succeeds, and returns the error from effect.
 func counted(calls *int, effect func() error) error {
 	err := effect()
 	if err == nil {
@@ -116,7 +116,7 @@ func counted(calls *int, effect func() error) error {
 	return err
 }
 
-// fakeTokens returns tokens, and stores the connection to which the tokens belong.
+// fakeTokens returns tokens and stores the connection that owns the tokens.
 type fakeTokens struct {
 	set        tokens.Set
 	current    error // error returned by Current
@@ -124,9 +124,9 @@ type fakeTokens struct {
 	hang       bool  // whether Current returns only when its context ends
 	renewed    int
 	profile    plan.Profile
-	catalogued string   // FHIR base in the catalogue; empty if none
+	catalogued string   // FHIR base URL in the catalogue; empty if there is none
 	due        error    // error returned by RefreshDue
-	dues       []string // connections whose tokens were made due
+	dues       []string // connections whose tokens became due
 }
 
 func (d *fakeTokens) RefreshDue(_ context.Context, _ org.Tenant, id string, _ time.Time) error {
@@ -161,7 +161,7 @@ func (d *fakeTokens) Renew(_ context.Context, _ org.Tenant, _ string, used int64
 	return tokens.Usable{Set: d.set, Version: used + 1}, nil
 }
 
-// enqueued records the messages that were sent to the queue.
+// enqueued records the messages sent to the queue.
 type enqueued struct {
 	mu     sync.Mutex
 	tasks  []time.Duration // delays of the sent messages
@@ -172,7 +172,7 @@ func (n *enqueued) EnqueueTask(_ context.Context, _ org.Tenant, _ string, delay 
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tasks = append(n.tasks, delay)
-	return errTrouble // losing a message has no effect
+	return errTrouble // a lost message has no effect
 }
 
 func (n *enqueued) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
@@ -182,8 +182,8 @@ func (n *enqueued) EnqueueEvent(_ context.Context, _ org.Tenant, id string) erro
 	return errTrouble
 }
 
-// bench is a worker with all its dependencies. It must be created inside a synctest bubble, because it uses the
-// bubble's clock.
+// bench is a worker with all its dependencies. Create a bench inside a synctest bubble, because it uses the bubble's
+// clock.
 type bench struct {
 	server   *fakeFHIR
 	store    *workStore
@@ -221,10 +221,10 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// task returns the current state of the bench's only task.
+// task returns the current state of the only task in the bench.
 func (b *bench) task() export.Task { return b.store.Get(tenant, taskID) }
 
-// change modifies the bench's only task, regardless of its lease.
+// change modifies the only task in the bench, regardless of the task's lease.
 func (b *bench) change(change func(task *export.Task)) { b.store.Change(tenant, taskID, change) }
 
 // results returns the events that report the end of the task.
@@ -232,7 +232,8 @@ func (b *bench) results() []webhook.Event {
 	return b.store.Events(webhook.ExportSucceeded, webhook.ExportFailed)
 }
 
-// work runs the worker once. runFor is the time until the worker's deadline, or zero if there is no deadline.
+// work runs the worker once. The runFor argument is the time until the worker's deadline, or zero if there is no
+// deadline.
 func (b *bench) work(t *testing.T, runFor time.Duration) {
 	t.Helper()
 	var deadline time.Time
@@ -248,8 +249,8 @@ func (b *bench) work(t *testing.T, runFor time.Duration) {
 	}
 }
 
-// finish runs the worker until the task has ended, delivering the worker's messages after their delays. It returns the
-// number of runs.
+// finish runs the worker until the task has ended, and delivers the worker's messages after their delays. It returns
+// the number of runs.
 func (b *bench) finish(t *testing.T) (runs int) {
 	t.Helper()
 	for b.task().Status == export.Pending {
@@ -264,7 +265,7 @@ func (b *bench) finish(t *testing.T) (runs int) {
 	return runs
 }
 
-// file returns the contents of the finished export's file.
+// file returns the contents of the file from the finished export.
 func (b *bench) file(t *testing.T) []byte {
 	t.Helper()
 	if b.task().Status != export.Success || len(b.task().Files) == 0 {
@@ -308,13 +309,13 @@ func names(t *testing.T, file []byte) []string {
 	return found
 }
 
-// asked returns a task's outcomes, except for types that the server does not offer.
+// asked returns the outcomes of a task, except for types that the server does not offer.
 func asked(task export.Task) []export.TypeOutcome {
 	return slices.DeleteFunc(slices.Clone(task.Outcome),
 		func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
 }
 
-// outcomeOf returns the outcome of one resource type.
+// outcomeOf returns the outcome of a single resource type.
 func outcomeOf(t *testing.T, task export.Task, resourceType string) export.TypeOutcome {
 	t.Helper()
 	at := slices.IndexFunc(task.Outcome, func(o export.TypeOutcome) bool { return o.Type == resourceType })

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// cache holds the chunks of a connection's records, by batch and fixture. Reading a chunk takes one second.
+// cache holds the chunks of a connection's records, keyed by batch and fixture. Reading a chunk takes one second.
 type cache struct {
 	chunks map[string][][]string
 	fails  int // number of reads that fail before a read succeeds
@@ -46,7 +46,8 @@ func (c *cache) Read(
 	}, nil
 }
 
-// newCachedBench returns a bench whose connection has a cached record, stored as chunks, and no FHIR server.
+// newCachedBench returns a bench whose connection has a cached record and no FHIR server. The record is stored in
+// chunks.
 func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	t.Helper()
 	b, c := newBench(t), &cache{chunks: map[string][][]string{"one": chunks}}
@@ -58,8 +59,8 @@ func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	return b, c
 }
 
-// cachedRecord returns resources as they are converted from documents. The Patient's id may differ from the patient id
-// in the tokens.
+// cachedRecord returns resources in the form in which they are converted from documents. The Patient's id may differ
+// from the patient id in the tokens.
 func cachedRecord() []string {
 	all := []string{`{"resourceType":"Patient","id":"p","link":[{"other":{"reference":"Patient/other"},` +
 		`"type":"seealso"}]}`}
@@ -77,7 +78,7 @@ func cachedRecord() []string {
 // lines returns the expected file for a cached record.
 func lines(record []string) string { return strings.Join(record, "\n") + "\n" }
 
-// TestCachedRecordIsExportedOnceWithoutRequests proves that the export does not read the record's references and that
+// TestCachedRecordIsExportedOnceWithoutRequests checks that the export does not read the record's references and that
 // the record's source has no URL.
 func TestCachedRecordIsExportedOnceWithoutRequests(t *testing.T) {
 	t.Parallel()
@@ -127,7 +128,7 @@ func TestCachedRecordIsExportedOnceWithoutRequests(t *testing.T) {
 }
 
 // TestCachedRecordFileIsIndependentOfChunksAndHandovers varies the chunk boundaries and the handovers between runs. One
-// chunk is temporarily unreadable.
+// of the chunks is temporarily unreadable.
 func TestCachedRecordFileIsIndependentOfChunksAndHandovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,7 +139,7 @@ func TestCachedRecordFileIsIndependentOfChunksAndHandovers(t *testing.T) {
 			var chunks [][]string
 			for at := 0; at < len(record); {
 				next := min(len(record), at+1+random.IntN(6))
-				// some chunks end with the resource with which the next chunk begins
+				// some chunks end with the first resource of the next chunk
 				chunks, at = append(chunks, record[max(0, at-random.IntN(2)):next]), next
 			}
 			b, c := newCachedBench(t, chunks...)
@@ -191,8 +192,8 @@ func TestCachedRecordExportAppliesOptions(t *testing.T) {
 	})
 }
 
-// TestCachedRecordReportsLostDocuments also covers an export limited to some types, because a lost document may have
-// contained resources of any type.
+// TestCachedRecordReportsLostDocuments also covers an export that is limited to some types, because a lost document may
+// have contained resources of any type.
 func TestCachedRecordReportsLostDocuments(t *testing.T) {
 	t.Parallel()
 	for name, types := range map[string][]string{"the whole record": nil, "some types": {"Observation"}} {
@@ -203,7 +204,7 @@ func TestCachedRecordReportsLostDocuments(t *testing.T) {
 				b, _ := newCachedBench(t, record[:10], record[10:])
 				b.tokens.set.Records.Lost = map[string]int{"unavailable": 2, "not_found": 1}
 				b.change(func(task *export.Task) { task.Options.Types = types })
-				b.work(t, margin+time.Second-time.Millisecond) // losses are counted only once, despite the handover
+				b.work(t, margin+time.Second-time.Millisecond) // losses are counted only once despite the handover
 				if p := b.task().Progress; p.QueriesDone != 1 || p.QueriesPlanned != 2 {
 					t.Errorf("progress %+v, want one of two chunks", p)
 				}
@@ -246,7 +247,7 @@ func TestCachedExportFailsWithReasonWhenNoResourcesExist(t *testing.T) {
 	}
 }
 
-// TestFixtureReplacesPatientRecord proves that the export delivers the complete fixture.
+// TestFixtureReplacesPatientRecord checks that the export delivers the complete fixture.
 func TestFixtureReplacesPatientRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -265,7 +266,8 @@ func TestFixtureReplacesPatientRecord(t *testing.T) {
 	})
 }
 
-// TestExportFailsWhenFixtureIsNotCached proves that the export delivers no other record instead, and queries no server.
+// TestExportFailsWhenFixtureIsNotCached checks that the export neither delivers a different record instead nor queries
+// a server.
 func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	t.Parallel()
 	for name, record := range map[string]*tokens.Records{"beside others": {
@@ -290,8 +292,8 @@ func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	}
 }
 
-// TestExportRestartsWhenRecordIsCachedAgain proves that no resource is written twice if the patient authorizes again
-// during the export.
+// TestExportRestartsWhenRecordIsCachedAgain checks that every resource is written only once if the patient authorizes
+// again during the export.
 func TestExportRestartsWhenRecordIsCachedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -328,8 +330,8 @@ func TestExpiredCachedRecordMakesTokensDue(t *testing.T) {
 	})
 }
 
-// TestCachedRecordRequiresPatientInScope proves that a cached record, like any other record, requires the Patient
-// scope.
+// TestCachedRecordRequiresPatientInScope checks that a cached record requires the Patient scope, as any other record
+// does.
 func TestCachedRecordRequiresPatientInScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

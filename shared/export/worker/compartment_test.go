@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// patientCompartment lists the types in FHIR R4's compartmentdefinition-patient.html that can be searched by patient.
+// patientCompartment lists the types that can be searched by patient according to FHIR R4's
+// compartmentdefinition-patient.html.
 const patientCompartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
 	"BodyStructure " +
 	"CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication CommunicationRequest Composition " +
@@ -133,7 +134,8 @@ func TestGroupsAndSchedulesAreFoundByMemberAndActor(t *testing.T) {
 	})
 }
 
-// questionnaireBench returns a bench with a QuestionnaireResponse whose questionnaire is the given canonical URL.
+// questionnaireBench returns a bench that contains a QuestionnaireResponse. Its questionnaire is the given canonical
+// URL.
 func questionnaireBench(t *testing.T, canonical string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -237,8 +239,8 @@ func TestHandoverBeforeQuestionnairePreservesFile(t *testing.T) {
 		b.server.script("QuestionnaireResponse?_count=100&page=1*", answer{status: 429, retryAfter: 120})
 		limited := answer{status: 429, retryAfter: 120}
 		b.server.script("Questionnaire?*", limited, limited)
-		// The page and the questionnaire are requested concurrently. Their refusals either end one run together or end
-		// one run each.
+		// The page and the questionnaire are requested concurrently. Their refusals either end the same run or end one
+		// run each.
 		if runs := b.finish(t); runs != 3 && runs != 4 {
 			t.Errorf("%d runs, want 3 or 4", runs)
 		}

@@ -22,22 +22,22 @@ const (
 	patientID = "p1"
 )
 
-// fakeFHIR is a FHIR server without a socket, so it can run in virtual time. It implements the real client's Doer.
+// fakeFHIR is a FHIR server that does not use a socket, so it can run in virtual time. It implements the Doer of the
+// real client.
 type fakeFHIR struct {
 	version string // FHIR version
-	// entries of the CapabilityStatement: "Type:search parameter:another"; the first parameter finds the patient's
-	// resources
+	// CapabilityStatement entries: "Type:search parameter:another"; the first parameter finds the patient's resources
 	types     []string
 	resources map[string]string   // resource bodies by "Type/id"
 	pages     map[string][]string // pages by type; "c1 c2" lists the ids on one page
 	latency   time.Duration
 	down      func() bool
-	remaining string // remaining requests of a limit of 100 per second; empty for no limit
-	own       string // server's base URL in its links, as behind a gateway; empty for base
+	remaining string // remaining requests out of 100 per second; empty for no limit
+	own       string // base URL that the server uses in its links, as behind a gateway; empty for base
 	selfless  bool   // whether pages lack a self link
 	getPages  bool   // whether next links have the form base?_getpages=
-	// which ids in a list search are found: "all", "half", "one" page of two, or "ignored" for all resources of the
-	// type; empty if list searches are not supported
+	// which ids a list search finds: "all", "half", "one" page of two, or "ignored" for all resources of the type;
+	// empty if list searches are not supported
 	lists string
 
 	mu      sync.Mutex
@@ -50,13 +50,13 @@ type fakeFHIR struct {
 	most    int                 // highest number of concurrent requests seen
 }
 
-// answer is one scripted response. A status of 0 makes the connection fail.
+// answer is a scripted response. If the status is 0, the connection fails.
 type answer struct {
 	status     int
 	retryAfter int
-	takes      time.Duration // response time, in addition to the server's latency
+	takes      time.Duration // response time in addition to the server's latency
 	body       string
-	always     bool // whether the response applies repeatedly instead of once
+	always     bool // whether the response applies repeatedly rather than once
 	normal     bool // send the unscripted response
 }
 
@@ -103,7 +103,8 @@ func (h *fakeFHIR) Do(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// name returns a request's path and query relative to the base, or the host if the request goes to another server.
+// name returns the path and query of a request relative to the base. If the request goes to another server, name
+// returns the host.
 func name(r *http.Request) string {
 	if r.URL.Host != "ehr.example" {
 		return r.URL.Host
@@ -149,7 +150,7 @@ func (h *fakeFHIR) next(name string) (answer, bool) {
 	return answer{}, false
 }
 
-// matches reports whether name is the request's name, or a prefix of the request's name followed by a star.
+// matches reports whether name is the name of the request, or a prefix of that name followed by a star.
 func matches(request, name string) bool {
 	start, open := strings.CutSuffix(name, "*")
 	return request == name || open && strings.HasPrefix(request, start)
@@ -256,7 +257,7 @@ func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
 		strings.Join(links, ",") + `]}`
 }
 
-// script sets the responses to a request that the server sends before the normal response.
+// script sets the responses that the server sends to a request before the normal response.
 func (h *fakeFHIR) script(name string, answers ...answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -270,14 +271,14 @@ func (h *fakeFHIR) unscript() {
 	clear(h.scripts)
 }
 
-// synchronize waits for all handled requests, including requests that a run has abandoned, so that the test can safely
-// read and change the server.
+// synchronize waits until the server has handled all requests, including requests that a run has abandoned. The test
+// can then safely read and change the server.
 func (h *fakeFHIR) synchronize() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 }
 
-// times returns the number of received requests with this name.
+// times returns the number of received requests that have this name.
 func (h *fakeFHIR) times(name string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -304,7 +305,7 @@ func (h *fakeFHIR) add(t *testing.T, resources ...string) {
 	}
 }
 
-// Searches and reads of newFakeFHIR's record for which tests script failures.
+// These searches and reads of newFakeFHIR's record have scripted failures in the tests.
 const (
 	findConditions   = "Condition?_count=100&patient=p1"
 	findObservations = "Observation?_count=100&patient=p1"
@@ -314,8 +315,8 @@ const (
 	readPatient      = "Patient/p1"
 )
 
-// newFakeFHIR returns a server with one patient's record, which contains every kind of reference. One search also
-// returns another patient's resource.
+// newFakeFHIR returns a server with a single patient's record. The record contains every kind of reference. One search
+// also returns a resource of another patient.
 func newFakeFHIR(t *testing.T) *fakeFHIR {
 	t.Helper()
 	h := &fakeFHIR{
@@ -370,7 +371,7 @@ func newFakeFHIR(t *testing.T) *fakeFHIR {
 	return h
 }
 
-// wholeRecord lists the resources of a complete export from newFakeFHIR, in order.
+// wholeRecord lists the resources in a complete export from newFakeFHIR, in order.
 func wholeRecord() []string {
 	return []string{
 		"Patient/p1", "Condition/c1", "Condition/c2", "Condition/c3", "MedicationRequest/r1", "Medication/m1",

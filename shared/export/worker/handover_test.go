@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// margin is the time before its deadline a run hands over.
+// margin is how long before its deadline a run hands over.
 const margin = 75 * time.Second
 
 func contextUntil(t *testing.T, after time.Duration) (context.Context, context.CancelFunc) {
@@ -22,7 +22,7 @@ func contextUntil(t *testing.T, after time.Duration) (context.Context, context.C
 	return context.WithTimeout(t.Context(), after)
 }
 
-// uninterrupted returns the file, the task and the number of requests of an undisturbed run.
+// uninterrupted returns the file, the task and the number of requests from an undisturbed run.
 func uninterrupted(t *testing.T) (file []byte, task export.Task, requests int) {
 	t.Helper()
 	b := newBench(t)
@@ -69,7 +69,7 @@ func TestHandoverAfterEveryStepPreservesFile(t *testing.T) {
 	})
 }
 
-// TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun proves that a finished run deletes its obsolete objects
+// TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun checks that a finished run deletes its obsolete objects
 // even if the heartbeat cancels the run.
 func TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun(t *testing.T) {
 	t.Parallel()
@@ -146,8 +146,9 @@ func TestWorkerSkipsTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
 		runs := b.finish(t)
-		// Each of the three rounds has five attempts in turn. An attempt ahead of its turn, at most one per round, does
-		// not count, and may be refused before or after the query's turn has come. Each refusal ends one run.
+		// Each of the three rounds has five attempts in turn. At most one attempt per round runs ahead of its turn.
+		// This attempt does not count, and the server may refuse it before or after the query's turn has come. Each
+		// refusal ends one run.
 		tries := b.server.times(findObservations)
 		if tries < 15 || tries > 18 {
 			t.Errorf("%d tries, want 15 to 18", tries)
@@ -212,7 +213,8 @@ func TestRunStopsWithoutWritingAfterTakeover(t *testing.T) {
 		if got := b.store.extends; got != 2 {
 			t.Errorf("the lease was extended %d times before, want 2", got)
 		}
-		// The heartbeat at 60 s detects the other worker's claim, and the run abandons the requests in flight.
+		// The heartbeat at 60 s detects that another worker has claimed the task, and the run abandons the requests in
+		// flight.
 		if got := time.Since(started); got != time.Minute {
 			t.Errorf("the run ended after %v, want a minute", got)
 		}
@@ -242,7 +244,7 @@ func TestResultIsStoredWhenRunTimeEndsDuringWrite(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		runFor time.Duration
-		last   string // the last object that the run writes
+		last   string // last object that the run writes
 		want   export.Status
 	}{
 		"the result":     {0, "segment-1.ndjson", export.Success},

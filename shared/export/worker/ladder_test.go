@@ -22,7 +22,7 @@ func TestWorkerReplacesRejectedSearchWithoutLosingResources(t *testing.T) {
 	for name, c := range map[string]struct {
 		request string
 		answer  answer
-		then    string // request that replaces the failed one
+		then    string // request that replaces the failed request
 	}{
 		"_count": {
 			findObservations,

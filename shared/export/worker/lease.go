@@ -17,12 +17,12 @@ import (
 // subscription requests them (docs/reference/deviations.md, "Exports").
 const progressEvery = 30 * time.Second
 
-// errSuperseded is the cause of a run's cancellation after another worker has claimed the run's task, or another task
-// has taken its slot.
+// errSuperseded is the cancellation cause of a run after another worker has claimed the run's task or another task has
+// taken its slot.
 var errSuperseded = errors.New("another worker has taken the task or its place over")
 
-// progress is a task's progress while this worker holds the task's lease. The run sets the progress, and the heartbeat
-// stores it.
+// progress is the progress of a task while this worker holds the task's lease. The run sets the progress, and the
+// heartbeat stores it.
 type progress struct {
 	mu  sync.Mutex
 	now webhook.Progress
@@ -40,9 +40,9 @@ func (p *progress) get() webhook.Progress {
 	return p.now
 }
 
-// heartbeat renews the leases of the task and its slot each time a third of their duration has passed. It also stores
-// the run's progress, and cancels the run if either lease is lost. The returned channel is closed when the heartbeat
-// has ended.
+// heartbeat renews the leases of the task and its slot whenever a third of the lease duration has passed. It also
+// stores the run's progress. If either lease is lost, heartbeat cancels the run. The returned channel is closed when
+// the heartbeat has ended.
 func (w Worker) heartbeat(
 	ctx context.Context, place share.Place, task export.Task, reached *progress, stop context.CancelCauseFunc,
 ) <-chan struct{} {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// documents returns the JSON documents of the task's checkpoint.
+// documents returns the JSON documents in the task's checkpoint.
 func (b *bench) documents(t *testing.T) (list []map[string]any) {
 	t.Helper()
 	reader := json.NewDecoder(bytes.NewReader(b.object(t, b.task().Checkpoint)))
@@ -33,7 +33,7 @@ func (b *bench) documents(t *testing.T) (list []map[string]any) {
 	}
 }
 
-// edit modifies the JSON documents of the task's checkpoint.
+// edit modifies the JSON documents in the task's checkpoint.
 func (b *bench) edit(t *testing.T, change func([]map[string]any) []map[string]any) {
 	t.Helper()
 	var body bytes.Buffer
@@ -105,8 +105,8 @@ func TestReferenceQueueCountsOverflow(t *testing.T) {
 	})
 }
 
-// TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format: a single document with all lists,
-// in which waiting references have no marks.
+// TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format. That format is a single document
+// with all lists, in which waiting references have no marks.
 func TestCheckpointOfPreviousVersionCanBeResumed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // maxTold is the maximum number of types listed in a log line.
 const maxTold = 20
 
-// logSuccess logs that the task's files exist, and which data the files lack.
+// logSuccess logs that the task's files exist. The log line includes any data that is missing from the files.
 func logSuccess(ctx context.Context, task export.Task) {
 	result := "success"
 	if task.Shortfall().Complete != nil {
@@ -33,7 +33,7 @@ func countEnd(ctx context.Context, task export.Task, result string) {
 		metric.Seconds(metric.ExportSeconds, result, task.FinishedAt.Sub(task.CreatedAt)))
 }
 
-// logFailure logs that the task has failed, and why.
+// logFailure logs the failure of a task and its reason.
 func logFailure(ctx context.Context, task export.Task, result export.Result) {
 	logx.Add(ctx, logx.Failed(), slog.String("reason", string(result.Reason)))
 	countEnd(ctx, task, "failed")
@@ -44,14 +44,14 @@ func logFailure(ctx context.Context, task export.Task, result export.Result) {
 	tellCause(ctx, result.Cause)
 }
 
-// logSkipped logs that there was nothing to claim: the task belongs to another worker, is deferred, is in line or has
+// logSkipped logs that no task could be claimed. The task belongs to another worker, is deferred, is in line or has
 // ended.
 func logSkipped(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "skipped"))
 }
 
-// logWaiting logs that the task waits in line until other exports of its tenant have ended. Waiting does not use up the
-// task's time budget.
+// logWaiting logs that the task waits in line until other exports of the same tenant have ended. Waiting does not use
+// up the task's time budget.
 func logWaiting(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "in_line"))
 }
@@ -73,7 +73,7 @@ func tellCause(ctx context.Context, cause error) {
 	logx.Add(ctx, logx.Spot(fault.SpotOf(cause))...)
 }
 
-// missingTypes lists the types with losses, each type with its most significant reason and status.
+// missingTypes lists the types with losses. Each type includes its most significant reason and status.
 func missingTypes(task export.Task) string {
 	var told []string
 	for _, o := range task.Outcome {

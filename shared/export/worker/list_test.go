@@ -16,9 +16,9 @@ const (
 	aDoctorList   = "Practitioner?*"
 )
 
-// withDoctors returns a bench with a Condition that refers to nine Practitioners and to an Observation of another
-// patient. One Practitioner does not exist, and another refers to two Organizations. lists is the server's support for
-// searches by id lists (fakeFHIR).
+// withDoctors returns a bench that contains a Condition. The Condition refers to nine Practitioners and to an
+// Observation of another patient. One Practitioner does not exist, and another Practitioner refers to two
+// Organizations. The lists argument is the server's support for searches by id lists (fakeFHIR).
 func withDoctors(t *testing.T, lists string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -52,10 +52,10 @@ func TestReferencesAreReadIndividuallyWhenListSearchFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		lists  string
 		change func(*bench)
-		search int // expected number of searches for Practitioners by ids
-		read   int // expected number of reads of Practitioners
+		search int // expected number of Practitioner searches by ids
+		read   int // expected number of Practitioner reads
 	}{
-		// a list member missing from the response is requested once more
+		// a list member that is missing from the response is requested once more
 		"by one search": {lists: "all", search: 1, read: 1},
 		"not offered":   {read: listedDoctors},
 		"offered by the profile alone": {
@@ -132,7 +132,7 @@ func TestReferencesAreReadIndividuallyWhenListSearchFails(t *testing.T) {
 	}
 }
 
-// refuse scripts the response to the search for Practitioners by ids.
+// refuse scripts the response to the Practitioner search by ids.
 func refuse(one answer) func(*bench) {
 	return func(b *bench) { b.server.script(aDoctorList, one) }
 }
@@ -141,7 +141,7 @@ func bundleOf(resources ...string) string {
 	return `{"resourceType":"Bundle","entry":[{"resource":` + strings.Join(resources, `},{"resource":`) + `}]}`
 }
 
-// large returns a Bundle whose resource exceeds the size limit of a search by ids.
+// large returns a Bundle that contains a resource larger than the size limit of a search by ids.
 func large(resource string) string {
 	return strings.Replace(bundleOf(resource), `{"resourceType":"Bundle"`,
 		`{"resourceType":"Bundle","language":"`+strings.Repeat("x", 600<<10)+`"`, 1)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Responses to a type's search in a loss test.
+// These are responses to a search for a type in a loss test.
 const (
 	full     = "full"
 	empty    = "empty"
@@ -27,8 +27,8 @@ const (
 	later    = "later" // first page is valid, second page is cut off
 )
 
-// lossBench returns a bench whose server has one type for each of the given responses, and a Patient without
-// references.
+// lossBench returns a bench whose server has one type for each of the given responses. The server also has a Patient
+// without references.
 func lossBench(t *testing.T, ways ...string) *bench {
 	t.Helper()
 	all := strings.Fields("AllergyIntolerance Encounter Goal Immunization Procedure Condition Observation " +
@@ -161,7 +161,7 @@ func TestEverythingOperationCountsAsCompleteWhenSearchesFail(t *testing.T) {
 	})
 }
 
-// successData returns the success event's data as sent to the webhook.
+// successData returns the data of the success event as sent to the webhook.
 func successData(t *testing.T, b *bench) string {
 	t.Helper()
 	if len(b.results()) != 1 || b.task().Status != export.Success {

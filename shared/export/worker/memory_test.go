@@ -22,12 +22,13 @@ import (
 const (
 	manyResources = 50_000
 	pageResources = 500
-	// heapBound is far below the resources' total size (50 MB), and far above the size of a page plus the marks of
-	// 50,000 resources.
+	// heapBound is far below the total size of the resources (50 MB). It is far above the size of a page plus the marks
+	// of 50,000 resources.
 	heapBound = 24 << 20
 )
 
-// endless is a source.Server that generates its record while the record is read, so the record itself takes no memory.
+// endless is a source.Server that generates its record while the record is being read. The record itself therefore does
+// not use any memory.
 type endless struct {
 	peak uint64 // peak live heap size
 }
@@ -86,7 +87,7 @@ func (e *endless) measure(first int) {
 	e.peak = max(e.peak, memory.HeapAlloc)
 }
 
-// nowhere discards the data written to it, but counts the bytes.
+// nowhere discards the data written to it but counts the bytes.
 type nowhere struct{ bytes int64 }
 
 func (n *nowhere) Create(context.Context, string, string) (export.Writer, error) { return n, nil }

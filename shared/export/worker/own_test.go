@@ -50,7 +50,7 @@ func TestExportIsCompleteWhenServerUsesDifferentBaseURL(t *testing.T) {
 				c.change(b.server)
 				b.work(t, 0)
 				got := names(t, b.file(t))
-				if c.own[0] == '/' { // the path of the base URL can't be determined
+				if c.own[0] == '/' { // the path in the base URL can't be determined
 					if o := outcomeOf(t, b.task(), "Observation"); o.Reason != export.LossForeignLink {
 						t.Errorf("outcome %+v", o)
 					}
@@ -73,7 +73,7 @@ func TestExportIsCompleteWhenServerUsesDifferentBaseURL(t *testing.T) {
 	}
 }
 
-// wantOnlyOurs verifies that the export sent requests only to the pinned base.
+// wantOnlyOurs verifies that the export sent requests only to the pinned base URL.
 func wantOnlyOurs(t *testing.T, h *fakeFHIR) {
 	t.Helper()
 	for _, asked := range h.asked {

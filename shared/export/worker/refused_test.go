@@ -53,7 +53,7 @@ func TestTokensBecomeDueWhenRejectedOrNotRenewable(t *testing.T) {
 	}
 }
 
-// TestServerOverloadDoesNotConsumeTokenAttempts proves that the check of an expired token at a busy server may be
+// TestServerOverloadDoesNotConsumeTokenAttempts checks that, at a busy server, the check of an expired token may be
 // repeated more often than the number of tolerated failures.
 func TestServerOverloadDoesNotConsumeTokenAttempts(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes proves that the reported reason for such a type is
+// TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes checks that the reported reason for such a type is
 // not_requested.
 func TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// downFor makes the server return 503 to every request for the given length of time, starting after a delay.
+// downFor makes the server return 503 to every request for the given duration, starting after a delay.
 func (h *fakeFHIR) downFor(after, length time.Duration) {
 	from := time.Now().Add(after)
 	h.down = func() bool { return !time.Now().Before(from) && time.Now().Before(from.Add(length)) }
@@ -77,8 +77,8 @@ func TestLongOutageResultsInPartialRecord(t *testing.T) {
 		if got := outcomeOf(t, b.task(), "Practitioner"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
-		// Eight rounds have a few requests of five attempts each. Without the pauses there would be hundreds of
-		// requests.
+		// Each of the eight rounds has a few requests with five attempts each. Without the pauses, there would be
+		// hundreds of requests.
 		if got := len(b.server.asked); got > 250 {
 			t.Errorf("%d requests", got)
 		}

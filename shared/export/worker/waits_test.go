@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// strict is a server that refuses requests above its rate limit and records which requests were sent during a demanded
-// pause.
+// strict is a server that refuses requests above its rate limit and records the requests that were sent during a
+// demanded pause.
 type strict struct {
 	smart.Doer
 
@@ -33,7 +33,7 @@ type strict struct {
 	mu       sync.Mutex
 	count    int
 	opened   time.Time // time at which the current window began
-	closedTo time.Time // end of the pause that was demanded
+	closedTo time.Time // end of the demanded pause
 	early    []string  // requests sent before the pause ended
 	refused  int
 }
@@ -78,7 +78,7 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		most   int
 		window time.Duration
-		runs   time.Duration // time until a run's deadline; 0 for no deadline
+		runs   time.Duration // time until the deadline of a run; 0 for no deadline
 	}{
 		"waits within a run":          {10, 20 * time.Second, 0},
 		"waits across hand-overs":     {3, 20 * time.Second, margin + 30*time.Second},
@@ -173,8 +173,8 @@ func TestWorkerRespectsRetryAfterFromTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget proves that the server gets no request before the wait
-// ends, and that the task fails immediately instead of at the end of its time budget.
+// TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget checks that the worker does not send a request before the
+// wait ends. It also checks that the task fails immediately instead of at the end of its time budget.
 func TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget(t *testing.T) {
 	t.Parallel()
 	tooLong := answer{status: 429, retryAfter: int((export.Budget + time.Second).Seconds()), always: true}
@@ -214,16 +214,16 @@ func TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget(t *testing.T) {
 	}
 }
 
-// TestWorkerDeliversPartialRecordWhenRetryAfterIsTooLong proves that requests that were deferred earlier also
-// count as missing.
+// TestWorkerDeliversPartialRecordWhenRetryAfterIsTooLong checks that requests that were deferred earlier also count as
+// missing.
 func TestWorkerDeliversPartialRecordWhenRetryAfterIsTooLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.change(func(task *export.Task) { task.CreatedAt = time.Now().Add(-4 * time.Hour) })
 		b.server.script(findObservations, answer{status: 502, always: true})
-		// Other responses arrive at whole seconds, so the requests in flight when the server demanded the pause were
-		// sent before the demand.
+		// Other responses arrive at whole seconds, so requests in flight when the server demanded the pause were sent
+		// before the demand.
 		b.server.latency = time.Second
 		b.server.script("Binary/b1", answer{status: 429, retryAfter: 2 * 3600, takes: time.Second / 2, always: true})
 		b.work(t, 0)

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ownPatient is newFakeFHIR's patient with an earlier id, identifiers, and a reference to another patient that is not a
-// link.
+// ownPatient is the patient from newFakeFHIR with an earlier id, identifiers, and a reference to another patient that
+// is not a link.
 const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":"urn:mrn","value":"7"}],` +
 	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],` +
 	`"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
 
-// otherSpellings returns references to the Patient with this id in different forms.
+// otherSpellings returns several forms of a reference to the Patient with this id.
 func otherSpellings(id string) []string {
 	return []string{
 		"Patient/" + id, "/Patient/" + id, "./Patient/" + id, `Patient\\` + id, "patient/" + id, "Patient/" + id + "?x=1",
@@ -27,7 +27,7 @@ func otherSpellings(id string) []string {
 	}
 }
 
-// whose returns resources without ids, and whether each resource belongs to the patient p1.
+// whose returns resources without ids. For each resource, it reports whether the resource belongs to patient p1.
 func whose() map[string]bool {
 	cases := map[string]bool{}
 	for _, text := range otherSpellings("p1") {
@@ -101,9 +101,9 @@ func whose() map[string]bool {
 	return cases
 }
 
-// compartment lists the elements by which R4's patient compartment links each type to a patient
-// (compartmentdefinition-patient.html). It also lists the elements of types that refer to a patient without being in
-// the compartment.
+// compartment lists the elements that link each type to a patient in R4's patient compartment
+// (compartmentdefinition-patient.html). It also lists the corresponding elements of types outside the compartment that
+// refer to a patient.
 const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.patient AllergyIntolerance.recorder
 	AllergyIntolerance.asserter Appointment.participant.actor AppointmentResponse.actor AuditEvent.agent.who
 	AuditEvent.entity.what Basic.subject Basic.author BodyStructure.patient CarePlan.subject

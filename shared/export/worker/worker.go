@@ -1,5 +1,5 @@
-// Package worker carries out exports. It claims a task under a lease, runs the task with package collect, and records
-// each run's result in the task's row. Every write is fenced by the task's generation, so a worker never modifies a
+// Package worker performs exports. It claims a task under a lease, runs the task with package collect, and records the
+// result of each run in the task's row. Every write is fenced by the task's generation, so a worker never modifies a
 // task that another worker has claimed.
 package worker
 
@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Store stores a task while a worker processes the task. Every write except ClaimTask is fenced by task.Generation and
+// Store stores a task while a worker processes it. Every write except ClaimTask is fenced by task.Generation and
 // returns fault.Conflict if another worker has taken over the task.
 type Store interface {
 	// ClaimTask leases a pending task and increments the task's generation. It returns fault.Conflict if the task is in
@@ -35,20 +35,20 @@ type Store interface {
 	// continue.
 	ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error)
 	// YieldTask stores Checkpoint and Failures, increments the generation and releases the lease. Workers can claim the
-	// task from until, or immediately if until is zero. The sweeper acts at dueAt.
+	// task again at time until, or immediately if until is zero. The sweeper acts at dueAt.
 	YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error
-	// FinishTask stores the task's result and the task's event in one transaction.
+	// FinishTask stores the task's result and event in one transaction.
 	FinishTask(ctx context.Context, task export.Task, event webhook.Event) error
 }
 
 // Refreshes maintains tokens between exports (package refresh).
 type Refreshes interface {
-	// RefreshDue makes an authorized connection's tokens due at now and enqueues the connection. It returns
+	// RefreshDue makes the tokens of an authorized connection due at time now and enqueues the connection. It returns
 	// fault.Conflict if the connection is not authorized.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// Worker carries out exports. Its methods are idempotent: a duplicate or late call has no effect.
+// Worker performs exports. Its methods are idempotent, so a duplicate or late call has no effect.
 type Worker struct {
 	Store            Store
 	Share            share.Share
@@ -62,19 +62,19 @@ type Worker struct {
 	Now              func() time.Time
 	Lease            time.Duration
 	Retention        time.Duration
-	SendDownloadLink bool // also send the deprecated download_link, whose removal date has passed
-	AddMetaSource    bool // fills an empty meta.source with the resource's origin
+	SendDownloadLink bool // also send the deprecated download_link, which is past its removal date
+	AddMetaSource    bool // fills in an empty meta.source with the resource's origin
 }
 
 // firstClaim is the generation of a task that has never been claimed.
 const firstClaim = 1
 
-// errTooLong fails a task that was pending for longer than export.Budget.
+// errTooLong means that a task failed because it was pending for longer than export.Budget.
 var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
 
 // Work processes a task until the task succeeds, fails or has to wait in its tenant's line. Near the deadline, Work
-// hands over to a later call through the queue. Every error is an internal failure, after which the task stays pending
-// and the sweeper tries again.
+// hands over to a later call through the queue. Every returned error is an internal failure. After an internal failure,
+// the task stays pending and the sweeper tries again.
 func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
@@ -103,7 +103,7 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	return w.workIn(ctx, place, task, deadline)
 }
 
-// Admit starts waiting exports for which the tenant's share has free slots.
+// Admit starts waiting exports if the tenant's share has free slots.
 func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 	if err := w.Share.Admit(ctx, tenant); err != nil {
 		return fmt.Errorf("admit exports: %w", err)
@@ -111,8 +111,8 @@ func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 	return nil
 }
 
-// workIn works on a task in the task's slot. A task that continues at once keeps its slot for the next run. After an
-// internal failure, both the slot and the task stay taken until their leases expire.
+// workIn works on a task in its slot. A task that continues at once keeps its slot for the next run. After an internal
+// failure, both the slot and the task stay taken until their leases expire.
 func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task, deadline time.Time) error {
 	for {
 		end, err := w.runOnce(ctx, place, task, deadline)
@@ -138,8 +138,8 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 	}
 }
 
-// runOnce works on the task from the task's checkpoint to its end or next checkpoint. Meanwhile, the heartbeat renews
-// the leases of the task and its slot.
+// runOnce works on the task from its checkpoint to its end or next checkpoint. Meanwhile, the heartbeat renews the
+// leases of the task and its slot.
 func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task,
 	deadline time.Time,
 ) (collect.End, error) {
@@ -156,7 +156,7 @@ func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task
 		end, err = w.succeed(ctx, end)
 	}
 	if errors.Is(context.Cause(ctx), errSuperseded) {
-		// errSuperseded takes precedence over any failure during the cancellation
+		// errSuperseded takes precedence over any failure during cancellation
 		end, err = collect.End{Result: export.Result{Kind: export.Superseded}}, nil
 	}
 	stop(nil)

@@ -1,7 +1,7 @@
-// Package account defines the dashboard's users: their accounts and sessions, their memberships and roles in
-// organisations, and the permissions of those roles (docs/adr/0036-the-dashboard.md). An account belongs to no
-// organisation. The package does not depend on HTTP, AWS or the store. Package account/signin implements signing in,
-// and account/members changes members.
+// Package account defines the users of the dashboard. It covers their accounts, sessions, memberships and roles in
+// organisations, and the permissions of those roles (docs/adr/0036-the-dashboard.md). An account does not belong to any
+// organisation. The package does not depend on HTTP, AWS or the store. Package account/signin implements sign-in, and
+// package account/members changes members.
 package account
 
 import (
@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Account holds a person's dashboard account.
+// Account is a person's dashboard account.
 type Account struct {
-	ID        string // UUID; also the passkeys' user handle, which reveals no identity
+	ID        string // UUID; also the user handle of passkeys, which reveals no identity
 	Email     string // email address in its original spelling
 	TOTP      TOTP
 	Passkeys  []Passkey
@@ -27,11 +27,12 @@ type Account struct {
 type TOTP struct {
 	Sealed []byte    // encrypted secret; nil if there is no secret
 	Since  time.Time // when the app was confirmed by its first correct code
-	Step   int64     // time step of the last accepted code; no code works twice (RFC 6238 section 5.2)
-	Offer  []byte    // encrypted secret that no code has confirmed yet
+	Step   int64     // time step of the last accepted code; a code never works twice (RFC 6238 section 5.2)
+	Offer  []byte    // encrypted secret that has not been confirmed by a code
 }
 
-// Passkey holds the public part of a key pair on a person's device or in a password manager (W3C WebAuthn level 3).
+// Passkey holds the public part of a key pair. The private part is on a person's device or in a password manager (W3C
+// WebAuthn level 3).
 type Passkey struct {
 	ID         string // base64url credential ID
 	Name       string // name that the passkey's owner chose
@@ -40,8 +41,8 @@ type Passkey struct {
 	UsedAt     time.Time // zero until the first use
 }
 
-// Former holds an account's previous email address. For a limited time, the previous address can be used to revert the
-// change.
+// Former holds a previous email address of an account. For a limited time, the previous address can be used to revert
+// the change.
 type Former struct {
 	Email     string
 	TokenHash string
@@ -49,13 +50,13 @@ type Former struct {
 	Until     time.Time
 }
 
-// HasSecondFactor reports whether signing in requires more than a code sent by email.
+// HasSecondFactor reports whether sign-in requires more than an emailed code.
 func (a Account) HasSecondFactor() bool { return a.TOTP.Sealed != nil || len(a.Passkeys) > 0 }
 
-// AddressOwner names the account to which an email address belongs.
+// AddressOwner names the account that owns an email address.
 type AddressOwner struct {
 	AccountID   string
-	FormerUntil time.Time // when a former address's reservation ends; zero for the current address
+	FormerUntil time.Time // when the reservation of a former address ends; zero for the current address
 }
 
 // Ceremony is a passkey registration or authentication in progress (W3C WebAuthn level 3 section 4). A ceremony can be
@@ -66,21 +67,21 @@ type Ceremony struct {
 	ExpiresAt time.Time
 }
 
-// Begun holds the start of a ceremony that the browser is to perform.
+// Begun holds the data with which the browser starts a ceremony.
 type Begun struct {
 	Options   []byte // JSON for parseCreationOptionsFromJSON or parseRequestOptionsFromJSON
 	Challenge string // challenge that the response must contain
-	State     []byte // state that is needed to finish the ceremony
+	State     []byte // state needed to finish the ceremony
 }
 
-// Claim holds the unverified values from the response to a ceremony.
+// Claim holds the unverified values from the response in a ceremony.
 type Claim struct {
 	Challenge string
 	AccountID string // empty for a registration
 }
 
-// MaxMembers limits the number of an organisation's members, and MaxOrganisations limits the number of an account's
-// organisations.
+// MaxMembers is the maximum number of members in an organisation. MaxOrganisations is the maximum number of
+// organisations of an account.
 const (
 	MaxMembers       = 100
 	MaxOrganisations = 20
@@ -95,7 +96,7 @@ type Membership struct {
 	Rev       int64
 }
 
-// Invitation invites the owner of an email address to become a member. It can be accepted once.
+// Invitation invites the owner of an email address to become a member. An invitation can be accepted only once.
 type Invitation struct {
 	ID         string
 	OrgID      string
@@ -108,15 +109,15 @@ type Invitation struct {
 	Rev        int64
 }
 
-// Fold returns an email address in lower case, for comparison. In practice, no mail server distinguishes addresses by
-// case.
+// Fold returns an email address in lower case, for comparison. In practice, mail servers do not distinguish addresses
+// by case.
 func Fold(address string) string { return strings.ToLower(address) }
 
-// Actor returns the name under which an account appears in audit rows.
+// Actor returns the name that identifies an account in audit rows.
 func Actor(accountID string) string { return "member:" + accountID }
 
-// ProofRequired returns the error for a request that requires a recent proof of identity (Fresh), or the account's
-// second factor if the account has one.
+// ProofRequired returns the error for a request that requires a recent proof of identity (Fresh). It is also the error
+// for a request that requires the account's second factor, if the account has one.
 func ProofRequired() error {
 	return fault.New(fault.Forbidden, fault.CodeProofRequired,
 		"Verify your identity again with a passkey, an authenticator app or an e-mailed code.")

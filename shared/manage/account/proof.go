@@ -6,30 +6,29 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Action identifies an operation, by a member or on an account, that may require a recent proof of identity
+// Action identifies an operation by a member or on an account. The operation may require a recent proof of identity
 // (docs/openapi.yaml, x-proof).
 type Action string
 
-// Actions that may require a proof of identity.
+// These actions may require a proof of identity.
 const (
-	// CreateKey is the creation of a credential, or of a credential's key.
+	// CreateKey is the action of creating a credential or a key for a credential.
 	CreateKey Action = "create_key"
 	// RevealSecret is the action of showing a webhook's signing secrets.
 	RevealSecret Action = "reveal_secret"
-	// RotateSecret is the replacement of a webhook's signing secret. The response contains the new secret.
+	// RotateSecret is the action of replacing a webhook's signing secret. The response contains the new secret.
 	RotateSecret Action = "rotate_secret"
-	// AddWebhook is the creation of a webhook.
+	// AddWebhook is the action of creating a webhook.
 	AddWebhook Action = "add_webhook"
-	// MoveWebhook is a change of a webhook's URL.
+	// MoveWebhook is the action of changing a webhook's URL.
 	MoveWebhook Action = "move_webhook"
-	// ChangeMembers is a change of roles, the removal of members, or the creation or withdrawal of invitations.
+	// ChangeMembers is the action of changing roles, removing members, or creating or withdrawing invitations.
 	ChangeMembers Action = "change_members"
-	// ChangeFactors is the addition or removal of passkeys or of the authenticator app, or the creation of recovery
-	// codes.
+	// ChangeFactors is the action of adding or removing passkeys or the authenticator app, or creating recovery codes.
 	ChangeFactors Action = "change_factors"
-	// ChangeAddress is a change of an account's email address.
+	// ChangeAddress is the action of changing an account's email address.
 	ChangeAddress Action = "change_address"
-	// Erase is the erasure of a connection, or the deletion of the organisation.
+	// Erase is the action of erasing a connection or deleting the organisation.
 	Erase Action = "erase"
 )
 
@@ -42,8 +41,8 @@ func Actions() []Action {
 }
 
 // NeedsProof reports whether an action in a mode requires a proof of identity that is at most 15 minutes old. The empty
-// mode stands for paths without a mode. NeedsProof contains the only such table, and an action that the table does not
-// list requires a proof.
+// mode stands for paths without a mode. NeedsProof contains the only table of these actions. An action that the table
+// does not list requires a proof.
 func (a Action) NeedsProof(mode org.Mode) bool {
 	if !slices.Contains(Actions(), a) {
 		return true

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// RecoveryCodes holds the keyed hashes of an account's unused recovery codes (docs/adr/0044-recovery-and-leaving.md).
+// RecoveryCodes holds keyed hashes of an account's unused recovery codes (docs/adr/0044-recovery-and-leaving.md).
 type RecoveryCodes struct {
 	Marks  []secret.Mark
 	MadeAt time.Time
@@ -21,8 +21,8 @@ type RecoveryCodes struct {
 // factors.
 const RecoveryWait = 72 * time.Hour
 
-// Recovery is an operator's removal of an owner's second factors after the owner has lost all of these factors
-// (docs/adr/0044-recovery-and-leaving.md). The recovery takes effect at the first sign-in with a code sent by email
+// Recovery is the removal of an owner's second factors by an operator, after the owner has lost all of those factors
+// (docs/adr/0044-recovery-and-leaving.md). The recovery takes effect when the owner first signs in with an emailed code
 // after AppliesAt.
 type Recovery struct {
 	AccountID   string
@@ -33,23 +33,23 @@ type Recovery struct {
 	Rev         int64     // revision for compare-and-swap writes; 0 before the recovery is stored
 }
 
-// IsOpen reports whether the recovery has been neither stopped nor applied.
+// IsOpen reports whether the recovery is neither stopped nor applied.
 func (r Recovery) IsOpen() bool { return !r.AppliesAt.IsZero() && r.EndedAt.IsZero() }
 
 // IsDue reports whether the recovery is open and its waiting time has passed.
 func (r Recovery) IsDue(now time.Time) bool { return r.IsOpen() && !now.Before(r.AppliesAt) }
 
-// RecoveryRows stores recoveries, at most one for each account (store.Accounts).
+// RecoveryRows stores recoveries, at most one per account (store.Accounts).
 type RecoveryRows interface {
-	// Recovery reads an account's latest recovery with a consistent read. It returns fault.NotFound if the account has
-	// no recovery.
+	// Recovery reads the latest recovery of an account with a consistent read. It returns fault.NotFound if the account
+	// has no recovery.
 	Recovery(ctx context.Context, accountID string) (Recovery, error)
 	// SaveRecovery replaces revision r.Rev, or creates the row if r.Rev is 0. It returns fault.Conflict if the stored
 	// revision differs.
 	SaveRecovery(ctx context.Context, r Recovery) error
 }
 
-// OpenRecovery reads an account's open recovery. If no recovery is open, the result serves only as the base for a new
+// OpenRecovery reads the open recovery of an account. If there is no open recovery, the result is only a base for a new
 // recovery.
 func OpenRecovery(ctx context.Context, rows RecoveryRows, accountID string) (Recovery, error) {
 	r, err := rows.Recovery(ctx, accountID)

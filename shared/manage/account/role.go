@@ -20,29 +20,28 @@ const (
 // Roles returns all roles, from most to least powerful.
 func Roles() []Role { return []Role{Owner, Admin, Developer, Viewer} }
 
-// ParseRole parses a role's name. ok is false if the text is not a role's name.
+// ParseRole parses the name of a role. The ok result is false if text does not name a role.
 func ParseRole(text string) (role Role, ok bool) {
 	return Role(text), slices.Contains(Roles(), Role(text))
 }
 
-// Permission is a permission that a dashboard endpoint requires a member's role to have (docs/openapi.yaml,
-// x-permission).
+// Permission is what a dashboard endpoint requires of a member's role (docs/openapi.yaml, x-permission).
 type Permission string
 
 // Permissions that a member's role can have.
 const (
 	// View permits reading everything except secrets and delivery bodies.
 	View Permission = "view"
-	// Inspect permits reading the bodies of deliveries and events, and patients' inquiries.
+	// Inspect permits reading patient inquiries and the bodies of deliveries and events.
 	Inspect Permission = "inspect"
 	// Develop permits changing credentials and webhooks, simulating events, and replaying deliveries in test mode.
 	Develop Permission = "develop"
 	// Operate permits in live mode everything that Develop permits in test mode. It also permits changing the
 	// organisation's pages and replying to patients.
 	Operate Permission = "operate"
-	// Manage permits inviting and changing members other than owners, and reading the audit log.
+	// Manage permits inviting members, changing members other than owners, and reading the audit log.
 	Manage Permission = "manage"
-	// Own permits changing owners, and erasing connections or the organisation.
+	// Own permits changing owners, erasing connections and deleting the organisation.
 	Own Permission = "own"
 )
 
@@ -51,8 +50,8 @@ func Permissions() []Permission {
 	return []Permission{View, Inspect, Develop, Operate, Manage, Own}
 }
 
-// In returns the permission that an endpoint requires in a mode. Developers have permissions in test mode that they
-// lack in live mode. The empty mode stands for endpoints that belong to neither mode.
+// In returns the permission that an endpoint requires in a mode. Developers have some permissions only in test mode.
+// The empty mode stands for endpoints without a mode.
 func (p Permission) In(mode org.Mode) Permission {
 	if p == Develop && mode == org.Live {
 		return Operate
@@ -76,7 +75,7 @@ func (r Role) May(p Permission) bool {
 	return false
 }
 
-// Assign returns the permission that is required to grant or remove a role.
+// Assign returns the permission required to grant or remove a role.
 func (r Role) Assign() Permission {
 	if r == Owner {
 		return Own

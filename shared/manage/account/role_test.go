@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRolePermissionsMatchDecisionTable checks the roles' permissions against the table in the architecture decision
-// record.
+// TestRolePermissionsMatchDecisionTable checks the permissions of each role against the table in the architecture
+// decision record.
 func TestRolePermissionsMatchDecisionTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/adr/0036-the-dashboard.md")

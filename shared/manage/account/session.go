@@ -19,27 +19,27 @@ const (
 	sessionLife = 12 * time.Hour
 	idleLife    = 2 * time.Hour
 	pendingLife = 15 * time.Minute // time limit for proving the second factor
-	// freshFor is the time that a proof of identity permits sensitive actions.
+	// freshFor is how long sensitive actions are permitted after a proof of identity.
 	freshFor = 15 * time.Minute
-	// seenEvery is the minimum interval between two updates of the time of a session's last request.
+	// seenEvery is the minimum interval between updates of the time of a session's last request.
 	seenEvery = 5 * time.Minute
 )
 
-// Session is one browser's sign-in to the dashboard. The session's token exists only in that browser's cookie.
+// Session is a sign-in to the dashboard from one browser. The session token exists only in that browser's cookie.
 type Session struct {
-	Hash      string // hash of the session's token
+	Hash      string // hash of the session token
 	AccountID string
-	Epoch     int64     // the account's epoch when the session started
-	Pending   bool      // second factor not proven yet; the session permits nothing else
+	Epoch     int64     // account's epoch when the session started
+	Pending   bool      // second factor not proven yet; the session permits no other action
 	ProvenAt  time.Time // when identity was last proven
 	StartedAt time.Time
-	SeenAt    time.Time // time of the last request, accurate to five minutes
+	SeenAt    time.Time // time of the last request, accurate to within five minutes
 }
 
 // FreshUntil returns the time until which the session may perform sensitive actions without a new proof of identity.
 func (s Session) FreshUntil() time.Time { return s.ProvenAt.Add(freshFor) }
 
-// EndsAt returns the time at which the session expires if no further request arrives. ExpiresAt returns the session's
+// EndsAt returns the time at which the session expires if no further requests arrive. ExpiresAt returns the session's
 // absolute expiry.
 func (s Session) EndsAt() time.Time {
 	if idle := s.SeenAt.Add(idleLife); idle.Before(s.ExpiresAt()) {
@@ -56,7 +56,7 @@ func (s Session) ExpiresAt() time.Time {
 	return s.StartedAt.Add(sessionLife)
 }
 
-// NewToken returns a session token, which is 256 random bits encoded as 43 base64url characters.
+// NewToken returns a session token. The token consists of 256 random bits, encoded as 43 base64url characters.
 func NewToken(random io.Reader) (secret.Text, error) {
 	value := make([]byte, 32)
 	if _, err := io.ReadFull(random, value); err != nil {
@@ -71,8 +71,8 @@ func Hash(token secret.Text) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CSRFToken returns a token that is available only to pages that may read a session's responses. It is derived from the
-// session's token, so it needs no storage and expires with the session.
+// CSRFToken returns a token that is available only to pages that may read the session's responses. It is derived from
+// the session token, so it needs no storage and expires with the session.
 func CSRFToken(session secret.Text) string {
 	mac := hmac.New(sha256.New, []byte(session.Reveal()))
 	mac.Write([]byte("recordbridge csrf"))
@@ -95,14 +95,14 @@ type Rows interface {
 	Membership(ctx context.Context, orgID, accountID string) (Membership, error)
 }
 
-// Sessions looks up sessions. It caches nothing, so an ended session is rejected on its next request.
+// Sessions looks up sessions. It does not cache them, so an ended session is rejected on its next request.
 type Sessions struct {
 	Rows     SessionRows
 	Accounts Rows
 	Now      func() time.Time
 }
 
-// Session returns the session that belongs to a token. The token may be arbitrary client input. Session returns
+// Session returns the session that a token identifies. The token may be arbitrary client input. Session returns
 // fault.Unauthenticated if the token is invalid or the session has ended.
 func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, error) {
 	found, err := s.Rows.Session(ctx, Hash(token))
@@ -128,7 +128,7 @@ func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, erro
 	return found, nil
 }
 
-// Role returns an account's role in an organisation. It returns fault.NotFound if the account is not a member.
+// Role returns the role of an account in an organisation. It returns fault.NotFound if the account is not a member.
 func (s Sessions) Role(ctx context.Context, accountID, orgID string) (Role, error) {
 	found, err := s.Accounts.Membership(ctx, orgID, accountID)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package audit records changes and their actors in tamper-evident chains (docs/adr/0036-the-dashboard.md). Each row
-// has a number and the hash of the preceding row. A chain's head has the number and hash of the last row. An
-// organisation has one chain for both modes. Changes that belong to no organisation have a separate chain. Rows hold
-// names and IDs, never content. The package does not depend on AWS.
+// has a number and the hash of the preceding row. The head of a chain has the number and hash of the last row. An
+// organisation has a single chain for both modes. Changes that do not belong to an organisation have a separate chain.
+// Rows hold names and IDs but never content. The package does not depend on AWS.
 package audit
 
 import (
@@ -20,63 +20,63 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Row records one change. Hash covers all the other fields.
+// Row records a single change. Hash covers all of the other fields.
 type Row struct {
-	Seq    int64 // number of the row in its chain, starting at 1
+	Seq    int64 // row number within the chain, starting at 1
 	At     time.Time
 	ID     string
-	Tenant org.Tenant // zero for no organisation; no mode for changes that apply to neither mode
+	Tenant org.Tenant // zero if there is no organisation; without a mode for changes that apply to neither mode
 	Actor  string     // operator, member:<account ID>, or a function
 	Action string
 	Target string // ID or name of the changed object
-	Prev   string // preceding row's hash; empty in the first row
+	Prev   string // hash of the preceding row; empty in the first row
 	Hash   string // hex SHA-256 of the other fields
 }
 
-// Head identifies the last row of a chain. An empty chain has a zero Head.
+// Head identifies the last row of a chain. The Head of an empty chain is zero.
 type Head struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`
 	ID   string `json:"-"` // ID of the last row
 }
 
-// Rows stores chains by organisation. The empty ID stands for the chain of changes that belong to no organisation.
-// Reads are consistent.
+// Rows stores chains by organisation. The empty ID stands for the chain of changes that do not belong to an
+// organisation. All reads are consistent.
 type Rows interface {
-	// Head reads a chain's head. It returns the zero Head if the chain is empty.
+	// Head reads the head of a chain. It returns the zero Head if the chain is empty.
 	Head(ctx context.Context, orgID string) (Head, error)
-	// Extend stores a row and the chain's new head in one transaction. It returns fault.Conflict if before is no longer
-	// the chain's head.
+	// Extend stores a row and the new head of the chain in one transaction. It returns fault.Conflict if the chain's
+	// head is no longer before.
 	Extend(ctx context.Context, before Head, row Row) error
-	// After returns at most limit rows after a row number, in ascending order.
+	// After returns up to limit rows that follow a row number, in ascending order.
 	After(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
-	// Before returns at most limit rows before a row number, newest first.
+	// Before returns up to limit rows that precede a row number, newest first.
 	Before(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
 }
 
 // Log writes and reads audit chains.
 type Log struct{ Rows Rows }
 
-// appendTries limits the number of tries to append a row. All changes in an organisation compete for the next number in
-// its chain, and all must be recorded. In each round, one change succeeds.
+// appendTries limits the number of attempts to append a row. All changes in an organisation compete for the next number
+// in its chain, and all changes must be recorded. In each round, one change succeeds.
 const appendTries = 50
 
-// Append adds a row to an organisation's chain. With a zero tenant, it adds the row to the chain of changes that belong
-// to no organisation. Adding the last row again has no effect. Append replaces control characters and line separators
-// with spaces, so that all JSON encoders produce the same text. It returns fault.Conflict if concurrent appends used up
-// all tries.
+// Append adds a row to an organisation's chain. If the tenant is zero, Append adds the row to the chain of changes that
+// do not belong to an organisation. Adding the last row again has no effect. Append replaces control characters and
+// line separators with spaces, so that all JSON encoders produce the same text. It returns fault.Conflict if every
+// attempt conflicts with a concurrent append.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
 	return retry.OnConflict(ctx, appendTries, func() error {
 		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
-		if err != nil || head.ID == row.ID { // the row was already written, but the response was lost
+		if err != nil || head.ID == row.ID { // the row was written, but the response was lost
 			return err
 		}
 		return l.Rows.Extend(ctx, head, row)
 	})
 }
 
-// Next returns a chain's head and the row that Append would add. It is for a store that adds the row in one transaction
-// with the change. The transaction must require that head is still the chain's head.
+// Next returns the head of a chain and the row that Append would add. Stores use Next to add the row in the same
+// transaction as the change. The transaction must require that head is still the head of the chain.
 func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action,
 	target string,
 ) (head Head, row Row, err error) {
@@ -92,11 +92,12 @@ func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, acto
 	return head, row, err
 }
 
-// maxPage limits the number of rows on a page.
+// maxPage limits the number of rows per page.
 const maxPage = 100
 
-// List returns a chain's rows before a row number, newest first. before is 0 for the newest rows. next is the value of
-// before for the next page, or 0 if there is no next page. List clamps limit to between 1 and 100.
+// List returns the rows of a chain that precede a row number, newest first. The before argument is 0 for the newest
+// rows. The next result is the value of before for the next page, or 0 if there is no next page. List clamps limit to
+// between 1 and 100.
 func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (rows []Row, next int64, err error) {
 	limit = max(1, min(limit, maxPage))
 	if rows, err = l.Rows.Before(ctx, orgID, before, limit); err != nil {
@@ -111,7 +112,7 @@ func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (r
 	return rows, next, nil
 }
 
-// Has reports whether a row with this ID was added after a given time.
+// Has reports whether a row with this ID was added after the given time.
 func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, error) {
 	for before := int64(0); ; {
 		rows, next, err := l.List(ctx, orgID, before, maxPage)
@@ -133,7 +134,7 @@ func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, 
 // stamp is the time layout used in the hashed text.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// line is the exported form of a row. Names are sorted and no field is omitted, as RFC 8785 (JSON Canonicalization
+// line is the exported form of a row. Names are sorted and all fields are present, as RFC 8785 (JSON Canonicalization
 // Scheme) requires.
 type line struct {
 	Action string `json:"action"`
@@ -156,7 +157,7 @@ func (r Row) line() line {
 	}
 }
 
-// row converts a line back to a row. An invalid time becomes the zero time, so that the row's hash does not match.
+// row converts a line back to a row. An invalid time becomes the zero time, so that the hash of the row does not match.
 func (l line) row() Row {
 	at, err := time.Parse(stamp, l.At)
 	if err != nil {
@@ -180,7 +181,7 @@ func (r Row) sum() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// encode writes a value as a line of JSON without HTML escapes.
+// encode writes a value as a line of JSON without HTML escaping.
 func encode(into *bytes.Buffer, value any) error {
 	encoder := json.NewEncoder(into)
 	encoder.SetEscapeHTML(false)

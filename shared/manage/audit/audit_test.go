@@ -59,8 +59,8 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// TestHashMatchesDocumentedFormat checks the hashed text. The text is documented (docs/operate/audit.md) and must
-// therefore never change. The expected hash was computed with Python's json and hashlib.
+// TestHashMatchesDocumentedFormat checks the hashed text. The text is documented (docs/operate/audit.md), so it must
+// never change. The expected hash was computed with Python's json and hashlib.
 func TestHashMatchesDocumentedFormat(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)
@@ -132,8 +132,8 @@ func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	}
 }
 
-// TestAppendWritesRowOnceWhenResponseIsLost checks that repeating a write whose response was lost does not add a second
-// row.
+// TestAppendWritesRowOnceWhenResponseIsLost checks that a repeated write does not add a second row if the first
+// response was lost.
 func TestAppendWritesRowOnceWhenResponseIsLost(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)

@@ -14,25 +14,26 @@ import (
 // Finding is a kind of defect in an audit chain.
 type Finding string
 
-// Defects that an audit chain can have.
+// These are the defects that an audit chain can have.
 const (
 	// Missing means that the rows from this number up to the next existing row are missing.
 	Missing Finding = "missing"
-	// Changed means that the row's hash does not match the row's content.
+	// Changed means that the hash of the row does not match its content.
 	Changed Finding = "changed"
-	// Unlinked means that the row does not contain the hash of the preceding row, so one of the two rows was replaced.
+	// Unlinked means that the row does not contain the hash of the preceding row. One of the two rows was therefore
+	// replaced.
 	Unlinked Finding = "unlinked"
-	// Misplaced means that the row follows a row with the same or a higher number.
+	// Misplaced means that the row follows a row with an equal or higher number.
 	Misplaced Finding = "misplaced"
-	// CutOff means that all rows from this number on are missing although a head names them.
+	// CutOff means that all rows from this number on are missing, although a known head names them.
 	CutOff Finding = "cut_off"
-	// Added means that the row comes after the chain's head.
+	// Added means that the row comes after the head of the chain.
 	Added Finding = "added"
-	// Rewritten means that the hash of the row differs from the hash that a head states.
+	// Rewritten means that the hash of the row differs from the hash stated in a head.
 	Rewritten Finding = "rewritten"
 )
 
-// Break describes one defect in an audit chain.
+// Break describes a single defect in an audit chain.
 type Break struct {
 	Seq  int64   `json:"seq"`
 	What Finding `json:"what"`
@@ -42,7 +43,7 @@ type Break struct {
 type Report struct {
 	Rows   int64   `json:"rows"` // number of rows that were read
 	Head   Head    `json:"head"`
-	Breaks []Break `json:"breaks"` // the first defects, at most 100
+	Breaks []Break `json:"breaks"` // first defects found, at most 100
 }
 
 // IsIntact reports whether the chain has no defects.
@@ -50,7 +51,7 @@ func (r Report) IsIntact() bool { return len(r.Breaks) == 0 }
 
 const maxBreaks = 100
 
-// checker checks an audit chain's rows in order.
+// checker checks the rows of an audit chain in order.
 type checker struct {
 	report Report
 	last   Row
@@ -108,7 +109,8 @@ func (c *checker) take(row Row) error {
 	return nil
 }
 
-// end reports the rows that a head names but the chain lacks, and the rows after the head.
+// end reports the rows that are named by a head but missing from the chain. It also reports the rows that come after
+// the head.
 func (c *checker) end(head Head) Report {
 	c.report.Head = head
 	if c.last.Seq == head.Seq && c.last.Hash != head.Hash {
@@ -127,7 +129,7 @@ func (c *checker) end(head Head) Report {
 	return c.report
 }
 
-// Verify verifies a complete chain and checks that the chain still contains the rows that known heads name. Without
+// Verify verifies a complete chain. It also checks that the chain still contains the rows named by known heads. Without
 // known heads, a chain whose rows and head were rewritten would appear consistent. Rows may be added during
 // verification.
 func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, error) {
@@ -145,7 +147,7 @@ func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, e
 		return Report{}, fmt.Errorf("read head: %w", err)
 	}
 	if after.Seq > c.last.Seq && after.Seq > before.Seq {
-		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // the next run checks rows that were added after the last page
+		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // the next run checks rows added after the last page
 	}
 	return c.end(after), nil
 }
@@ -174,9 +176,9 @@ type headLine struct {
 	Head Head `json:"head"`
 }
 
-// Export writes a chain as lines of JSON, oldest first. Each line contains its row's hash. The last line is the head,
-// which the recipient should keep. docs/operate/audit.md describes how third parties verify an export. Export returns
-// the head.
+// Export writes a chain as lines of JSON, oldest first. Each line contains the hash of its row. The last line is the
+// head, which the recipient should keep. The document docs/operate/audit.md describes how third parties verify an
+// export. Export returns the head.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
 	err := l.each(ctx, orgID, func(row Row) error {
@@ -200,10 +202,10 @@ func write(to io.Writer, value any) error {
 	return nil
 }
 
-// maxLine is the maximum length of one line in an export, in bytes.
+// maxLine is the maximum length of a line in an export, in bytes.
 const maxLine = 64 << 10
 
-// VerifyExport verifies the output of Export and checks that the output contains the rows that known heads name.
+// VerifyExport verifies the output of Export. It also checks that the output contains the rows named by known heads.
 func VerifyExport(from io.Reader, known ...Head) (Report, error) {
 	c, lines, head, ended := newChecker(known), bufio.NewScanner(from), headLine{}, false
 	lines.Buffer(nil, maxLine)

@@ -51,7 +51,7 @@ func (b fixture) remove(t *testing.T, sort string) {
 
 func textOf(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// forge rewrites a row with its current attributes and a matching hash.
+// forge replaces a stored row with row's current attributes and a matching hash.
 func (b fixture) forge(t *testing.T, seq int, prev string) (hash string) {
 	t.Helper()
 	scratch := newFixture(t, 0)
@@ -170,8 +170,8 @@ func TestVerifyDetectsTampering(t *testing.T) {
 	}
 }
 
-// TestVerifyDetectsReplacedChainFromKnownHead checks that a head stored elsewhere reveals a chain whose rows and head
-// were both rewritten. Such a chain is otherwise consistent.
+// TestVerifyDetectsReplacedChainFromKnownHead checks that Verify detects a chain whose rows and head were both
+// rewritten, given a head that was stored elsewhere. Such a chain is otherwise consistent.
 func TestVerifyDetectsReplacedChainFromKnownHead(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 5)

@@ -1,6 +1,7 @@
-// Package deletion deletes organisations. For a week, an owner can cancel a deletion request. Then everything is
-// removed in a fixed order, and an audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md). A request is
-// a row that a worker advances from stage to stage, so a crash loses nothing. The package does not depend on AWS.
+// Package deletion deletes organisations. For a week, an owner can cancel a deletion request. After that week,
+// everything is removed in a fixed order, and an audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md).
+// A request is a row that a worker advances from stage to stage, so a crash loses nothing. The package does not depend
+// on AWS.
 package deletion
 
 import (
@@ -14,24 +15,24 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Stage names the next step of an organisation's deletion.
+// Stage names the next step in the deletion of an organisation.
 type Stage string
 
 // Stages of a deletion, in order. A stage that is named after a kind of row removes rows of that kind.
 const (
 	Waiting       Stage = "waiting"       // waiting until BeginsAt; an owner can still cancel
 	Stopping      Stage = "stopping"      // suspending the organisation
-	Credentials   Stage = "credentials"   // removing credentials and their public IDs
-	Webhooks      Stage = "webhooks"      // removing webhooks, after which no event is sent
-	Disconnecting Stage = "disconnecting" // failing pending exports, expiring files, requesting revocations
+	Credentials   Stage = "credentials"   // removing credentials and public IDs
+	Webhooks      Stage = "webhooks"      // removing webhooks, after which no events are sent
+	Disconnecting Stage = "disconnecting" // failing pending exports, expiring files and requesting revocations
 	Draining      Stage = "draining"      // waiting until no attempt, export or revocation is in progress
 	Connections   Stage = "connections"   // removing connections with their tokens and cached records
 	Exports       Stage = "exports"
 	Deliveries    Stage = "deliveries" // removing deliveries with their attempts and events
 	Events        Stage = "events"
 	Inquiries     Stage = "inquiries"
-	Counters      Stage = "counters" // removing usage, uses of keys, and exports' index rows
-	Files         Stage = "files"    // removing every remaining object
+	Counters      Stage = "counters" // removing usage, key uses, and the index rows of exports
+	Files         Stage = "files"    // removing all remaining objects
 	Invitations   Stage = "invitations"
 	Domains       Stage = "domains" // releasing claimed mail domains
 	Members       Stage = "members"
@@ -41,14 +42,14 @@ const (
 )
 
 const (
-	// wait is the time that owners can cancel a deletion.
+	// wait is how long owners can cancel a deletion.
 	wait = 7 * 24 * time.Hour
-	// pause is the minimum time between two deletion requests. Each request, like each cancellation, sends email to all
-	// members and verified notice addresses.
+	// pause is the minimum time between two deletion requests. Each request or cancellation sends email to all members
+	// and verified notice addresses.
 	pause = 24 * time.Hour
 )
 
-// Counts holds the numbers of items that were found and removed, by kind.
+// Counts holds the number of items of each kind that were found and removed.
 type Counts struct {
 	Credentials int64 `json:"credentials"`
 	Webhooks    int64 `json:"webhooks"`
@@ -63,7 +64,7 @@ type Counts struct {
 	Domains     int64 `json:"domains"`
 }
 
-// Deletion is a request to delete an organisation, with the deletion's progress. Once the deletion is done, the
+// Deletion is a request to delete an organisation, with the progress of the deletion. Once the deletion is done, the
 // organisation's ID is the only identifying value that remains.
 type Deletion struct {
 	OrgID       string
@@ -76,27 +77,28 @@ type Deletion struct {
 	Counts      Counts
 	Claims      []string // mail domains that the organisation may have claimed; empty once done
 	Mode        org.Mode // mode whose rows the stage is removing
-	At          string   // cursor in the stage's list of rows
-	Held        []string // keys of rows that have been counted and are to be removed next
-	Found       bool     // whether this pass found rows, so that another pass follows
+	At          string   // cursor in the list of rows for the stage
+	Held        []string // keys of rows that have been counted and will be removed next
+	Found       bool     // whether this pass found rows, so that another pass is needed
 	DueAt       time.Time
 	Rev         int64 // revision for compare-and-swap writes; 0 before the deletion is stored
 }
 
-// ID returns the request's ID, which the audit row and the notices use.
+// ID returns the ID of the request. The audit row and the notices use this ID.
 func (d Deletion) ID() string {
 	return ids.Derive("deletion", d.OrgID, d.RequestedAt.UTC().Format(time.RFC3339Nano))
 }
 
-// CanCancel reports whether an owner can still cancel the deletion at now.
+// CanCancel reports whether an owner can still cancel the deletion at time now.
 func (d Deletion) CanCancel(now time.Time) bool { return d.Stage == Waiting && now.Before(d.BeginsAt) }
 
 // IsOpen reports whether the deletion is scheduled or in progress.
 func (d Deletion) IsOpen() bool { return d.Stage != Cancelled && d.Stage != Done }
 
-// Rows stores deletions, at most one for each organisation. Reads are consistent.
+// Rows stores deletions, at most one per organisation. All reads are consistent.
 type Rows interface {
-	// Deletion reads an organisation's latest deletion. It returns fault.NotFound if the organisation has no deletion.
+	// Deletion reads the latest deletion of an organisation. It returns fault.NotFound if the organisation has no
+	// deletion.
 	Deletion(ctx context.Context, orgID string) (Deletion, error)
 	// SaveDeletion replaces revision d.Rev, or creates the row if d.Rev is 0. It returns fault.Conflict if the stored
 	// revision differs.
@@ -109,10 +111,11 @@ type Requests struct {
 	Now  func() time.Time
 }
 
-// Request schedules an organisation's deletion and returns it. If a deletion is already scheduled or in progress,
-// Request returns that deletion. It calls announce before storing a new deletion, because an unannounced deletion must
-// not begin. claims are the mail domains of the organisation's members and notice addresses. Request returns the errors
-// of announce, and fault.Limited if a deletion was requested less than a day ago and cancelled.
+// Request schedules the deletion of an organisation and returns the deletion. If a deletion is already scheduled or in
+// progress, Request returns that deletion. It calls announce before it stores a new deletion, because an unannounced
+// deletion must not begin. The claims argument contains the mail domains of the organisation's members and notice
+// addresses. Request returns any error from announce. It returns fault.Limited if a deletion was requested less than a
+// day ago and then cancelled.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string,
 	announce func(Deletion) error,
 ) (Deletion, error) {
@@ -141,7 +144,7 @@ func (r Requests) Request(ctx context.Context, orgID, actor string, claims []str
 	return d, nil
 }
 
-// Cancel cancels a deletion that has not begun. It returns fault.NotFound if no deletion is scheduled, and
+// Cancel cancels a deletion that has not begun. It returns fault.NotFound if no deletion is scheduled and
 // fault.Conflict if the deletion has begun.
 func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 	d, err := r.Show(ctx, orgID)
@@ -159,8 +162,8 @@ func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 	return d, nil
 }
 
-// Show reads an organisation's deletion, until 90 days after the deletion's end. It returns fault.NotFound if the
-// organisation has no deletion, or if the deletion was cancelled.
+// Show reads the deletion of an organisation, until 90 days after the end of the deletion. It returns fault.NotFound if
+// the organisation has no deletion or the deletion was cancelled.
 func (r Requests) Show(ctx context.Context, orgID string) (Deletion, error) {
 	missing := fault.Missing("No deletion of this organisation is pending.")
 	d, err := r.Rows.Deletion(ctx, orgID)

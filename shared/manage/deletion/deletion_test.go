@@ -21,7 +21,7 @@ const orgID = "0a000000-0000-4000-8000-00000000000a"
 
 var errCrash = errors.New("crashed")
 
-// world holds an organisation in memory. A test can make its process crash at a given call.
+// world holds an organisation in memory. A test can simulate a process crash at a given call.
 type world struct {
 	now      time.Time
 	row      deletion.Deletion
@@ -32,13 +32,13 @@ type world struct {
 	objects  map[string]bool
 	domains  map[string]string
 	counters int
-	ended    map[string]int // number of disconnections, by connection
+	ended    map[string]int // number of disconnections by connection
 	done     []string       // removed items, in order of removal
 	proofs   []string
 	proofIDs map[string]bool
 	most     int // largest number of keys in one request
 	calls    int
-	crashAt  int // number of the call that crashes; 0 if no call crashes
+	crashAt  int // number of the call that crashes; 0 if none crashes
 }
 
 func newWorld(connections int) *world {
@@ -229,7 +229,7 @@ func (w *world) request(t *testing.T) {
 	}
 }
 
-// unannounced returns an announce function that fails the test if it is called.
+// unannounced returns an announce function that fails the test if called.
 func unannounced(t *testing.T) func(deletion.Deletion) error {
 	t.Helper()
 	return func(d deletion.Deletion) error {
@@ -298,7 +298,7 @@ func TestWorkerReadsTenThousandConnectionsInPages(t *testing.T) {
 	}
 }
 
-// TestWorkerCompletesDeletionAfterAnyCrash checks recovery from a crash after each call of a run. Another run must
+// TestWorkerCompletesDeletionAfterAnyCrash checks recovery from a crash after each call in a run. Another run must
 // finish the deletion with the same counts.
 func TestWorkerCompletesDeletionAfterAnyCrash(t *testing.T) {
 	t.Parallel()

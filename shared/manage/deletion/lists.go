@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// order returns all stages in the order of a deletion.
+// order returns all stages in the order in which a deletion runs them.
 func order() []Stage {
 	return []Stage{
 		Waiting, Stopping, Credentials, Webhooks, Disconnecting, Draining, Connections, Exports, Deliveries, Events,
@@ -28,16 +28,16 @@ func next(d *Deletion) {
 	d.Mode, d.At, d.Held, d.Found = "", "", nil, false
 }
 
-// ofOrganisation reports whether the rows of a stage belong to both modes.
+// ofOrganisation reports whether the rows removed in a stage belong to both modes.
 func (s Stage) ofOrganisation() bool { return s == Invitations || s == Members }
 
-// isIndexed reports whether a stage uses an eventually consistent index to list its rows.
+// isIndexed reports whether a stage lists its rows through an eventually consistent index.
 func (s Stage) isIndexed() bool {
 	return slices.Contains([]Stage{Connections, Exports, Deliveries, Events, Inquiries}, s)
 }
 
-// list removes a stage's rows, one mode after the other, until a pass finds no rows. One step records and counts a page
-// of rows, and the next step removes them, so that a crash can't falsify the count.
+// list removes the rows of a stage, one mode after the other, until a pass finds no rows. One step records and counts a
+// page of rows, and the next step removes those rows. A crash therefore can't falsify the count.
 func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	all := tenants(d.OrgID)
 	at := max(0, slices.IndexFunc(all, func(t org.Tenant) bool { return t.Mode == d.Mode }))
@@ -76,7 +76,7 @@ func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// of returns a pointer to the count of a stage's rows, or nil if the stage does not count its rows.
+// of returns a pointer to the count of rows for a stage, or nil if the stage does not count rows.
 func (c *Counts) of(s Stage) *int64 {
 	switch s {
 	case Credentials:
@@ -102,8 +102,8 @@ func (c *Counts) of(s Stage) *int64 {
 	return nil
 }
 
-// end removes the row with the given key. It disconnects a connection before removing the connection's row, because the
-// patient may have reconnected.
+// end removes the row with the given key. It disconnects a connection before it removes the connection's row, because
+// the patient may have reconnected.
 func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place string) error {
 	if stage == Disconnecting || stage == Connections {
 		_, id, _ := strings.Cut(place, "#")
@@ -176,8 +176,8 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// look starts the deletion over if any row remains. If no row remains, look writes the audit row and removes the
-// organisation itself.
+// look restarts the deletion if any row remains. Otherwise, look writes the audit row and removes the organisation
+// itself.
 func (w Worker) look(ctx context.Context, d *Deletion) error {
 	for _, tenant := range tenants(d.OrgID) {
 		for _, stage := range []Stage{
@@ -211,7 +211,7 @@ func (w Worker) look(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// prove writes the deletion's audit row exactly once.
+// prove writes the audit row for the deletion exactly once.
 func (w Worker) prove(ctx context.Context, d Deletion) error {
 	isThere, err := w.Audit.Has(ctx, d.OrgID, d.ID(), d.RequestedAt)
 	if err != nil || isThere {

@@ -16,27 +16,27 @@ import (
 
 const (
 	// drain is the wait after the organisation is suspended. The wait exceeds the duration of any attempt begun before
-	// the suspension, of any export run, and of a health system's revocation of a grant.
+	// the suspension, of any export run, and of a grant revocation by a health system.
 	drain = 2 * time.Hour
-	// indexTime is the maximum delay until an index reflects a change.
+	// indexTime is the maximum delay before an index reflects a change.
 	indexTime = 20 * time.Second
-	// margin is the remaining time below which a run begins no further step.
+	// margin is the remaining time below which a run does not begin another step.
 	margin = 45 * time.Second
-	// page is the maximum number of rows that one step removes.
+	// page is the maximum number of rows that a single step removes.
 	page = 50
 )
 
-// Store reads and removes an organisation's rows. Every removal is idempotent.
+// Store reads and removes the rows of an organisation. Every removal is idempotent.
 type Store interface {
 	Rows
 
 	// DueDeletions returns the IDs of the organisations whose deletions are due.
 	DueDeletions(ctx context.Context, now time.Time) ([]string, error)
-	// Places returns at most limit keys of a stage's rows after the given key. It returns no keys at the end of the
-	// list.
+	// Places returns at most limit keys of rows for a stage, after the given key. At the end of the list, it returns no
+	// keys.
 	Places(ctx context.Context, of Stage, tenant org.Tenant, behind string, limit int) ([]string, error)
-	// Remove removes a stage's row with the given key, and the row's dependent rows. It returns fault.Conflict for an
-	// authorized connection.
+	// Remove removes the row with the given key for a stage, and the row's dependent rows. It returns fault.Conflict
+	// for an authorized connection.
 	Remove(ctx context.Context, of Stage, tenant org.Tenant, place string, now time.Time) error
 	// RemoveCounters removes the usage counters of a tenant.
 	RemoveCounters(ctx context.Context, tenant org.Tenant) error
@@ -48,10 +48,11 @@ type Store interface {
 
 	// Organisation reads an organisation. It returns fault.NotFound if the organisation does not exist.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// SaveOrganisation stores an organisation. It returns fault.Conflict if the organisation changed since it was read.
+	// SaveOrganisation stores an organisation. It returns fault.Conflict if the organisation has changed since it was
+	// read.
 	SaveOrganisation(ctx context.Context, o org.Organisation) error
-	// ForgetOrganisation removes an organisation in both modes, and the organisation's member count. It returns
-	// fault.Conflict if the organisation changed since it was read.
+	// ForgetOrganisation removes an organisation and its member count in both modes. It returns fault.Conflict if the
+	// organisation has changed since it was read.
 	ForgetOrganisation(ctx context.Context, o org.Organisation) error
 }
 
@@ -82,8 +83,8 @@ type Worker struct {
 	Now          func() time.Time
 }
 
-// Run advances every due deletion until shortly before ctx's deadline. If one deletion fails, Run continues with the
-// others.
+// Run advances every due deletion until shortly before the deadline of ctx. If one deletion fails, Run continues with
+// the others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueDeletions(ctx, w.Now())
 	if err != nil {
@@ -113,8 +114,8 @@ func (w Worker) steps() due.Steps[Deletion] {
 	}
 }
 
-// delete performs a deletion's steps until one step has to wait, unless an owner cancels the deletion first. It returns
-// the stage that the deletion has reached.
+// delete performs the steps of a deletion until a step has to wait, unless an owner cancels the deletion first. It
+// returns the stage that the deletion has reached.
 func (w Worker) delete(ctx context.Context, orgID string) (Stage, error) {
 	d, err := w.Store.Deletion(ctx, orgID)
 	if err != nil {
@@ -134,8 +135,8 @@ func (w Worker) save(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// step performs one repeatable step of a stage and returns how long to wait before the next step. The caller saves d
-// afterwards.
+// step performs a single repeatable step of a stage and returns how long to wait before the next step. The caller then
+// saves d.
 func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	switch d.Stage {
 	case Waiting:
@@ -167,8 +168,8 @@ func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// stop suspends the organisation, so that requests with the organisation's keys and public IDs are rejected as if the
-// keys and IDs did not exist.
+// stop suspends the organisation. Requests that use its keys or public IDs are then rejected as if those keys and IDs
+// did not exist.
 func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	o, err := w.Store.Organisation(ctx, auditTenant(d.OrgID))
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -193,5 +194,5 @@ func tenants(orgID string) []org.Tenant {
 	return both[:]
 }
 
-// auditTenant returns the tenant that is used to store rows belonging to both modes.
+// auditTenant returns the tenant under which rows for both modes are stored.
 func auditTenant(orgID string) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: orgID} }

@@ -1,7 +1,7 @@
-// Package disconnect disconnects a connection at its organisation's request. It defines the parts that end with a
-// connection, and the order in which the parts end. It also defines how long a token is stored for revocation at the
-// health system. Package refresh performs that revocation, and the sweeper deletes the objects of expired files. The
-// package does not depend on HTTP or AWS.
+// Package disconnect disconnects a connection at its organisation's request. It defines which parts end with a
+// connection, and in which order. It also defines how long a token is stored for revocation at the health system.
+// Package refresh performs that revocation, and the sweeper deletes the objects of expired files. The package does not
+// depend on HTTP or AWS.
 package disconnect
 
 import (
@@ -26,12 +26,12 @@ import (
 // life of a connection").
 const keepUpstream = 24 * time.Hour
 
-// Reader reads everything that ends with a connection, and expires the connection's files. Reads are consistent.
+// Reader reads everything that ends with a connection, and it expires the connection's files. All reads are consistent.
 type Reader interface {
 	// Connection reads a connection. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 	// LatestTask returns the ID of the connection's latest task. It returns fault.NotFound if the connection has no
-	// task.
+	// tasks.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 	// Task reads an export task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
@@ -43,7 +43,7 @@ type Reader interface {
 // Store stores the changes that end a connection.
 type Store interface {
 	Reader
-	// Tokens reads a token set. It returns fault.NotFound if the connection has no tokens.
+	// Tokens reads the token set of a connection. It returns fault.NotFound if the connection has no tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
 	// EndConnection stores the ending in one transaction. It returns fault.Conflict if any row on which the ending is
 	// based has changed.
@@ -52,12 +52,12 @@ type Store interface {
 
 // Ending holds the changes that a disconnection makes in one transaction.
 type Ending struct {
-	Connection connection.Connection // connection's new state; Rev is that of its old state
+	Connection connection.Connection // new state; Rev is the revision of the old state
 	LatestTask string                // ID of the latest task as read; empty if there is none
-	Tokens     tokens.Row            // token set that ends; without Sealed if there is no such set
-	Upstream   []byte                // sealed tokens for the upstream revocation; empty if there are none
-	Failed     export.Task           // task that was pending until now; without an ID if none was pending
-	Event      webhook.Event         // event that reports the failure of the task
+	Tokens     tokens.Row            // token set that ends; has no Sealed if there is no token set
+	Upstream   []byte                // sealed tokens for upstream revocation; may be empty
+	Failed     export.Task           // task that was pending until now; has no ID if none was pending
+	Event      webhook.Event         // event that reports the task failure
 }
 
 // Enqueuer queues events for the webhook worker. If a message is lost, the sweeper sends the event later.
@@ -69,12 +69,12 @@ type Enqueuer interface {
 type Records interface {
 	// DeleteAll deletes all cached records of a connection. It is idempotent.
 	DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error
-	// DeleteUntil deletes a connection's cached records for its authorisations up to the given generation. It is
+	// DeleteUntil deletes the connection's cached records from authorisations up to the given generation. It is
 	// idempotent.
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
-// Disconnector disconnects connections, including their tokens and cached records.
+// Disconnector disconnects connections. It also handles their tokens and cached records.
 type Disconnector struct {
 	Store    Store
 	Vault    tokens.Vault
@@ -84,21 +84,22 @@ type Disconnector struct {
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection and returns the connection's new state. It revokes the connection, fails a pending
-// export, and expires the connection's files. It also deletes the connection's tokens, except for tokens that the
-// health system has yet to revoke. Files and cached records end first, and the status changes last. A disconnected
-// connection therefore never has files or cached records, even after a crash, and a repeated call completes an
-// interrupted disconnection. For a connection that a Requester has ended, Disconnect deletes tokens and cached records.
-// For a connection that ended otherwise, Disconnect only ends the exports.
+// Disconnect ends a connection and returns its new state. It revokes the connection, fails a pending export, and
+// expires the connection's files. It also deletes the connection's tokens, except for tokens that the health system has
+// yet to revoke. Files and cached records end first, and the status changes last. A disconnected connection therefore
+// never has files or cached records, even after a crash, and a repeated call completes an interrupted disconnection. If
+// a Requester has ended the connection, Disconnect deletes tokens and cached records. If the connection ended in
+// another way, Disconnect only ends the exports.
 //
-// Disconnect emits no patient.authorization_revoked event, because the organisation itself made the request. It returns
-// fault.NotFound if the connection does not exist, and fault.Conflict if concurrent changes used up all tries.
+// Disconnect does not emit a patient.authorization_revoked event, because the organisation itself made the request. It
+// returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt conflicts with a
+// concurrent change.
 func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, false)
 }
 
 // Finish completes a disconnection that a Requester has begun. It does not change an authorized connection, because the
-// connection's patient has reconnected. It returns the same errors as Disconnect.
+// patient has reconnected in the meantime. It returns the same errors as Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }
@@ -162,7 +163,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 }
 
 // revoke deletes the connection's cached records, marks the connection as disconnected, and seals the tokens for
-// revocation upstream. It reports whether the connection changes. A disconnected connection without tokens does not
+// upstream revocation. It reports whether the connection has changed. A disconnected connection without tokens does not
 // change.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (isChange bool, err error) {
 	c := &end.Connection

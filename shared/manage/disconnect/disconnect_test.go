@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// disconnect disconnects the connection and returns the result of Disconnect.
+// disconnect disconnects the connection and returns the results of Disconnect.
 func (w *world) disconnect(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.d.Disconnect(t.Context(), tenant, connID)
@@ -33,7 +33,7 @@ func (w *world) disconnect(t *testing.T) connection.Connection {
 	return c
 }
 
-// wantConnection checks the stored connection, ignoring its revision.
+// wantConnection checks the stored connection. It ignores the revision.
 func (w *world) wantConnection(t *testing.T, want connection.Connection) {
 	t.Helper()
 	got, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -51,7 +51,7 @@ func (w *world) task(t *testing.T, id string) export.Task {
 	return task
 }
 
-// due returns the IDs of the sweeper's items of one kind that become due within the given time after the request.
+// due returns the IDs of sweeper items of the given kind that become due within the given time after the request.
 func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string {
 	t.Helper()
 	var found []string
@@ -179,7 +179,7 @@ func TestDisconnectFailsPendingExportWithEvent(t *testing.T) {
 	if diff := cmp.Diff([]string{id}, w.enqueued); diff != "" {
 		t.Errorf("enqueued (-want +got):\n%s", diff)
 	}
-	// Objects that the task's runs left behind are deleted once none of the runs can still be active.
+	// Objects from the task's runs are deleted once none of those runs can still be active.
 	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil ||
 		!slices.Equal(then, []string{task.ID}) {
 		t.Errorf("due after 19 minutes: %v, after 20: %v, want nothing, then the task", soon, then)
@@ -201,7 +201,7 @@ func TestDisconnectExpiresFilesOfAllExports(t *testing.T) {
 			failed, event, err := w.claim(t, n, previous).Fail(export.ResourcePatientFailure, start)
 			expect.NoError(t, err)
 			expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
-			expect.NoError(t, w.store.ForgetFile(t.Context(), failed)) // deletes the file as the sweeper does
+			expect.NoError(t, w.store.ForgetFile(t.Context(), failed)) // deletes the file as the sweeper would
 			task = failed
 		} else {
 			task = w.export(t, n, previous)
@@ -227,7 +227,7 @@ func TestDisconnectStopsReadingAtOldExports(t *testing.T) {
 	w.connect(t)
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
-	w.export(t, 1, "") // older than oldest: not examined, or its file would have to expire
+	w.export(t, 1, "") // older than oldest: not examined, or else its file would have to expire
 	expect.NoError(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
 	expect.NoError(t, err)
@@ -331,7 +331,7 @@ func TestDisconnectKeepsEndedConnectionAndCancelsItsExports(t *testing.T) {
 	r.wantConnection(t, declined)
 }
 
-// refused revokes the connection as the refresh worker does, and returns the revoked connection.
+// refused revokes the connection as the refresh worker does and returns the revoked connection.
 func (w *world) refused(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)

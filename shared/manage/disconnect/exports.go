@@ -13,22 +13,22 @@ import (
 
 const (
 	// oldest is the age beyond which neither a task nor any earlier task can still have a file. An export is pending
-	// for hours at most, and the bucket's lifecycle rule deletes every object after 10 days, regardless of the
+	// for a few hours at most. The bucket's lifecycle rule deletes every object after 10 days, regardless of the
 	// retention parameter.
 	oldest = 12 * 24 * time.Hour
 	// most limits the number of tasks that are read, so that a request ends in time. The limit allows for 40 exports a
-	// day, and the files of earlier exports expire by themselves.
+	// day. The files of earlier exports expire without intervention.
 	most = 500
 )
 
-// exports holds a connection's tasks that end with a disconnection.
+// exports holds the tasks that end with a connection's disconnection.
 type exports struct {
-	latest  string        // latest task's ID; empty if there is no task
-	pending export.Task   // pending task; without an ID if no task is pending
+	latest  string        // ID of the latest task; empty if there is none
+	pending export.Task   // pending task; has no ID if no task is pending
 	living  []export.Task // tasks with downloadable files, newest first
 }
 
-// end expires the files of the exports, and marks the pending task as failed in ending.
+// end expires the files of the exports and marks the pending task as failed in ending.
 func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func() time.Time) error {
 	for _, task := range e.living {
 		if err := rows.EndFile(ctx, task, now()); err != nil {
@@ -40,15 +40,14 @@ func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func(
 		return nil
 	}
 	var err error
-	// The event's time is the time at which it is stored, because readers of the event list do not look for older
-	// events.
+	// The event has the time at which it is stored, because readers of the event list do not look for older events.
 	ending.Failed, ending.Event, err = e.pending.Fail(export.TokenRefreshFailure, now())
 	return err
 }
 
 func (e exports) none() bool { return e.pending.ID == "" && len(e.living) == 0 }
 
-// newestTask returns the ID of the connection's latest task, or "" if the connection has no task.
+// newestTask returns the ID of the connection's latest task, or "" if the connection has no tasks.
 func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string) (string, error) {
 	latest, err := rows.LatestTask(ctx, tenant, connectionID)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -57,8 +56,8 @@ func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionI
 	return latest, nil
 }
 
-// findExports reads a connection's tasks, from the latest task to earlier tasks. Only the latest task can be pending,
-// because a task is created only after the previous task has ended.
+// findExports reads the tasks of a connection, newest first. Only the latest task can be pending, because a task is
+// created only after the previous task has ended.
 func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string,
 	now time.Time,
 ) (exports, error) {

@@ -30,13 +30,13 @@ const connID = "c0000000-0000-4000-8000-000000000001"
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// start is the time at which the patient connected, and asked is the time at which the organisation disconnected.
+	// start is the time at which the patient connected. asked is the time at which the organisation disconnected.
 	start      = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	asked      = start.Add(time.Hour)
 	errTrouble = errors.New("trouble on our side")
 )
 
-// world holds a connection in the tables that template.yaml declares, which no other test uses.
+// world holds a connection in the tables that template.yaml declares. No other test uses these tables.
 type world struct {
 	tables   tables.Tables
 	store    *stage
@@ -143,7 +143,7 @@ func (w *world) claim(t *testing.T, number int, previous string) export.Task {
 	return task
 }
 
-// export creates the connection's next task and completes it, with a file that expires after eight days.
+// export creates the connection's next task and completes it. The resulting file expires after eight days.
 func (w *world) export(t *testing.T, number int, previous string) export.Task {
 	t.Helper()
 	task := succeeded(w.claim(t, number, previous))
@@ -171,7 +171,7 @@ func doneEvent(task export.Task) webhook.Event {
 	}
 }
 
-// reconnect authorizes the connection again, with tokens of the next version, as the callback does.
+// reconnect authorizes the connection again with the next version of its tokens, as the callback does.
 func (w *world) reconnect(t *testing.T) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -200,7 +200,7 @@ func number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-// version returns the version in the tokens' row, even if the row is a tombstone.
+// version returns the version in the row of tokens, even if the row is a tombstone.
 func (w *world) version(t *testing.T) int64 {
 	t.Helper()
 	out, err := w.tables.DB.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -217,7 +217,7 @@ func (w *world) version(t *testing.T) int64 {
 	return version
 }
 
-// upstream returns the sealed tokens stored for the upstream revocation, or nil if no tokens are stored.
+// upstream returns the sealed tokens stored for upstream revocation, or nil if no tokens are stored.
 func (w *world) upstream(t *testing.T) []byte {
 	t.Helper()
 	sealed, err := w.refresh().Upstream(t.Context(), tenant, connID)
@@ -243,7 +243,7 @@ func (plainSealer) Open(_ context.Context, of org.Tenant, boundTo string, sealed
 	return plain, nil
 }
 
-// sealedAs returns a tokens row of the first version that contains the given sealed text.
+// sealedAs returns a token row of the first version that contains the given sealed text.
 func sealedAs(text string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"sealed":  &types.AttributeValueMemberB{Value: []byte(text)},

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// finishedID and pendingID are the IDs of the two exports with which every race begins.
+// finishedID and pendingID are the IDs of the two exports that exist at the start of every race.
 var finishedID, pendingID = taskOf(1).ID, taskOf(2).ID
 
 // wantNoExports checks that no export is pending and that no file can be downloaded.
@@ -43,7 +43,7 @@ func (w *world) wantNoExports(t *testing.T) {
 	}
 }
 
-// wantEvents checks that exactly the given outcomes of a task are reported.
+// wantEvents checks that exactly the given outcomes of a task have been reported.
 func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed bool) {
 	t.Helper()
 	check := func(kind webhook.Type, want bool) {
@@ -57,8 +57,8 @@ func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed boo
 	check(webhook.ExportFailed, failed)
 }
 
-// others returns operations that run concurrently with a disconnection. Each operation returns an error, except when it
-// lost the race.
+// others returns operations that run concurrently with a disconnection. An operation that loses the race does not
+// return an error.
 func others() map[string]func(*testing.T, *world) error {
 	return map[string]func(*testing.T, *world) error{
 		"an export opens": func(t *testing.T, w *world) error {
@@ -138,9 +138,9 @@ func others() map[string]func(*testing.T, *world) error {
 	}
 }
 
-// TestDisconnectCompletesDespiteConcurrentChanges runs other operations at any point of a disconnection.
-// Everything created before the disconnection's last step must have ended afterwards, later operations must find the
-// connection ended, and a refresh in progress must store nothing.
+// TestDisconnectCompletesDespiteConcurrentChanges runs other operations at any point of a disconnection. Everything
+// created before the last step must then have ended. Later operations must find the connection ended, and a refresh in
+// progress must not store anything.
 func TestDisconnectCompletesDespiteConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for other, act := range others() {
@@ -197,7 +197,7 @@ func (w *world) wantReconnected(t *testing.T) {
 	}
 }
 
-// wantEnded checks that only the token set of version last remains, for revocation upstream. If last is 0, no token set
+// wantEnded checks that only the token set of version last remains, for upstream revocation. If last is 0, no token set
 // may remain, because the health system has ended it.
 func (w *world) wantEnded(t *testing.T, last int) {
 	t.Helper()
@@ -229,8 +229,8 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	}
 }
 
-// TestDisconnectFinishesInterruptedDisconnection makes one call fail before or after it takes effect, and then repeats
-// the disconnection.
+// TestDisconnectFinishesInterruptedDisconnection makes a single call fail, before or after it takes effect, and then
+// repeats the disconnection.
 func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 	t.Parallel()
 	for _, point := range points() {
@@ -270,7 +270,7 @@ func TestDisconnectIsUnavailableAfterRepeatedConflicts(t *testing.T) {
 	w.wantConnection(t, authorized())
 }
 
-// restless is a store in which storing any ending conflicts.
+// restless is a store that reports a conflict whenever an ending is stored.
 type restless struct {
 	*stage
 
@@ -282,7 +282,7 @@ func (r *restless) EndConnection(context.Context, disconnect.Ending) error {
 	return fault.Stale()
 }
 
-// TestDisconnectDiscardsConcurrentRefresh covers an EHR's response that arrives after the connection was disconnected.
+// TestDisconnectDiscardsConcurrentRefresh covers an EHR response that arrives after the connection was disconnected.
 func TestDisconnectDiscardsConcurrentRefresh(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -296,7 +296,7 @@ func TestDisconnectDiscardsConcurrentRefresh(t *testing.T) {
 	w.wantEnded(t, 1)
 }
 
-// refresher simulates an EHR that calls a function before sending its response.
+// refresher simulates an EHR that calls a function before it sends its response.
 type refresher func()
 
 func (meanwhile refresher) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set, error) {

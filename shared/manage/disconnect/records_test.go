@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// cabinet holds the names of cached objects, and calls a function when an object is deleted.
+// cabinet holds the names of cached objects. It calls a function when an object is deleted.
 type cabinet struct {
 	names map[string]bool
 	act   func() error
@@ -45,8 +45,8 @@ func (c *cabinet) Delete(_ context.Context, name string) error {
 
 const another = "c0000000-0000-4000-8000-000000000002"
 
-// cached converts the connection to a TEFCA connection with several cached versions of the connection's record. It also
-// caches another connection's record.
+// cached converts the connection to a TEFCA connection and caches several versions of its record. It also caches the
+// record of another connection.
 func (w *world) cached(t *testing.T) *cabinet {
 	t.Helper()
 	c := authorized()
@@ -72,8 +72,8 @@ func (c *cabinet) wantOthers(t *testing.T) {
 	}
 }
 
-// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends. Repeating
-// the call after a crash therefore completes the deletion.
+// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends. A repeated
+// call after a crash therefore completes the deletion.
 func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	for name, point := range map[string]string{
@@ -101,8 +101,8 @@ func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	}
 }
 
-// TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted checks that the connection remains for the next try if its
-// record cannot be deleted.
+// TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted checks that a connection whose record cannot be deleted
+// remains for the next attempt.
 func TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,7 +135,7 @@ func TestDisconnectDeletesRecordCachedConcurrently(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// TestFinishKeepsRecordsCachedAfterReconnect checks that the cached records of a new authorisation remain if the
+// TestFinishKeepsRecordsCachedAfterReconnect checks that Finish keeps the cached records of a new authorisation. The
 // patient reauthorises the connection between the disconnection request and its completion.
 func TestFinishKeepsRecordsCachedAfterReconnect(t *testing.T) {
 	t.Parallel()

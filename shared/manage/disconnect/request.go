@@ -18,26 +18,26 @@ import (
 )
 
 // remindAfter is the time from a disconnection request until the scheduler queues the connection again. This time
-// exceeds the gradual rollout of a release: the previous release's worker can't finish a disconnection, and skips a row
-// that isn't due.
+// exceeds the duration of a gradual rollout. During a rollout, the worker of the previous release can't finish a
+// disconnection and skips rows that aren't due.
 const remindAfter = 15 * time.Minute
 
-// RequestStore stores the changes that a disconnection request makes immediately.
+// RequestStore stores the immediate changes of a disconnection request.
 type RequestStore interface {
 	Reader
-	// RequestEnd stores the ending, which has no tokens, and the audit row after head in one transaction. It returns
-	// fault.Conflict if any row on which the ending or the audit row is based has changed.
+	// RequestEnd stores the ending and the audit row after head in one transaction. The ending has no tokens.
+	// RequestEnd returns fault.Conflict if any row on which the ending or the audit row is based has changed.
 	RequestEnd(ctx context.Context, e Ending, head audit.Head, row audit.Row) error
 }
 
-// Chain returns the next audit row of an organisation (audit.Log).
+// Chain returns the next audit row for an organisation (audit.Log).
 type Chain interface {
 	Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (audit.Head,
 		audit.Row, error)
 }
 
-// Requester disconnects connections without access to tokens or cached records, for functions that browsers can reach.
-// The refresh worker then uses the connection's row to complete the disconnection.
+// Requester disconnects connections without access to tokens or cached records. Functions that browsers can reach use
+// it. The refresh worker later completes the disconnection from the connection's row.
 type Requester struct {
 	Store    RequestStore
 	Audit    Chain
@@ -47,12 +47,12 @@ type Requester struct {
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection for its organisation and returns the connection's new state. The connection is revoked,
-// so no refresh and no new export uses its tokens. A pending export has failed, and the connection's files have
-// expired. The audit row is stored in the same transaction. The refresh worker then deletes tokens and cached records,
-// and makes the health system revoke the tokens. For a connection that ended earlier, Disconnect only ends the exports.
-// Disconnect returns fault.NotFound if the connection does not exist, and fault.Conflict if concurrent changes used up
-// all tries.
+// Disconnect ends a connection for its organisation and returns the new state of the connection. The connection is
+// revoked, so neither a refresh nor a new export can use its tokens. Any pending export fails, and the connection's
+// files expire. The audit row is stored in the same transaction. The refresh worker then deletes tokens and cached
+// records and asks the health system to revoke the tokens. If the connection ended earlier, Disconnect only ends the
+// exports. Disconnect returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt
+// conflicts with a concurrent change.
 func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error) {
 	var ended connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {

@@ -20,7 +20,7 @@ import (
 
 const actor = "member:ac000000-0000-4000-8000-000000000001"
 
-// enqueued records the connections that are queued for the worker. Every message is lost.
+// enqueued records the connections that are queued for the worker. It simulates the loss of every message.
 type enqueued struct{ told []string }
 
 // EnqueueConnection implements refresh.ConnectionEnqueuer.
@@ -54,7 +54,7 @@ func (w *world) request(t *testing.T) {
 	}
 }
 
-// audited returns the actor, action and target of each of the organisation's audit rows.
+// audited returns the actor, action and target from each of the organisation's audit rows.
 func (w *world) audited(t *testing.T) []string {
 	t.Helper()
 	rows, _, err := w.chain().List(t.Context(), tenant.OrgID, 0, 100)
@@ -124,7 +124,7 @@ func TestRequestedDisconnectionIsDueUntilFinished(t *testing.T) {
 	}
 }
 
-// TestDisconnectFinishesRequestedDisconnection checks that any caller of Disconnect finishes a requested disconnection.
+// TestDisconnectFinishesRequestedDisconnection checks that any call to Disconnect finishes a requested disconnection.
 // The API and the eraser also call Disconnect.
 func TestDisconnectFinishesRequestedDisconnection(t *testing.T) {
 	t.Parallel()
@@ -152,8 +152,8 @@ func TestFinishSkipsReconnectedConnection(t *testing.T) {
 	}
 }
 
-// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens are deleted without being revoked if they can't be
-// decrypted for one day.
+// TestFinishRemovesUndecryptableTokensAfterOneDay checks that tokens are deleted without being revoked if they could
+// not be decrypted for one day.
 func TestFinishRemovesUndecryptableTokensAfterOneDay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -192,7 +192,7 @@ func TestRequesterIgnoresEndedConnection(t *testing.T) {
 }
 
 // TestRequesterRetriesWhenAuditRowConflicts checks that a request is repeated if another audit row is added between the
-// request's reads and its write, and that the chain stays intact.
+// request's reads and its write. The chain must stay intact.
 func TestRequesterRetriesWhenAuditRowConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -208,7 +208,7 @@ func TestRequesterRetriesWhenAuditRowConflicts(t *testing.T) {
 	}
 }
 
-// overtaken is an audit chain to which another caller adds one row.
+// overtaken is an audit chain to which another caller adds a row.
 type overtaken struct {
 	audit.Log
 

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stage is a store that runs another operation or returns an error at a chosen call of a disconnection.
+// stage is a store that runs another operation or returns an error at a chosen call in a disconnection.
 type stage struct {
 	store.Disconnections
 
@@ -21,7 +21,7 @@ type stage struct {
 	calls []string
 }
 
-// points returns all points of a disconnection at which another operation can run.
+// points returns all points in a disconnection at which another operation can run.
 func points() []string {
 	calls := []string{"Connection", "Tokens", "LatestTask", "Task", "EndFile", "EndConnection"}
 	all := make([]string, 0, 2*len(calls))
@@ -31,7 +31,7 @@ func points() []string {
 	return all
 }
 
-// perform makes one call, between the call's "before" and "after" points.
+// perform makes a single call, between the "before" and "after" points of that call.
 func perform[T any](s *stage, name string, call func() (T, error)) (T, error) {
 	s.calls = append(s.calls, name)
 	var nothing T
@@ -81,7 +81,7 @@ func (s *stage) EndConnection(ctx context.Context, e disconnect.Ending) error {
 	return err
 }
 
-// at schedules act to run once, at the given point.
+// at schedules act to run once at the given point.
 func (s *stage) at(point string, act func() error) { s.point, s.act = point, act }
 
 func (s *stage) meet(point string) error {

@@ -11,8 +11,8 @@ import (
 )
 
 // findInquiries searches a page of the tenant's inquiries, newest first, for texts that name the connection. Inquiries
-// do not belong to a connection, but patients and members may include IDs in their texts. One row holds an inquiry with
-// its replies.
+// do not belong to a connection, but patients and members may include IDs in their texts. A single row holds an inquiry
+// and its replies.
 func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.inquiriesOf(ctx, e, e.At)
 	if err != nil {
@@ -31,8 +31,8 @@ func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// inquiriesOf reads a page of the tenant's inquiries before a cursor. The cursor's ID contains the time. inquiriesOf
-// omits inquiries that are older than the connection.
+// inquiriesOf reads a page of the tenant's inquiries that precede a cursor. The ID in the cursor contains the time.
+// inquiriesOf omits inquiries that are older than the connection.
 func (w Worker) inquiriesOf(ctx context.Context, e *Erasure,
 	before Place,
 ) (found []string, last Place, more bool, err error) {

@@ -1,6 +1,7 @@
-// Package erase erases a connection. It defines which data is removed in which order, how the data is prevented from
-// returning, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a worker advances
-// from stage to stage. After a crash, the worker resumes at the row's stage. The package does not depend on AWS.
+// Package erase erases a connection. It defines which data is removed and in which order, how the data is prevented
+// from returning, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a worker
+// advances from stage to stage. After a crash, the worker resumes at the stage in the row. The package does not depend
+// on AWS.
 package erase
 
 import (
@@ -23,26 +24,26 @@ const (
 	Finding    Stage = "finding"    // recording which data the connection has
 	Ending     Stage = "ending"     // disconnecting the connection and requesting revocation from the portal
 	Confirming Stage = "confirming" // recording data added since the first pass
-	Removing   Stage = "removing"   // removing tokens, connection, exports and files; nothing new is created afterwards
+	Removing   Stage = "removing"   // removing tokens, connection, exports and files; no new data is created afterwards
 	Events     Stage = "events"     // finding the connection's events and stopping their delivery
-	Deliveries Stage = "deliveries" // finding the deliveries of these events
+	Deliveries Stage = "deliveries" // finding the deliveries of those events
 	Inquiries  Stage = "inquiries"  // finding patients' inquiries that name the connection
 	Clearing   Stage = "clearing"   // removing the deliveries, events and inquiries
 	Looking    Stage = "looking"    // checking that nothing remains, once no worker can still be running
 	Done       Stage = "done"
 )
 
-// Portal is the outcome of the request that the portal revoke the grant.
+// Portal is the outcome of the request to the portal to revoke the grant.
 type Portal string
 
-// Outcomes of the revocation request.
+// These are the outcomes of the revocation request.
 const (
 	NothingToRevoke Portal = "nothing_to_revoke" // there are no tokens, or there is no revocation endpoint
-	Asked           Portal = "asked"             // requested, and the portal responded
-	Unanswered      Portal = "unanswered"        // requested, but the portal did not respond within an hour
+	Asked           Portal = "asked"             // requested; the portal responded
+	Unanswered      Portal = "unanswered"        // requested; the portal did not respond within an hour
 )
 
-// Counts holds the numbers of a connection's items that were found and removed, by kind.
+// Counts holds the number of items of each kind that were found and removed for a connection.
 type Counts struct {
 	Connections int64 `json:"connections"`
 	Tokens      int64 `json:"tokens"` // token sets or their tombstones, and tokens stored for revocation
@@ -54,10 +55,10 @@ type Counts struct {
 	Inquiries   int64 `json:"inquiries"`
 }
 
-// Erasure is a request to erase a connection, with the erasure's progress. Once the erasure is done, it contains no ID
-// of the erased data.
+// Erasure is a request to erase a connection, with the progress of the erasure. Once the erasure is done, it does not
+// contain any ID of the erased data.
 type Erasure struct {
-	ID           string // derived from the connection's ID, so a connection has only one
+	ID           string // derived from the connection ID, so a connection has only one erasure
 	Tenant       org.Tenant
 	Stage        Stage
 	Actor        string // actor who requested the erasure
@@ -66,14 +67,14 @@ type Erasure struct {
 	Portal       Portal
 	Counts       Counts
 	ConnectionID string   // empty once the erasure is done
-	Tasks        []string // IDs of the connection's exports; empty once done, like the following fields
+	Tasks        []string // IDs of the connection's exports; this and the following fields are empty once done
 	EventIDs     []string
 	DeliveryIDs  []string
 	InquiryIDs   []string
 	Since        time.Time // no data of the connection is older than this time
-	At           Place     // cursor for the stage's search
-	// MoreEvents and MoreDeliveries report whether the search found more items than the row can hold. The search then
-	// resumes after the items found so far are removed.
+	At           Place     // cursor for the search in this stage
+	// MoreEvents and MoreDeliveries report whether the search found more items than the row can hold. The search
+	// resumes after the items found so far have been removed.
 	MoreEvents, MoreDeliveries bool
 	DueAt                      time.Time // when the next step is due; zero once done
 	Rev                        int64
@@ -85,12 +86,12 @@ type Place struct {
 	ID     string
 }
 
-// idOf returns the ID of the erasure of a connection.
+// idOf returns the ID of the erasure for a connection.
 func idOf(tenant org.Tenant, connectionID string) string {
 	return ids.Derive("erasure", tenant.Key(), connectionID)
 }
 
-// Rows stores erasures. Reads are consistent.
+// Rows stores erasures. All reads are consistent.
 type Rows interface {
 	// CreateErasure stores a new erasure. It returns fault.Conflict if the erasure already exists.
 	CreateErasure(ctx context.Context, e Erasure) error
@@ -111,8 +112,8 @@ type Requests struct {
 	Now         func() time.Time
 }
 
-// Request requests the erasure of a connection and returns the erasure's progress. isNew reports whether this is the
-// first request. Request returns fault.NotFound if the connection does not exist.
+// Request requests the erasure of a connection and returns the progress of the erasure. The isNew result reports
+// whether this is the first request. Request returns fault.NotFound if the connection does not exist.
 func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	actor string,
 ) (e Erasure, isNew bool, err error) {
@@ -146,8 +147,8 @@ func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	return e, true, nil
 }
 
-// Show reads a connection's erasure, until 90 days after the erasure's end. It returns fault.NotFound if no erasure was
-// requested.
+// Show reads the erasure of a connection, until 90 days after the end of the erasure. It returns fault.NotFound if no
+// erasure was requested.
 func (r Requests) Show(ctx context.Context, tenant org.Tenant, connectionID string) (Erasure, error) {
 	missing := fault.Missing(
 		"No erasure was requested for this connection, or it was erased more than 90 days ago.").About("connection")

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findEvents searches a page of the tenant's events for events about the connection, and stops the delivery of these
+// findEvents searches a page of the tenant's events for events about the connection and stops the delivery of those
 // events.
 func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.eventsOf(ctx, e, e.At)
@@ -36,7 +36,7 @@ func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// eventsOf reads a page of the tenant's events after a cursor.
+// eventsOf reads a page of the tenant's events that follow a cursor.
 func (w Worker) eventsOf(ctx context.Context, e *Erasure,
 	from Place,
 ) (found []webhook.Event, last Place, more bool, err error) {
@@ -83,7 +83,7 @@ func (w Worker) findDeliveries(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// deliveriesOf reads a page of the tenant's deliveries before a cursor.
+// deliveriesOf reads a page of the tenant's deliveries that precede a cursor.
 func (w Worker) deliveriesOf(ctx context.Context, e *Erasure,
 	before Place,
 ) (found []string, last Place, more bool, err error) {
@@ -138,8 +138,8 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return quiet, nil
 }
 
-// look checks whether any data remains or was added since the last step. If so, look removes the data and schedules
-// another check. Otherwise it marks the erasure as done and writes the audit row that proves the erasure.
+// look checks whether any data remains or has been added since the last step. If so, look removes the data and
+// schedules another check. Otherwise, it marks the erasure as done and writes the audit row that proves the erasure.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {
@@ -200,7 +200,7 @@ func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	return false, nil
 }
 
-// prove writes the erasure's audit row exactly once.
+// prove writes the audit row for the erasure exactly once.
 func (w Worker) prove(ctx context.Context, e Erasure) error {
 	isThere, err := w.Audit.Has(ctx, e.Tenant.OrgID, e.ID, e.RequestedAt)
 	if err != nil || isThere {

@@ -19,40 +19,40 @@ import (
 )
 
 const (
-	// portalTime is the time that the portal has to revoke the grant before the tokens for the request are removed.
+	// portalTime is how long the portal has to revoke the grant. After that, the tokens for the request are removed.
 	portalTime = time.Hour
-	// askAgain is the time that a stage pauses when it waits for the portal or for another worker.
+	// askAgain is how long a stage pauses when it waits for the portal or for another worker.
 	askAgain = time.Minute
-	// indexTime is the maximum delay until the index contains the latest event.
+	// indexTime is the maximum delay before the index contains the latest event.
 	indexTime = 20 * time.Second
-	// quiet is the time after the removal of an export's row a run may still write to the bucket. It exceeds a
-	// function's maximum run time.
+	// quiet is how long after the removal of an export's row a run may still write to the bucket. It exceeds the
+	// maximum run time of a function.
 	quiet = 20 * time.Minute
-	// margin is the remaining time below which a run begins no further step.
+	// margin is the remaining time below which a run does not begin another step.
 	margin = 30 * time.Second
 	page   = 100
-	// mostHeld is the maximum number of IDs of one list that the erasure's row holds.
+	// mostHeld is the maximum number of IDs from a single list that the erasure's row holds.
 	mostHeld = 1000
 )
 
-// Store reads and removes the data of a connection that is to be erased. Every removal is idempotent.
+// Store reads and removes the data of a connection that is being erased. Every removal is idempotent.
 type Store interface {
 	Connections
 
-	// DueErasures returns the tenant and ID of each erasure that is due.
+	// DueErasures returns the tenant and ID of each due erasure.
 	DueErasures(ctx context.Context, now time.Time) ([]Erasure, error)
 	Erasure(ctx context.Context, tenant org.Tenant, id string) (Erasure, error)
 	// SaveErasure replaces revision e.Rev. It returns fault.Conflict if the stored revision differs.
 	SaveErasure(ctx context.Context, e Erasure) error
 
-	// Exports returns the IDs of a connection's exports.
+	// Exports returns the IDs of the exports of a connection.
 	Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error)
-	// TokenRows returns the number of a connection's rows in the Tokens table.
+	// TokenRows returns the number of rows that a connection has in the Tokens table.
 	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// RemoveConnection removes a connection and its tokens in one transaction. It returns fault.Conflict if the connection
 	// is authorized again. TEFCA attempts older than now can't recreate the connection.
 	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
-	// RemoveExports removes a connection's exports, the exports' index rows, and the pointer to the latest export.
+	// RemoveExports removes the exports of a connection, their index rows, and the pointer to the latest export.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
 
 	// EventsAfter and DeliveriesBefore are methods of store.EventLog and store.DeliveryLog.
@@ -60,7 +60,8 @@ type Store interface {
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
 		limit int) ([]deliverylog.Place, bool, error)
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// FanOut marks an event as needing no further delivery. It returns fault.Conflict if the event is already marked.
+	// FanOut marks an event so that it is not delivered again. It returns fault.Conflict if the event is already
+	// marked.
 	FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error
 	// CountAttempts returns the number of attempts at a delivery.
 	CountAttempts(ctx context.Context, tenant org.Tenant, deliveryID string) (int64, error)
@@ -103,8 +104,8 @@ type Worker struct {
 	Now          func() time.Time
 }
 
-// Run advances every due erasure as far as possible before ctx's deadline. If one erasure fails, Run continues with the
-// others.
+// Run advances every due erasure as far as possible before the deadline of ctx. If one erasure fails, Run continues
+// with the others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueErasures(ctx, w.Now())
 	if err != nil {
@@ -138,7 +139,7 @@ func (w Worker) steps() due.Steps[Erasure] {
 	}
 }
 
-// erase advances an erasure until the erasure must wait.
+// erase advances an erasure until it must wait.
 func (w Worker) erase(ctx context.Context, tenant org.Tenant, id string) (Erasure, error) {
 	e, err := w.Store.Erasure(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -161,8 +162,8 @@ func (w Worker) save(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// step performs a repeatable part of a stage and returns how long to wait before the next step. The caller saves the
-// changes to e afterwards.
+// step performs a repeatable part of a stage and returns how long to wait before the next step. The caller then saves
+// the changes to e.
 func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	switch e.Stage {
 	case Finding:
@@ -190,7 +191,7 @@ func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// end disconnects the connection and waits for the portal's response to the revocation request.
+// end disconnects the connection and waits for the portal to respond to the revocation request.
 func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	c, err := w.Disconnector.Disconnect(ctx, e.Tenant, e.ConnectionID)
 	switch {
@@ -247,8 +248,8 @@ func (w Worker) find(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// remove removes everything from which new data could arise. If the patient has reconnected, the connection is
-// authorized again, and the worker must disconnect it again.
+// remove removes everything that could produce new data. If the patient has reconnected, the connection is authorized
+// again, and the worker must disconnect it again.
 func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	err := w.Store.RemoveConnection(ctx, e.Tenant, e.ConnectionID, w.Now())
 	if errors.Is(err, fault.Conflict) {
@@ -268,7 +269,7 @@ func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return indexTime, nil
 }
 
-// removeFiles removes the objects of the connection's exports and the connection's cached records. It returns the
+// removeFiles removes the objects from the connection's exports and the connection's cached records. It returns the
 // number of removed objects.
 func (w Worker) removeFiles(ctx context.Context, e *Erasure) (int64, error) {
 	count, err := removeFolder(ctx, w.Records, folder(e.Tenant, e.ConnectionID))
@@ -297,7 +298,7 @@ func removeFolder(ctx context.Context, files Files, prefix string) (count int64,
 	return count, nil
 }
 
-// folder returns the prefix of the objects that belong to an export (export.Task) or to a connection (package
+// folder returns the prefix of the objects that belong to an export (export.Task) or a connection (package
 // tefca/records).
 func folder(tenant org.Tenant, id string) string {
 	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + id + "/"

@@ -36,8 +36,8 @@ var (
 	noon   = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// fixture holds a connection in tables, the objects of the connection's exports, and a portal. Tests advance the
-// fixture's time.
+// fixture holds a portal, a connection in tables, and the objects from the connection's exports. Tests advance the
+// fixture's clock.
 type fixture struct {
 	worker  erase.Worker
 	ask     erase.Requests
@@ -142,7 +142,7 @@ func (f *fixture) request(t *testing.T) {
 	}
 }
 
-// pass advances the time, runs the worker once, and returns the erasure.
+// pass advances the clock, runs the worker once, and returns the erasure.
 func (f *fixture) pass(t *testing.T, d time.Duration) erase.Erasure {
 	t.Helper()
 	f.at = f.at.Add(d)
@@ -152,7 +152,7 @@ func (f *fixture) pass(t *testing.T, d time.Duration) erase.Erasure {
 	return e
 }
 
-// tell stores event number n about the connection.
+// tell stores the nth event about the connection.
 func (f *fixture) tell(t *testing.T, n int) {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, webhook.AuthorizationEnding, connID, int64(n), f.at,
@@ -219,8 +219,8 @@ func TestErasureWaitsUpToOneHourForPortal(t *testing.T) {
 	f.wantDone(t, f.pass(t, 21*time.Minute), erase.Unanswered, erase.Counts{Connections: 1, Tokens: 1})
 }
 
-// TestErasureRedactsEventsBeyondRowCapacity checks that a connection with more events than the erasure's row can hold
-// is cleared in several passes.
+// TestErasureRedactsEventsBeyondRowCapacity checks that the worker uses several passes to clear a connection with more
+// events than the erasure's row can hold.
 func TestErasureRedactsEventsBeyondRowCapacity(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

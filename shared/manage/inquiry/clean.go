@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Limits on a patient's texts, in characters unless the limit is stated in bytes. An event with all texts at their
-// limits is far smaller than the maximum row size.
+// Limits on a patient's texts. The limits are in characters unless they are stated in bytes. An event with all texts at
+// their limits is far smaller than the maximum row size.
 const (
 	maxName    = 200
 	maxSubject = 200
@@ -29,11 +29,11 @@ const (
 	optional presence = false
 )
 
-// reader converts a patient's texts to safe plain text. No text may produce markup, additional lines or reordered
-// letters where the text is displayed. reader retains the first error.
+// reader converts a patient's texts to safe plain text. Where the text is displayed, it must not produce markup,
+// additional lines or reordered letters. The reader retains the first error.
 type reader struct{ err error }
 
-// line cleans and validates a text that must be a single line.
+// line cleans and validates a text that must fit on a single line.
 func (r *reader) line(field, text string, most int, need presence) string {
 	text = strings.Join(strings.Fields(visible(text)), " ")
 	switch {
@@ -61,8 +61,8 @@ func (r *reader) paragraphs(field, text string) string {
 	return text
 }
 
-// website validates an optional URL, which may omit its scheme. The service does not fetch the URL, but a reader may
-// follow it, so it must not point to this service.
+// website validates an optional URL that may omit its scheme. The service does not fetch the URL. A human reader may
+// follow the URL, so it must not point to this service.
 func (r *reader) website(own weburl.Own, text string) string {
 	text = r.line("website", text, maxWebsite, optional)
 	if text == "" {
@@ -85,9 +85,9 @@ func (r *reader) refuse(field, public string) {
 	}
 }
 
-// visible replaces control characters other than line ends, and all invisible characters, with spaces. Invisible
-// characters include marks that change the writing direction, or that join or divide letters. Angle brackets become
-// quotation marks, so no text can be a tag.
+// visible replaces invisible characters, and control characters other than line ends, with spaces. Invisible characters
+// include marks that change the writing direction, join letters or divide letters. Angle brackets become quotation
+// marks, so the text can't contain a tag.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -97,7 +97,7 @@ func visible(text string) string {
 			return '‹'
 		case r == '>':
 			return '›'
-		case r == '\u200c' || r == '\u200d': // required to join letters in some scripts and in emoji
+		case r == '\u200c' || r == '\u200d': // needed to join letters in some scripts and in emoji
 			return r
 		case unicode.Is(unicode.Cf, r):
 			return -1

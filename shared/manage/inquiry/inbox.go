@@ -33,10 +33,10 @@ func ParseStatus(text string) (Status, bool) {
 	return s, s == Open || s == Answered || s == Closed
 }
 
-// Kind is the kind of request that an inquiry makes.
+// Kind is the kind of request in an inquiry.
 type Kind string
 
-// Kinds of inquiries.
+// These are the kinds of inquiries.
 const (
 	KindHelp         Kind = "support"
 	KindHealthSystem Kind = "health_system" // request for a missing health system
@@ -56,7 +56,7 @@ func (i Inquiry) Kind() Kind {
 	return KindHelp
 }
 
-// Names reports whether a text of the inquiry, or of a reply to the inquiry, contains the given ID, ignoring case.
+// Names reports whether a text in the inquiry or in one of its replies contains the given ID, ignoring case.
 func (i Inquiry) Names(id string) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(id)) }
 	return slices.ContainsFunc([]string{
@@ -66,47 +66,48 @@ func (i Inquiry) Names(id string) bool {
 		slices.ContainsFunc(i.Answers, func(a Answer) bool { return has(a.Text) })
 }
 
-// Delivery is the known outcome of sending a reply by email.
+// Delivery is the known outcome of emailing a reply.
 type Delivery string
 
-// Outcomes of sending a reply.
+// These are the outcomes of sending a reply.
 const (
-	Sending Delivery = "sending" // in progress, or its outcome is unknown (crash or missing SES response)
+	Sending Delivery = "sending" // in progress or unknown (after a crash or without an SES response)
 	Sent    Delivery = "sent"
 	Refused Delivery = "refused" // SES rejected the patient's address as invalid
 )
 
-// Answer is a reply that is sent to the patient by email. No two replies to an inquiry have the same text.
+// Answer is a reply that is sent to the patient by email. Each reply to an inquiry has a different text.
 type Answer struct {
-	At       time.Time `json:"at"` // when the reply was last attempted
-	By       string    `json:"by"` // the actor's name in the audit log
+	At       time.Time `json:"at"` // time of the latest attempt to send the reply
+	By       string    `json:"by"` // actor's name in the audit log
 	Text     string    `json:"text"`
 	Delivery Delivery  `json:"delivery"`
 }
 
 const (
-	mostADay    = 5   // maximum replies to one inquiry within a day; retries do not count
-	mostAnswers = 20  // maximum replies to one inquiry; keeps rows far below DynamoDB's size limit
-	mostSent    = 100 // maximum emails of one tenant from the operator's address on one day (UTC)
+	mostADay    = 5   // maximum number of replies to an inquiry per day; retries do not count
+	mostAnswers = 20  // maximum number of replies to an inquiry; keeps rows far below DynamoDB's size limit
+	mostSent    = 100 // maximum number of emails per tenant and day (UTC) from the operator's address
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
-	// sendingTime is the time that an unfinished email blocks another attempt to send it.
+	// sendingTime is how long an unfinished email blocks another attempt to send it.
 	sendingTime = time.Minute
 )
 
-// InboxRows stores the statuses of inquiries and the replies to them (store.Inquiries).
+// InboxRows stores inquiry statuses and replies (store.Inquiries).
 type InboxRows interface {
 	// Inquiry reads an inquiry. It returns fault.NotFound if the inquiry does not exist.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error)
 	// SaveInquiry replaces the status and the replies of revision i.Rev. It returns fault.Conflict if the stored revision
 	// differs.
 	SaveInquiry(ctx context.Context, i Inquiry) error
-	// CountAnswer counts one email that a tenant sends on a day. It returns fault.Conflict if the limit is reached.
+	// CountAnswer counts an email that a tenant sends on a given day. It returns fault.Conflict if the limit has been
+	// reached.
 	CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error
 }
 
 // Mailer sends an email in text and HTML with a reply-to address (mail.Sender). It returns fault.Invalid if the
-// recipient's address can't receive email.
+// recipient address can't receive email.
 type Mailer interface {
 	SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error
 }
@@ -116,11 +117,11 @@ type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Author identifies who writes a reply: an organisation or the operator.
+// Author identifies the writer of a reply. The writer is an organisation or the operator.
 type Author struct {
 	Host org.Organisation // organisation that received the inquiry
 	By   string           // author's name in the audit log
-	// AsOperator sends the reply on behalf of the service's operator. The patient's responses are then sent to
+	// AsOperator sends the reply on behalf of the service operator. The patient's responses are then sent to
 	// Inbox.Support.
 	AsOperator bool
 }
@@ -128,8 +129,8 @@ type Author struct {
 // Inbox reads patients' inquiries and replies to them.
 type Inbox struct {
 	Rows   InboxRows
-	Mailer Mailer // nil if this stack sends no email
-	Limits Limits // nil for an operator, whose replies are not limited by account and mailbox
+	Mailer Mailer // nil if this stack does not send email
+	Limits Limits // nil for an operator, whose replies are not limited by account or mailbox
 	// Support is the operator's own email address. If Support is empty, nobody can reply as the operator.
 	Support string
 	Now     func() time.Time
@@ -152,8 +153,8 @@ func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry,
 	return i, nil
 }
 
-// Move sets an inquiry's status and reports whether the status changed. It returns fault.NotFound if the inquiry does
-// not exist, and fault.Conflict if concurrent changes interfered.
+// Move sets the status of an inquiry and reports whether the status changed. It returns fault.NotFound if the inquiry
+// does not exist and fault.Conflict if concurrent changes interfered.
 func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status) (i Inquiry, isMoved bool, err error) {
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		if i, err = d.Show(ctx, tenant, id); err != nil || i.Status == to {
@@ -167,7 +168,7 @@ func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status
 	return i, isMoved, err
 }
 
-// Answer sends a reply from an organisation or the operator to the patient, and reports whether this call sent the
+// Answer sends a reply from an organisation or the operator to the patient. It reports whether this call sent the
 // reply. A reply that was already sent is not sent again. Answer returns fault.Invalid, fault.NotFound, fault.Conflict
 // if no reply is possible, fault.Limited, or fault.Unavailable if it is unknown whether the email was sent.
 func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
@@ -196,12 +197,12 @@ func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	if delivery == Sending {
 		return i, false, failure
 	}
-	// The reply's outcome is known. It is stored even after the deadline, so that the reply is not sent again.
+	// The outcome of the reply is known. It is stored even after the deadline, so that the reply is not sent again.
 	i, err = d.note(context.WithoutCancel(ctx), i, text, delivery)
 	return i, delivery == Sent, errors.Join(failure, err)
 }
 
-// answerAt returns the index of the reply with the given text, or -1 if no reply has this text.
+// answerAt returns the index of the reply with the given text, or -1 if there is no such reply.
 func answerAt(i Inquiry, text string) int {
 	return slices.IndexFunc(i.Answers, func(a Answer) bool { return a.Text == text })
 }
@@ -231,8 +232,7 @@ func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inq
 	return d.save(ctx, i)
 }
 
-// count counts a reply's email against the limits of the member who sends the reply, of the organisation, and of the
-// patient's mailbox.
+// count counts an emailed reply against the limits of the sending member, the organisation and the patient's mailbox.
 func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a Answer) error {
 	if d.Limits == nil {
 		return nil
@@ -244,7 +244,8 @@ func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a An
 	return nil
 }
 
-// answerable returns nil if the reply can be sent now, or an error that states why the reply can't be sent.
+// answerable returns nil if the reply can be sent now. Otherwise, it returns an error that states why the reply can't
+// be sent.
 func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
 	for at, sent := range i.Answers {
@@ -273,7 +274,7 @@ func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	return nil
 }
 
-// send sends the email and returns its outcome. The returned error is meant for the caller, and is nil only if the
+// send sends the email and returns its outcome. The returned error is meant for the caller and is nil only if the
 // outcome is Sent.
 func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (Delivery, error) {
 	l, replyTo := written(from.Host.Name, i.Tenant.Mode, text), d.Support
@@ -333,7 +334,7 @@ func limited(public string, wait time.Duration) *fault.Error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(wait)
 }
 
-// unknown returns the error for an email whose outcome is not known yet.
+// unknown returns the error for an email with an unknown outcome.
 func unknown(wait time.Duration) *fault.Error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"We couldn't confirm whether this reply was sent. Check again in a minute before you resend it.").After(wait)

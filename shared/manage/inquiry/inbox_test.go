@@ -26,7 +26,7 @@ const (
 	reply  = "Please ask your portal for a new password.\n\nWe call you tomorrow."
 )
 
-// counter holds an inbox with one inquiry in the tables, and a mail server that can fail.
+// counter holds an inbox with a single inquiry in the tables, and a mail server that can fail.
 type counter struct {
 	*office
 
@@ -86,7 +86,7 @@ func (c *counter) wantRefused(what string, err error, kind fault.Kind, words str
 	}
 }
 
-// onInbox runs a test in a synctest bubble, whose time passes instantly.
+// onInbox runs a test in a synctest bubble, in which time passes instantly.
 func onInbox(t *testing.T, test func(t *testing.T, c *counter)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, newCounter(t)) })
@@ -149,7 +149,7 @@ func TestAnswerEscapesMarkupInEmail(t *testing.T) {
 	})
 }
 
-// TestAnswerIsIdempotentForSameText covers a caller that repeats a request after its response was lost.
+// TestAnswerIsIdempotentForSameText covers a caller that repeats a request after the response was lost.
 func TestAnswerIsIdempotentForSameText(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -166,7 +166,7 @@ func TestAnswerIsIdempotentForSameText(t *testing.T) {
 	})
 }
 
-// TestAnswerReturnsConflictWhenSendIsInProgress checks that a concurrent request must wait, and that concurrent changes
+// TestAnswerReturnsConflictWhenSendIsInProgress checks that a concurrent request must wait and that concurrent changes
 // are kept.
 func TestAnswerReturnsConflictWhenSendIsInProgress(t *testing.T) {
 	t.Parallel()
@@ -193,8 +193,8 @@ func TestAnswerReturnsConflictWhenSendIsInProgress(t *testing.T) {
 	})
 }
 
-// TestAnswerRetriesSendWithUnknownOutcome checks that an email with an unknown outcome can be sent again on request
-// one minute later.
+// TestAnswerRetriesSendWithUnknownOutcome checks that an email with an unknown outcome can be sent again, on request,
+// after one minute.
 func TestAnswerRetriesSendWithUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -273,8 +273,8 @@ func TestAnswersAreRateLimited(t *testing.T) {
 	})
 }
 
-// TestAnswersPerTenantAreLimitedDaily checks that every email counts, regardless of the patient, because every email
-// comes from the operator's address.
+// TestAnswersPerTenantAreLimitedDaily checks that every email counts, regardless of the patient. All of these emails
+// come from the operator's address.
 func TestAnswersPerTenantAreLimitedDaily(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {

@@ -1,6 +1,6 @@
-// Package inquiry records requests that patients send to an organisation while connecting. A patient can ask for help,
-// or for a missing health system. Each request becomes an event for the organisation's webhooks, and is stored so that
-// members can read it and reply. The package does not depend on HTTP or AWS.
+// Package inquiry records requests that patients send to an organisation while they are connecting. A patient can ask
+// for help or report a missing health system. Each request becomes an event for the organisation's webhooks. It is also
+// stored so that members can read it and reply. The package does not depend on HTTP or AWS.
 package inquiry
 
 import (
@@ -20,17 +20,17 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Inquiry is a patient's request to an organisation. The inquiry's texts are plain text (see clean.go).
+// Inquiry is a patient's request to an organisation. The texts in an inquiry are plain text (see clean.go).
 type Inquiry struct {
 	ID            string // ID of the event that reports the inquiry
 	Tenant        org.Tenant
 	Type          webhook.Type
 	Email         string
-	EmailVerified bool   // the patient has proven ownership of the address
-	Name          string // name of the patient, or of the missing health system
+	EmailVerified bool   // whether the patient has proven ownership of the address
+	Name          string // name of the patient or the missing health system
 	Subject       string
 	Body          string
-	HealthSystem  string // health system to which the patient was connecting when help was needed
+	HealthSystem  string // health system to which the patient was connecting when asking for help
 	Website       string
 	StreetAddress string
 	CreatedAt     time.Time
@@ -39,12 +39,12 @@ type Inquiry struct {
 	Rev           int64    // incremented by every change; 0 for a new inquiry
 }
 
-// From describes an inquiry's sender, as stated by the page.
+// From describes the sender of an inquiry, as stated by the page.
 type From struct {
 	Tenant org.Tenant
 	Email  string
-	Token  secret.Text // token of the email address's verification; empty if not verified
-	// RequestKey identifies one submission of a form. The submission is recorded once, regardless of how often it
+	Token  secret.Text // token from verification of the email address; empty if unverified
+	// RequestKey identifies a single submission of a form. The submission is recorded once, regardless of how often it
 	// arrives. Without a key, identical texts are recorded once a day.
 	RequestKey string
 }
@@ -87,8 +87,8 @@ type Recorder struct {
 	Store    Store
 	Enqueuer Enqueuer
 	Proofs   Proofs
-	Keys     secret.Keyring // keys of the hash in an event's ID, which must reveal no inquiry text
-	Own      weburl.Own     // URLs to which no website may point; used only by AskHealthSystem
+	Keys     secret.Keyring // keys of the hash in an event ID, which must not reveal the inquiry's text
+	Own      weburl.Own     // URLs that websites must not point to; used only by AskHealthSystem
 	Now      func() time.Time
 }
 
@@ -156,7 +156,7 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	}
 	err = c.Store.CreateInquiry(ctx, i, event, notices...)
 	if errors.Is(err, fault.Conflict) {
-		return nil // the inquiry was already submitted
+		return nil // the inquiry was submitted before
 	}
 	if err != nil {
 		return fmt.Errorf("store inquiry: %w", err)
@@ -168,8 +168,8 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	return nil
 }
 
-// subject returns the same value for two submissions of one request. The value is a keyed hash, because it is part of
-// the event's ID.
+// subject returns the same value for two submissions of the same request. The value is a keyed hash, because it is part
+// of the event ID.
 func (c Recorder) subject(from From, i Inquiry) string {
 	occasion := "key\x00" + from.RequestKey
 	if from.RequestKey == "" {

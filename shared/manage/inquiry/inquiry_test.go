@@ -34,7 +34,7 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// queue records the queued events and notices, or fails.
+// queue records queued events and notices. It can also simulate a failure.
 type queue struct {
 	told    []string
 	notices []string
@@ -77,7 +77,7 @@ func (o *office) flow() store.Flow {
 	return store.Flow{DB: o.tables.DB, Table: o.tables.Name("FlowTable")}
 }
 
-// rows returns, as JSON, the items in table Work whose keys contain word.
+// rows returns the items in table Work whose keys contain word. The items are returned as JSON.
 func (o *office) rows(word string) []string {
 	o.t.Helper()
 	page, err := o.tables.Cloud.DynamoDB().Browse(ddb.Position{Table: o.tables.Name("WorkTable"), Limit: 100})
@@ -212,8 +212,8 @@ func TestRepeatedInquiryHasNoEffect(t *testing.T) {
 	})
 }
 
-// TestAskSupportNotifiesOperatorOnceWithoutTicketText checks that the operator is notified of a ticket. Only the
-// organisation is notified of a missing health system.
+// TestAskSupportNotifiesOperatorOnceWithoutTicketText checks that the operator is notified of a ticket. If a health
+// system is missing, only the organisation is notified.
 func TestAskSupportNotifiesOperatorOnceWithoutTicketText(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -234,8 +234,8 @@ func TestAskSupportNotifiesOperatorOnceWithoutTicketText(t *testing.T) {
 	}
 }
 
-// TestInquiryEventIDDoesNotRevealText checks that the event's ID, which appears in queues and logs, can't be used to
-// confirm a guess at an inquiry's text.
+// TestInquiryEventIDDoesNotRevealText checks that the event ID can't be used to confirm a guess at the text of an
+// inquiry. The event ID appears in queues and logs.
 func TestInquiryEventIDDoesNotRevealText(t *testing.T) {
 	t.Parallel()
 	first, second := newOffice(t), newOffice(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // written returns an organisation's reply as an email to the patient. The email does not quote the inquiry, because the
-// patient's ownership of the email address may be unproven. A stranger's text must not reach another person from the
+// patient may not have proven ownership of the email address. A stranger's text must not reach another person from the
 // service's address.
 func written(host string, mode org.Mode, text string) mailtext.Message {
 	name := mailtext.Plain(host)
@@ -21,13 +21,13 @@ func written(host string, mode org.Mode, text string) mailtext.Message {
 		"records:", text)
 }
 
-// writtenAsOperator returns a reply by the service's operator as an email to a customer's team or to a patient.
+// writtenAsOperator returns a reply from the service operator as an email to a customer's team or to a patient.
 func writtenAsOperator(text string) mailtext.Message {
 	const name = "Recordbridge support"
 	return answered(name, name, name+" replied to your request:", text)
 }
 
-// answered returns the email for a reply: the sender, the recipient of further replies, and the text.
+// answered returns the sender, text and reply-to address of the email for a reply.
 func answered(from, to, lead, text string) mailtext.Message {
 	opening := []string{lead}
 	for line := range strings.SplitSeq(text, "\n") {

@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Approve discovers an endpoint's server again and pins the server's current URLs, provided that the operator has named
-// every change. For an endpoint that was never pinned, the operator need not name URLs at the origin of the endpoint's
-// FHIR base URL or at the vendor's own origins. Approve returns the changes, if any. Errors are fault.Invalid, which
-// lists the changes that were not named; fault.NotFound; fault.Conflict; and fault.Upstream and fault.Unavailable for a
-// server that does not respond as it should.
+// Approve runs discovery on an endpoint's server again and pins the current URLs, provided that the operator has named
+// every change. If the endpoint was never pinned, the operator need not name URLs at the vendor's own origins or at the
+// origin of the FHIR base URL. Approve returns the changes, if any. It returns a fault.Invalid that lists the changes
+// that were not named, fault.NotFound, or fault.Conflict. If the server does not respond as it should, Approve returns
+// fault.Upstream or fault.Unavailable.
 func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
 	if err := approved.check(); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([
 	return changes, nil
 }
 
-// Pinned returns the pinned URLs of an endpoint by role.
+// Pinned returns the pinned URLs of an endpoint, by role.
 func Pinned(p catalog.Pins) []catalog.Departure {
 	return []catalog.Departure{
 		{Role: "issuer", From: p.Issuer},
@@ -70,7 +70,7 @@ func Pinned(p catalog.Pins) []catalog.Departure {
 	}
 }
 
-// dropped returns the roles that the server had and no longer has, except for roles whose URL changed.
+// dropped returns the roles that the server no longer has. It omits roles whose URL changed.
 func dropped(before, now catalog.Pins, moved []catalog.Departure) []catalog.Departure {
 	kept := Pinned(now)
 	var gone []catalog.Departure

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Catalog publishes and searches the catalogue. CatalogSources changes the catalogue's sources, and CatalogOverrides
-// changes the operators' overrides of the sources.
+// Catalog publishes and searches the catalogue. CatalogSources changes the sources of the catalogue. CatalogOverrides
+// changes the operators' overrides of those sources.
 type Catalog struct {
 	rows      CatalogRows
 	publisher publish.Publisher
@@ -35,7 +35,7 @@ func NewCatalog(rows CatalogRows, publisher publish.Publisher, by Journal) Catal
 	return Catalog{rows: rows, publisher: publisher, by: by}
 }
 
-// Preview returns the changes that publishing would make. It returns fault.Invalid for an unknown mode.
+// Preview returns the changes that a publication would make. It returns fault.Invalid for an unknown mode.
 func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -44,7 +44,7 @@ func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, err
 }
 
 // Publish publishes the accepted content. If resume is set, Publish publishes even if a rollback has paused publishing.
-// It returns fault.Invalid or fault.Conflict.
+// It returns fault.Invalid or fault.Conflict on failure.
 func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -88,8 +88,8 @@ func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, err
 	})
 }
 
-// Rollback makes an earlier version live, and pauses publishing. It returns fault.Invalid, fault.NotFound if the
-// version is no longer stored, or fault.Conflict.
+// Rollback makes an earlier version live and pauses publishing. It returns fault.Invalid, fault.NotFound if the version
+// is no longer stored, or fault.Conflict.
 func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -128,8 +128,8 @@ func (o Catalog) Report(ctx context.Context, mode string) (CatalogReport, error)
 	return r, errors.Join(errs[:]...)
 }
 
-// Search returns the same institutions as patients' searches do. It returns fault.Invalid, or fault.NotFound before the
-// first publication.
+// Search returns the same institutions that patients find. It returns fault.Invalid on failure, or fault.NotFound
+// before the first publication.
 func (o Catalog) Search(ctx context.Context, mode string, q search.Query) (search.Page, error) {
 	live, err := o.live(ctx, mode)
 	if err != nil {
@@ -142,7 +142,7 @@ func (o Catalog) Search(ctx context.Context, mode string, q search.Query) (searc
 	return index.Search(q)
 }
 
-// CatalogRecord holds a brand, a portal or an endpoint, under the record's current ID.
+// CatalogRecord holds a brand, a portal or an endpoint, under its current ID.
 type CatalogRecord struct {
 	Brand    *record.Brand    `json:"brand,omitempty"`
 	Portal   *record.Portal   `json:"portal,omitempty"`
@@ -150,7 +150,7 @@ type CatalogRecord struct {
 	FHIRBase string           `json:"fhir_base,omitempty"` // set only if the record is an endpoint
 }
 
-// Show returns a record by its ID, or by the ID of a record that was merged into it. Show returns fault.Invalid or
+// Show returns a record by its own ID or by the ID of a record that was merged into it. It returns fault.Invalid or
 // fault.NotFound on failure.
 func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, error) {
 	parsed, ok := ids.ParseUUID(id)
@@ -199,7 +199,8 @@ func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) 
 	return p.Live, nil
 }
 
-// note calls change to modify a mode's publishing status, stores the status, and records the action in the audit log.
+// note calls change to modify the publishing status of a mode, stores the status, and records the action in the audit
+// log.
 func (o Catalog) note(ctx context.Context, mode, action string, change func(*ledger.Publication) error) error {
 	p, err := o.rows.Publication(ctx, mode)
 	if err != nil {
@@ -214,7 +215,7 @@ func (o Catalog) note(ctx context.Context, mode, action string, change func(*led
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+p.Question.ID)
 }
 
-// busy replaces a conflict with an error that names the cause: another publisher.
+// busy replaces a conflict with an error that names another publisher as the cause.
 func busy(err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,

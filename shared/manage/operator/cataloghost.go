@@ -14,23 +14,24 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// HostChoice selects hosts whose servers are waiting for a decision. It selects one host, all hosts that a source
-// names, or, if both fields are set, one host as named by the source.
+// HostChoice selects hosts whose servers are waiting for a decision. It selects a single host or all hosts that a
+// source names. If both fields are set, it selects a single host as named by the source.
 type HostChoice struct{ Host, Source string }
 
-// Has reports whether a server that is waiting for a decision is at one of the chosen hosts.
+// Has reports whether a waiting server is at one of the chosen hosts.
 func (c HostChoice) Has(w compose.Wait) bool {
 	return (c.Host == "" || c.Host == w.Host) && (c.Source == "" || c.Source == w.Source)
 }
 
-// subject returns the choice of hosts as text for the audit log.
+// subject returns the host choice as text for the audit log.
 func (c HostChoice) subject(mode string) string {
 	return strings.Join(strings.Fields(mode+" "+c.Host+" "+c.Source), " ")
 }
 
-// AllowHosts accepts the servers that are currently waiting at the chosen hosts, for the brands and platforms for which
-// they are waiting. Servers that lists later add at these hosts will wait again. AllowHosts returns the hosts. It
-// returns fault.Invalid, or fault.NotFound if no server is waiting at the chosen hosts.
+// AllowHosts accepts the servers that are currently waiting at the chosen hosts. It accepts each server only for the
+// brands and platforms for which it is waiting. If a list later adds servers at these hosts, the added servers must
+// wait again. AllowHosts returns the hosts. It returns fault.Invalid on failure, or fault.NotFound if no server is
+// waiting at the chosen hosts.
 func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
 		if w.Why == compose.OfPlatform {
@@ -40,8 +41,8 @@ func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice Ho
 	})
 }
 
-// AllowEveryBrand permits servers of all brands at a host, now and in the future. An example is the host of a vendor
-// with many institutions. AllowEveryBrand returns fault.Invalid or fault.Conflict on failure.
+// AllowEveryBrand permits servers of all brands at a host, now and in the future. It is meant for hosts such as those
+// of a vendor with many institutions. AllowEveryBrand returns fault.Invalid or fault.Conflict on failure.
 func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
 	if err := o.put(ctx, mode, host, ledger.Override{
 		Kind: ledger.Portal, ID: ledger.EveryBrand,
@@ -52,9 +53,9 @@ func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
 }
 
-// RefuseHosts excludes the chosen hosts from the catalogue. The hosts' servers no longer wait for a decision, and the
-// next publication removes those already published. A host without waiting servers can also be refused. RefuseHosts
-// returns the hosts. It returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// RefuseHosts excludes the chosen hosts from the catalogue. Servers at these hosts no longer wait for a decision, and
+// the next publication removes servers that are already published. RefuseHosts can also refuse a host without waiting
+// servers. It returns the hosts. It returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
 		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {
@@ -68,7 +69,7 @@ func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice H
 }
 
 // ForgetHost removes all decisions about a host. Servers that were published because of these decisions remain in the
-// catalogue. ForgetHost returns fault.Invalid, or fault.NotFound if no decisions exist.
+// catalogue. ForgetHost returns fault.Invalid on failure, or fault.NotFound if there are no decisions.
 func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) error {
 	if err := checkMode(mode); err != nil {
 		return err
@@ -102,7 +103,7 @@ func hostOf(o ledger.Override) string {
 	return ""
 }
 
-// decide stores an override for each server that is waiting at the chosen hosts.
+// decide stores an override for each server waiting at the chosen hosts.
 func (o CatalogOverrides) decide(
 	ctx context.Context, mode string, choice HostChoice, action string, word func(compose.Wait) ledger.Override,
 ) ([]string, error) {
@@ -136,7 +137,7 @@ func (o CatalogOverrides) decide(
 	return hosts, o.by.record(ctx, org.Tenant{}, action, choice.subject(mode))
 }
 
-// put stores an operator's decision about one host.
+// put stores an operator's decision about a single host.
 func (o CatalogOverrides) put(ctx context.Context, mode, host string, said ledger.Override) error {
 	if err := checkMode(mode); err != nil {
 		return err

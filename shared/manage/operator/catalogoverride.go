@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CatalogOverrides changes the operators' overrides of the catalogue's sources. Overrides persist across imports and
-// take effect with the next publication.
+// CatalogOverrides changes the operators' overrides of catalogue sources. Overrides persist across imports and take
+// effect with the next publication.
 type CatalogOverrides struct {
 	rows    OverrideRows
 	catalog Catalog
@@ -35,7 +35,7 @@ func NewCatalogOverrides(rows OverrideRows, of Catalog, by Journal) CatalogOverr
 	return CatalogOverrides{rows: rows, catalog: of, by: by}
 }
 
-// Hide removes an institution from search results. The institution's ID can still be resolved. Hide returns
+// Hide removes an institution from search results. The ID of the institution still resolves. Hide returns
 // fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}); err != nil {
@@ -53,8 +53,8 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
 }
 
-// Merge merges the institution brand into another institution. The ID in brand then resolves to into. Merge returns the
-// same errors as Hide.
+// Merge merges the institution brand into the institution into. The ID in brand then resolves to into. Merge returns
+// the same errors as Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
 		return fault.BadRequest("An institution can't be merged into itself.").About("into")
@@ -96,8 +96,8 @@ func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias st
 		"catalog.alias_removed")
 }
 
-// Rename replaces the name that an institution has in its lists. An empty name restores the name from the lists. Rename
-// returns the same errors as Hide.
+// Rename replaces the name that the lists give to an institution. An empty name restores the name from the lists.
+// Rename returns the same errors as Hide.
 func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) error {
 	if name != "" && strings.TrimSpace(name) == "" {
 		return fault.BadRequest("A name can't be blank.").About("name")
@@ -161,7 +161,7 @@ func (o CatalogOverrides) dropBrandOverride(
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+id)
 }
 
-// drop removes the override that a new override contradicts, if such an override exists.
+// drop removes any override that the new override contradicts.
 func (o CatalogOverrides) drop(ctx context.Context, mode string, override ledger.Override) error {
 	err := checkMode(mode)
 	if err == nil {

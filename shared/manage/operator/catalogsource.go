@@ -23,7 +23,7 @@ type CatalogSources struct {
 // SourceRows stores the catalogue's sources.
 type SourceRows interface {
 	intake.Rows
-	// RemoveSource removes a source. It returns fault.Conflict if the source changed since it was read.
+	// RemoveSource removes a source. It returns fault.Conflict if the source has changed since it was read.
 	RemoveSource(ctx context.Context, source intake.Row) error
 }
 
@@ -33,13 +33,13 @@ type SourceLister interface {
 	Sources(ctx context.Context) ([]intake.Row, error)
 }
 
-// NewCatalogSources returns a CatalogSources. lists must use the same rows.
+// NewCatalogSources returns a CatalogSources. The lists argument must use the same rows.
 func NewCatalogSources(rows SourceRows, lists intake.Intake, by Journal) CatalogSources {
 	return CatalogSources{rows: rows, intake: lists, by: by}
 }
 
-// Set creates a source, or applies change to an existing source. The imported content of an existing source remains.
-// Set returns fault.Invalid or fault.Conflict on failure.
+// Set creates a source or applies change to an existing source. An existing source keeps its imported content. Set
+// returns fault.Invalid or fault.Conflict on failure.
 func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.Source)) (intake.Row, error) {
 	row, err := o.rows.Source(ctx, id)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -64,7 +64,7 @@ func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.
 	return row, o.by.record(ctx, org.Tenant{}, "catalog.source_set", id)
 }
 
-// List returns the sources of one mode, or of all modes if mode is empty.
+// List returns the sources of a single mode, or of all modes if mode is empty.
 func (o CatalogSources) List(ctx context.Context, mode string) ([]intake.Row, error) {
 	return sourcesOf(ctx, o.rows, mode)
 }
@@ -81,7 +81,7 @@ func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error)
 	return row, nil
 }
 
-// Remove removes a source. The next publication drops the content that only this source supplied, and requires approval
+// Remove removes a source. The next publication drops the content that only this source supplied. It requires approval
 // if that content is a large part of the catalogue. Remove returns fault.NotFound or fault.Conflict on failure.
 func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	row, err := o.Show(ctx, id)
@@ -97,9 +97,9 @@ func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	return o.by.record(ctx, org.Tenant{}, "catalog.source_removed", id)
 }
 
-// Import imports a source now. It reads the content from list or, if list is nil, from the source's URL. It returns
-// fault.Invalid for a source that has no URL, fault.NotFound or fault.Conflict. An unusable list is not an error; the
-// returned row reports it.
+// Import imports a source immediately. It reads the content from list or, if list is nil, from the source's URL. It
+// returns fault.Invalid if the source has no URL, fault.NotFound, or fault.Conflict. An unusable list is not an error,
+// because the returned row reports it.
 func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (intake.Row, intake.Outcome, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -120,8 +120,8 @@ func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (
 	return row, outcome, o.by.record(ctx, org.Tenant{}, "catalog.imported", id+" "+string(outcome))
 }
 
-// Approve accepts a source's content that is waiting for approval. It returns fault.NotFound if no content is waiting,
-// or fault.Conflict.
+// Approve accepts source content that is waiting for approval. It returns fault.NotFound if no content is waiting, or
+// fault.Conflict.
 func (o CatalogSources) Approve(ctx context.Context, id string) (intake.Row, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {

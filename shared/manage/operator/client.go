@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Clients creates and changes the client credentials with which Recordbridge authenticates with health systems.
+// Clients creates and changes the client credentials that Recordbridge uses to authenticate with health systems.
 type Clients struct {
 	rows        ClientRows
 	connections ConnectionCheck
@@ -36,7 +36,7 @@ type ClientRows interface {
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 	// ClientAuths returns the clients of all owners.
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
-	// RemoveClientAuth removes a client. It returns fault.Conflict if the client changed since it was read.
+	// RemoveClientAuth removes a client. It returns fault.Conflict if the client has changed since it was read.
 	RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
@@ -52,9 +52,9 @@ func NewClients(rows ClientRows, connections ConnectionCheck, sealer Sealer, by 
 	return Clients{rows: rows, connections: connections, sealer: sealer, by: by}
 }
 
-// Create stores a client's credentials for one organisation or, if owner is zero, for all organisations. plain is the
-// secret if the method has a secret, and is empty otherwise. Only the secret's sealed form is stored. Create chooses
-// and returns the client's ID. It returns fault.Invalid or fault.NotFound on failure.
+// Create stores client credentials for a single organisation or, if owner is zero, for all organisations. The plain
+// argument is the secret, or empty if the method does not use a secret. Only the sealed form of the secret is stored.
+// Create chooses and returns the ID of the client. It returns fault.Invalid or fault.NotFound on failure.
 func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth,
 	plain secret.Text,
 ) (string, error) {
@@ -84,16 +84,15 @@ func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
 	return all, nil
 }
 
-// Show returns a client that belongs to exactly this owner. The client's secret stays sealed. Show returns
-// fault.NotFound if the client does not exist.
+// Show returns a client that belongs to exactly this owner. The client secret stays sealed. Show returns fault.NotFound
+// if the client does not exist.
 func (o Clients) Show(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	return o.own(ctx, owner, id)
 }
 
-// SetOrigins replaces the origins to which a client's secret may be sent. The client must belong to exactly this owner.
-// For a client with keys, the origins limit the destinations of the client's assertions, and an empty list removes the
-// limit. SetOrigins returns the origins as stored. It returns fault.Invalid, fault.NotFound or fault.Conflict on
-// failure.
+// SetOrigins replaces the origins to which a client secret may be sent. The client must belong to exactly this owner.
+// For a client with keys, the origins limit where its assertions may be sent, and an empty list removes the limit.
+// SetOrigins returns the origins as stored. It returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -110,13 +109,13 @@ func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, or
 
 // Rotation holds the new secret or key of a client.
 type Rotation struct {
-	Secret secret.Text // new secret; empty if the secret is not replaced
-	KeyID  *string     // new key; nil if not replaced, empty for the service's current key
+	Secret secret.Text // new secret; empty to keep the current secret
+	KeyID  *string     // new key; nil to keep the current key, empty for the service's current key
 }
 
-// Rotate replaces the secret or key of a client that belongs to exactly this owner. The client's ID stays the same.
+// Rotate replaces the secret or key of a client that belongs to exactly this owner. The client ID stays the same.
 // Connections that were created with the client use the new secret or key from their next refresh. Rotate returns
-// fault.Invalid, fault.NotFound or, on a concurrent change, fault.Conflict.
+// fault.Invalid, fault.NotFound or, after a concurrent change, fault.Conflict.
 func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -141,8 +140,8 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	return o.by.record(ctx, owner, "client.rotated", id)
 }
 
-// Remove removes a client that belongs to exactly this owner, unless a registration names the client. In their sealed
-// tokens, connections refer to the client with which they were created. Without the client, such connections could
+// Remove removes a client that belongs to exactly this owner, unless a registration names the client. The sealed tokens
+// of a connection refer to the client with which the connection was created. Without that client, the connection can
 // never be refreshed again. If such connections may exist, the caller must confirm the removal (abandon). Remove
 // returns fault.NotFound or fault.Conflict on failure.
 func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abandon bool) error {
@@ -172,7 +171,7 @@ func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abando
 	return o.by.record(ctx, owner, "client.removed", id)
 }
 
-// checkUnused returns an error if a connection may have been created with one of this owner's clients.
+// checkUnused returns an error if any connection may have been created with one of this owner's clients.
 func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	tenants := []org.Tenant{owner}
 	if owner == (org.Tenant{}) {
@@ -195,11 +194,11 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	return nil
 }
 
-// maxSecret is the maximum length of a client secret, in bytes. The secrets that health systems issue are a few dozen
-// bytes long.
+// maxSecret is the maximum length of a client secret, in bytes. Secrets issued by health systems are a few dozen bytes
+// long.
 const maxSecret = 4096
 
-// checkOrigins requires at least one origin for a client with a secret, and returns the origins in canonical form.
+// checkOrigins requires at least one origin for a client with a secret. It returns the origins in canonical form.
 func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
 	if method != catalog.AuthPrivateKey && len(named) == 0 {
 		return nil, fault.BadRequest("A client secret needs the origins of the token endpoints it may be sent to, " +
@@ -239,8 +238,8 @@ func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.
 	return found, nil
 }
 
-// save seals the secret, if any, and stores the client. It returns fault.Conflict if the client changed since it was
-// read.
+// save seals the secret, if any, and stores the client. It returns fault.Conflict if the client has changed since it
+// was read.
 func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
 	if !plain.Empty() {
 		sealed, err := o.sealer.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
@@ -255,7 +254,7 @@ func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAut
 	return nil
 }
 
-// checkClient rejects values that no authorization server accepts. The errors that it returns never contain the secret.
+// checkClient rejects values that no authorization server accepts. Its errors never contain the secret.
 func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	switch a.Method {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:

@@ -26,11 +26,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fixture holds an operator and a second operator. The second operator makes a change just before the first operator's
-// next write.
+// fixture holds two operators. The second operator makes a change just before the first operator's next write.
 type fixture struct {
 	operator  *wiring.Operator
-	control   store.Control // the second operator's store
+	control   store.Control // store of the second operator
 	meanwhile func()
 	servers   fakeServers
 	log       audit.Log

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ConnectionRows lists connections of any status. It reads the lists from an eventually consistent index.
+// ConnectionRows lists connections with any status. It reads the lists from an eventually consistent index.
 type ConnectionRows interface {
 	ConnectionLister
 	// ConnectionsOfBefore lists the connections whose external ID has this keyed hash.
@@ -21,7 +21,7 @@ type ConnectionRows interface {
 // ConnectionLister lists and reads connections.
 type ConnectionLister interface {
 	ConnectionReader
-	// ConnectionsBefore returns the cursors of a tenant's connections, in the same way as ExportRows.TasksBefore.
+	// ConnectionsBefore returns the cursors of a tenant's connections. It works like ExportRows.TasksBefore.
 	ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (
 		found []string, more bool, err error,
 	)
@@ -29,13 +29,13 @@ type ConnectionLister interface {
 
 // ConnectionReader reads connections.
 type ConnectionReader interface {
-	// InspectConnection returns the readable part of a connection and the connection's damaged fields. It returns
+	// InspectConnection returns the readable part of a connection and the names of its damaged fields. It returns
 	// fault.NotFound if the connection does not exist.
 	InspectConnection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, []fault.Spot, error)
 }
 
 // listed returns the cursors of a tenant's connections. If externalID is not empty, listed returns only connections
-// with that ID. It looks up the ID under every existing version of the hash key.
+// with that external ID. It looks up the external ID under every existing version of the hash key.
 func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID string) places {
 	rows := o.rows
 	if externalID == "" {
@@ -62,7 +62,8 @@ func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID s
 	}
 }
 
-// isOf reports whether a connection still has the given external ID. The index may be out of date.
+// isOf reports whether a connection still has the given external ID. The check is needed because the index may be out
+// of date.
 func (o Connections) isOf(c Connection, externalID string) bool {
 	return externalID == "" || o.hashing.Check(connection.ExternalText(c.Tenant, externalID), c.External)
 }

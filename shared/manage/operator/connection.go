@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Connections lists and disconnects connections, and requests their erasure. It reports the status of their tokens as
-// far as unencrypted fields reveal the status. It never shows a token or the patient's identity.
+// Connections lists and disconnects connections, and requests their erasure. It reports token status only to the extent
+// that unencrypted fields reveal the status. It never shows a token or the patient's identity.
 type Connections struct {
 	service connectionNames
 	rows    ConnectionRows
@@ -25,45 +25,45 @@ type Connections struct {
 	now     func() time.Time
 }
 
-// connectionNames reads the names of organisations and endpoints that are shown with connections.
+// connectionNames reads the names of the organisations and endpoints that are shown with connections.
 type connectionNames interface {
 	OrganisationReader
 	EndpointReader
 }
 
-// NewConnections returns a Connections. hashing holds the key used to hash external IDs.
+// NewConnections returns a Connections. The hashing argument holds the key used to hash external IDs.
 func NewConnections(
 	service connectionNames, rows ConnectionRows, tasks ExportTasks, hashing secret.Keyring, now func() time.Time,
 ) Connections {
 	return Connections{service: service, rows: rows, tasks: exportReader{tasks}, hashing: hashing, now: now}
 }
 
-// latestExports limits the number of exports that are shown with a connection.
+// latestExports is the maximum number of exports shown with a connection.
 const latestExports = 5
 
 // Connection holds the details of a connection for an operator.
 type Connection struct {
 	connection.Connection
 
-	Organisation string       // the organisation's name
-	Endpoint     string       // the endpoint's name; empty if unknown
+	Organisation string       // name of the organisation
+	Endpoint     string       // name of the endpoint; empty if unknown
 	Damaged      []fault.Spot // unreadable parts of the connection's row, which are omitted here
 	Exports      []Export     // latest exports, newest first; set only by Show
-	Do           string       // recommended action, with the ctl command for it
+	Do           string       // recommended action, with its ctl command
 }
 
-// ConnectionQuery selects the connections that match every field that is set.
+// ConnectionQuery selects the connections that match all fields that are set.
 type ConnectionQuery struct {
 	Paging
 
-	ExternalID string // organisation's own patient ID, from the latest authorisation
+	ExternalID string // organisation's own patient ID from the latest authorisation
 	EndpointID string
 	Status     connection.Status
 }
 
-// ConnectionPage is one page of a list of connections. Next is the cursor of the next page, or "" if there are no more
-// connections. A page may be short, or even empty, although more connections follow, because the number of rows read
-// for one page is limited.
+// ConnectionPage is a page in a list of connections. Next is the cursor of the next page, or "" if there are no more
+// connections. The number of rows read for a page is limited. A page may therefore be short, or even empty, although
+// more connections follow.
 type ConnectionPage struct {
 	Connections []Connection
 	Next        string
@@ -107,7 +107,7 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 	return page, nil
 }
 
-// Show returns one connection with its latest exports. It returns fault.NotFound if the connection does not exist.
+// Show returns a connection with its latest exports. It returns fault.NotFound if the connection does not exist.
 func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Connection, error) {
 	owner, err := findOrganisation(ctx, o.service, tenant)
 	if err != nil {
@@ -126,8 +126,7 @@ func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Co
 	return c, nil
 }
 
-// findConnection reads the connection that a caller has named. It returns fault.NotFound if the connection does not
-// exist.
+// findConnection reads the connection named by the caller. It returns fault.NotFound if the connection does not exist.
 func findConnection(
 	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
 ) (Connection, error) {
@@ -165,11 +164,11 @@ func readConnection(
 	return Connection{Connection: row, Endpoint: name, Damaged: damaged}, nil
 }
 
-// overdueAfter is the time that a connection may be due before it counts as overdue. The scheduler runs every few
-// minutes, and spreads its messages over time.
+// overdueAfter is how long a connection may be due before it counts as overdue. The scheduler runs every few minutes
+// and spreads its messages over time.
 const overdueAfter = time.Hour
 
-// adviseConnection returns the recommended action for a connection at now, in one sentence.
+// adviseConnection returns the recommended action for a connection at time now, in one sentence.
 func adviseConnection(c Connection, now time.Time) string {
 	of := fmt.Sprintf("-org %s -mode %s", c.Tenant.OrgID, c.Tenant.Mode)
 	switch {
@@ -222,7 +221,7 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 	return "Nothing."
 }
 
-// damagedTokens is the connection.RefreshState.FailureClass of a token row that can't be decrypted.
+// damagedTokens is the connection.RefreshState.FailureClass for a token row that can't be decrypted.
 const damagedTokens = "TOKENS.sealed"
 
 // adviseDamaged returns the recommended action for a row with unreadable parts.

@@ -19,7 +19,7 @@ const (
 	maxLiveKeys     = 2  // limit from docs/reference/deviations.md: rotation without downtime
 )
 
-// Credentials creates and changes organisations' credentials.
+// Credentials creates and changes the credentials of organisations.
 type Credentials struct {
 	rows    CredentialRows
 	notices Notices
@@ -31,7 +31,7 @@ type Credentials struct {
 }
 
 // NewCredentials returns a Credentials. It generates private keys from random and hashes them with hashing. It rejects
-// credential URLs that point to one of the service's own URLs (own).
+// credential URLs that point to any of the service's own URLs (own).
 func NewCredentials(
 	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
 ) Credentials {
@@ -40,24 +40,25 @@ func NewCredentials(
 	}
 }
 
-// As returns a copy of o whose audit rows name actor.
+// As returns a copy of o that records actor in audit rows.
 func (o Credentials) As(actor string) Credentials {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Within returns a copy of o that is limited to one tenant's credentials.
+// Within returns a copy of o that is limited to the credentials of a single tenant.
 func (o Credentials) Within(tenant org.Tenant) Credentials {
 	o.within = tenant
 	return o
 }
 
-// CredentialRows stores organisations' credentials.
+// CredentialRows stores the credentials of organisations.
 type CredentialRows interface {
 	OrganisationReader
-	// CreateCredential stores a credential and makes the credential's public ID resolvable.
+	// CreateCredential stores a credential and makes its public ID resolvable.
 	CreateCredential(ctx context.Context, c org.Credential) error
-	// SaveCredential stores a changed credential. It returns fault.Conflict if the credential changed since it was read.
+	// SaveCredential stores a changed credential. It returns fault.Conflict if the credential has changed since it was
+	// read.
 	SaveCredential(ctx context.Context, c org.Credential) error
 	// TenantOf returns the tenant of a credential. Credential reads a credential. Both functions return fault.NotFound
 	// if the credential does not exist.
@@ -65,10 +66,10 @@ type CredentialRows interface {
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
-	// KeyUses returns the time of the last use of each of a tenant's keys, to the hour, by key ID.
+	// KeyUses returns the time, to the hour, at which each of a tenant's keys was last used, by key ID.
 	KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error)
-	// RemoveCredential removes a credential and its public ID. It returns fault.Conflict if the credential changed since
-	// it was read.
+	// RemoveCredential removes a credential and its public ID. It returns fault.Conflict if the credential has changed
+	// since it was read.
 	RemoveCredential(ctx context.Context, c org.Credential) error
 }
 
@@ -80,9 +81,9 @@ type CredentialDraft struct {
 	Origins   []string
 }
 
-// Create creates a credential with its first private key, and notifies the credential's organisation by email. Only
-// this call returns the key. Create returns fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential of
-// an organisation without live access.
+// Create creates a credential with its first private key and notifies the organisation by email. Only this call returns
+// the key. Create returns fault.Invalid, fault.NotFound, or fault.Forbidden for a live credential of an organisation
+// without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
 	origins, wrongOrigin := o.checkedOrigins(d.Origins, "origin")
@@ -127,7 +128,7 @@ func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credent
 	return all, nil
 }
 
-// Uses returns the time of the last use of each of a tenant's keys, to the hour, by key ID. It omits unused keys.
+// Uses returns the time, to the hour, at which each of a tenant's keys was last used, by key ID. It omits unused keys.
 func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
 	uses, err := o.rows.KeyUses(ctx, tenant)
 	if err != nil {
@@ -141,9 +142,9 @@ func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential,
 	return o.credential(ctx, publicID)
 }
 
-// AddKey adds a second private key to a credential, for a rotation without downtime, and notifies the credential's
-// organisation by email. It returns fault.Conflict if the credential already has two live keys, and fault.Forbidden in
-// live mode without live access.
+// AddKey adds a second private key to a credential, for rotation without downtime, and notifies the organisation by
+// email. It returns fault.Conflict if the credential already has two live keys. It returns fault.Forbidden in live mode
+// without live access.
 func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secret.Text, error) {
 	credential, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -174,7 +175,7 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 	return key, private, err
 }
 
-// RevokeKeys revokes either a credential's oldest live key or all its live keys. Revoked keys stop working within 30
+// RevokeKeys revokes either the oldest live key or all live keys of a credential. Revoked keys stop working within 30
 // seconds.
 func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
 	const none = "The credential has no live key to revoke."
@@ -185,14 +186,14 @@ func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) 
 	})
 }
 
-// RevokeKey revokes one of a credential's live keys. The key stops working within 30 seconds. RevokeKey returns
+// RevokeKey revokes a live key of a credential. The key stops working within 30 seconds. RevokeKey returns
 // fault.NotFound or fault.Conflict on failure.
 func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) error {
 	const none = "The credential has no such live key."
 	return o.revoke(ctx, publicID, none, func(k org.Key) bool { return k.ID == keyID })
 }
 
-// Change adds and removes a credential's URLs, without changing its keys. A removed URL stops working within 30
+// Change adds and removes URLs of a credential without changing its keys. A removed URL stops working within 30
 // seconds, except for sign-ins that have already begun. Change returns fault.Invalid, fault.NotFound or fault.Conflict
 // on failure.
 func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
@@ -209,9 +210,9 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
 }
 
-// Remove removes a credential that has no live key, together with the credential's public ID. The public ID stops
-// working in browsers within 30 seconds. Sign-ins that have already begun are not affected. Remove returns
-// fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// Remove removes a credential without live keys, together with its public ID. The public ID stops working in browsers
+// within 30 seconds. Sign-ins that have already begun are not affected. Remove returns fault.Invalid, fault.NotFound or
+// fault.Conflict on failure.
 func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -226,7 +227,7 @@ func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	return o.by.record(ctx, found.Tenant, "credential.removed", found.ID)
 }
 
-// revoke revokes those live keys for which isChosen returns true.
+// revoke revokes the live keys for which isChosen returns true.
 func (o Credentials) revoke(ctx context.Context, publicID, none string, isChosen func(org.Key) bool) error {
 	credential, err := o.credential(ctx, publicID)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // maxNote is the maximum length, in characters, of a note on a credential or a webhook.
 const maxNote = 200
 
-// checkNote requires that the note be a single line of text.
+// checkNote requires a note to be a single line of text.
 func checkNote(note string) error {
 	if utf8.RuneCountInString(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) {
 		return fault.BadRequest("A note must be one line of at most 200 characters.").About("note")
@@ -32,11 +32,10 @@ type CredentialChange struct {
 	RemoveRedirects []string
 	AddOrigins      []string
 	RemoveOrigins   []string
-	AnyOrigin       bool // removes all origins, so that pages of any origin may use the public ID
+	AnyOrigin       bool // removes all origins, so that pages from any origin may use the public ID
 }
 
-// changedCredential returns a credential to which a change has been applied. It does not validate unchanged URL lists
-// again.
+// changedCredential returns a credential with a change applied. It does not validate unchanged URL lists again.
 func (o Credentials) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
 	if change.Note != nil {
 		found.Note = *change.Note
@@ -107,7 +106,7 @@ func (o Credentials) changedOrigins(before []string, change CredentialChange) ([
 	return list, nil
 }
 
-// edited returns list after adding and removing items. Every item to remove must be in the list.
+// edited returns list after it has added and removed items. Every item to remove must be in the list.
 func edited(list, add, remove []string, field string) ([]string, error) {
 	list = slices.Clone(list)
 	for _, text := range remove {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Deletions schedules, cancels and shows the deletions of organisations.
+// Deletions schedules, cancels and shows organisation deletions.
 type Deletions struct {
 	rows     OrganisationReader
 	requests DeletionRequests
@@ -22,18 +22,18 @@ type Deletions struct {
 	by       Journal
 }
 
-// DeletionMembers lists and notifies an organisation's members (members.Service).
+// DeletionMembers lists and notifies the members of an organisation (members.Service).
 type DeletionMembers interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
-	// NotifyMembers sends a message by email to every member and to the given other addresses.
+	// NotifyMembers sends an email to every member and to the given additional addresses.
 	NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error
 }
 
-// DeletionRequests stores deletions of organisations (deletion.Requests).
+// DeletionRequests stores organisation deletions (deletion.Requests).
 type DeletionRequests interface {
 	DeletionReader
-	// Request schedules the deletion of an organisation after a waiting period. It calls announce before storing a new
-	// deletion.
+	// Request schedules the deletion of an organisation after a waiting period. It calls announce before it stores a
+	// new deletion.
 	Request(ctx context.Context, orgID, actor string, claims []string,
 		announce func(deletion.Deletion) error) (deletion.Deletion, error)
 	// Cancel cancels a deletion that has not begun. It returns fault.NotFound or fault.Conflict on failure.
@@ -45,16 +45,16 @@ func NewDeletions(rows OrganisationReader, requests DeletionRequests, all Deleti
 	return Deletions{rows: rows, requests: requests, members: all, by: by}
 }
 
-// As returns a copy of o whose audit rows name actor.
+// As returns a copy of o that records actor in audit rows.
 func (o Deletions) As(actor string) Deletions {
 	o.by = o.by.As(actor)
 	return o
 }
 
 // Request schedules the deletion of an organisation and all its data. If a deletion is already scheduled or in
-// progress, Request returns that deletion. Owners can cancel the deletion for one week. name must repeat the
-// organisation's name. Request notifies members and verified notice addresses before storing the deletion. It returns
-// fault.Invalid, fault.NotFound, fault.Conflict or fault.Limited on failure.
+// progress, Request returns that deletion. Owners can cancel the deletion for one week. The name argument must repeat
+// the organisation's name. Request notifies members and verified notice addresses before it stores the deletion. It
+// returns fault.Invalid, fault.NotFound, fault.Conflict or fault.Limited on failure.
 func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -91,14 +91,14 @@ func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	return o.members.NotifyMembers(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
-// Show returns an organisation's deletion, until 90 days after the deletion's end. It returns fault.NotFound if the
-// organisation has no deletion.
+// Show returns the deletion of an organisation, until 90 days after the end of the deletion. It returns fault.NotFound
+// if the organisation has no deletion.
 func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
 	return o.requests.Show(ctx, tenant.OrgID)
 }
 
-// claims returns the mail domains that an organisation may have claimed: the domains of its members and notice
-// addresses.
+// claims returns the mail domains that an organisation may have claimed. These are the domains of its members and
+// notice addresses.
 func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, error) {
 	all, err := o.members.List(ctx, of.ID)
 	if err != nil {

@@ -21,14 +21,14 @@ type DeliverySearch interface {
 // DeliveryLog reads delivery logs (deliverylog.Details).
 type DeliveryLog interface {
 	DeliverySearch
-	// Show returns one delivery with its attempts. It returns fault.NotFound if the delivery does not exist.
+	// Show returns a delivery with its attempts. It returns fault.NotFound if the delivery does not exist.
 	Show(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error)
 }
 
 // NewLog returns a Log with the given dependencies.
 func NewLog(rows DeliveryLog) Log { return Log{rows: rows} }
 
-// Search searches a tenant's delivery log, newest first. It returns fault.Invalid for an invalid query.
+// Search searches the delivery log of a tenant, newest first. It returns fault.Invalid for an invalid query.
 func (o Log) Search(ctx context.Context, tenant org.Tenant, q deliverylog.Query) (deliverylog.Page, error) {
 	page, err := o.rows.Search(ctx, tenant, q)
 	if err != nil {
@@ -37,7 +37,7 @@ func (o Log) Search(ctx context.Context, tenant org.Tenant, q deliverylog.Query)
 	return page, nil
 }
 
-// Show returns one delivery with its attempts. It returns fault.NotFound if the delivery does not exist.
+// Show returns a delivery with its attempts. It returns fault.NotFound if the delivery does not exist.
 func (o Log) Show(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error) {
 	detail, err := o.rows.Show(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {

@@ -23,7 +23,7 @@ type Endpoints struct {
 	by          Journal
 }
 
-// EndpointReader reads institutions' endpoints.
+// EndpointReader reads the endpoints of institutions.
 type EndpointReader interface {
 	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
@@ -31,19 +31,19 @@ type EndpointReader interface {
 
 // EndpointConnections reports whether patients are connected to an endpoint.
 type EndpointConnections interface {
-	// HasConnectionsAt reports whether a tenant has, or ever had, a connection to an endpoint. It scans all of the
-	// tenant's connections.
+	// HasConnectionsAt reports whether a tenant has ever had a connection to an endpoint. It scans all connections of
+	// the tenant.
 	HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error)
 }
 
-// EndpointRows stores endpoints, and the registrations created with the endpoints.
+// EndpointRows stores endpoints and the registrations created with them.
 type EndpointRows interface {
 	EndpointReader
 	TenantLister
 	RegistrationLister
 	ClientReader
-	// RegistrationAt reads the registration with exactly this owner at exactly this place. It returns fault.NotFound if
-	// the registration does not exist.
+	// RegistrationAt reads the registration with exactly this owner and place. It returns fault.NotFound if the
+	// registration does not exist.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
 	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces revision r.Rev. It
 	// returns fault.Conflict if the stored revision differs.
@@ -53,31 +53,31 @@ type EndpointRows interface {
 	// SaveEndpoint creates an endpoint if e.Rev is 0, and otherwise replaces revision e.Rev. It returns fault.Conflict
 	// if the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
-	// RemoveEndpoint removes an endpoint. It returns fault.Conflict if the endpoint changed since it was read.
+	// RemoveEndpoint removes an endpoint. It returns fault.Conflict if the endpoint has changed since it was read.
 	RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error
 }
 
-// NewEndpoint describes an endpoint that is to be created for an institution.
+// NewEndpoint describes an endpoint to create for an institution.
 type NewEndpoint struct {
-	Endpoint     catalog.Endpoint // Create sets ID, Status and Pins, and also an empty PlatformType
+	Endpoint     catalog.Endpoint // Create sets ID, Status, Pins and any empty PlatformType
 	Registration catalog.Registration
-	Access       string   // "rs" or "read": use the platform's scopes, not Registration.Scope
+	Access       string   // "rs" or "read": use the platform's scopes instead of Registration.Scope
 	Approved     Approval // verified URLs outside the origins of the FHIR base URL and the vendor
 	Unpinned     bool     // continue even if the server does not respond
-	Again        bool     // continue even if an endpoint with this FHIR base URL exists
+	Again        bool     // continue even if there is already an endpoint with this FHIR base URL
 }
 
-// MadeEndpoint is a newly created endpoint, with the reasons for its settings.
+// MadeEndpoint is a newly created endpoint and the reasons for its settings.
 type MadeEndpoint struct {
 	Endpoint catalog.Endpoint
 	Because  string // reason for choosing the detected platform
-	Note     string // warning to check; empty if there is no warning
+	Note     string // warning to check; may be empty
 	Callback string // URL to register with the health system; empty for the platform's registration
 }
 
 // EndpointID returns the ID of the endpoint with a FHIR base URL in a mode. The ID is derived from the URL and the
-// mode. It is therefore known in advance, and one URL can't become two endpoints by mistake. EndpointID returns an
-// error if base is malformed.
+// mode. It is therefore known in advance, and a URL can't become two endpoints by mistake. EndpointID returns an error
+// if base is malformed.
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
@@ -96,11 +96,11 @@ func NewEndpoints(
 	return Endpoints{rows: rows, connections: connections, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Create makes an institution's endpoint available to all organisations. It uses the given registration or, if the
-// registration is zero, the platform's registration, which must exist. Create reads the server's discovery, pins the
-// server's URLs, and detects its platform (docs/operate/health-systems.md). Errors are fault.Invalid; fault.Conflict if
-// the FHIR base URL already has an endpoint; and fault.Upstream and fault.Unavailable for a server that does not
-// respond as it should.
+// Create makes an institution's endpoint available to all organisations. It uses the given registration. If that
+// registration is zero, Create uses the platform's registration, which must exist. Create runs discovery on the server,
+// pins the server's URLs, and detects its platform (docs/operate/health-systems.md). It returns fault.Invalid, or
+// fault.Conflict if the FHIR base URL already has an endpoint. If the server does not respond as it should, Create
+// returns fault.Upstream or fault.Unavailable.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
 	err := o.checkNew(wanted)
@@ -147,8 +147,8 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 }
 
 // Add stores an endpoint without changes. It also stores the endpoint's registration, unless the registration is zero.
-// Add requests, validates and pins nothing. Use Add for endpoints whose details are all known, such as the sandbox, and
-// use Create for institutions.
+// Add does not request, validate or pin anything. Use Add for endpoints whose details are all known, such as the
+// sandbox. Use Create for institutions.
 func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
 	_, err := o.add(ctx, e, r)
 	return err
@@ -215,8 +215,8 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 			id)).About("fhir-base")
 }
 
-// pinsOf returns pins for a server's URLs. Each URL must be at the FHIR base URL's origin, at one of the vendor's own
-// origins, or named by the operator. Without a survey, pinsOf returns no pins.
+// pinsOf returns the pins for a server's URLs. The operator must name every URL that is neither at the origin of the
+// FHIR base URL nor at one of the vendor's own origins. Without a survey, pinsOf returns no pins.
 func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey,
 	approved Approval,
 ) (catalog.Pins, error) {
@@ -229,8 +229,8 @@ func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Sur
 	return catalog.PinsOf(seen.Addresses), nil
 }
 
-// withAccess sets a registration's scope to the platform's scopes if the operator has specified the access suffix of
-// the scopes.
+// withAccess sets the scope of a registration to the platform's scopes if the operator has specified the access suffix
+// of the scopes.
 func withAccess(profile platform.Profile, r catalog.Registration, access string) (catalog.Registration, error) {
 	switch {
 	case access == "":
@@ -243,7 +243,7 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 }
 
 // usable checks the registration that a new endpoint uses. If r names a client, usable returns r in its stored form.
-// Otherwise it checks the platform's registration.
+// Otherwise, it checks the platform's registration.
 func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration,
 	profile platform.Profile,
 ) (catalog.Registration, error) {
@@ -295,7 +295,7 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 	return e, o.by.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
 }
 
-// findEndpoint returns the endpoint that a caller has named. It returns fault.NotFound if the endpoint does not exist.
+// findEndpoint returns the endpoint named by the caller. It returns fault.NotFound if the endpoint does not exist.
 func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.Endpoint, error) {
 	e, err := rows.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
@@ -307,9 +307,9 @@ func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.
 	return e, nil
 }
 
-// profileOf returns an endpoint's effective profile. It starts with the platform's profile, adds discovery results
-// where the profile permits them, and finally applies the endpoint's own overrides. If the server does not respond now,
-// profileOf omits its discovery results.
+// profileOf returns the effective profile of an endpoint. It starts with the platform's profile and adds discovery
+// results where the profile permits them. It then applies the endpoint's own overrides. If the server does not respond,
+// profileOf omits the discovery results.
 func profileOf(ctx context.Context, servers Servers, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -41,9 +41,8 @@ func (o Endpoints) Enable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointActive, "endpoint.enabled")
 }
 
-// Remove removes a disabled endpoint that has neither its own registration nor any connection, regardless of the
-// connection's status. It scans all connections in the endpoint's mode. Remove returns fault.NotFound or fault.Conflict
-// on failure.
+// Remove removes a disabled endpoint that has neither its own registration nor any connections, regardless of their
+// status. It scans all connections in the endpoint's mode. Remove returns fault.NotFound or fault.Conflict on failure.
 func (o Endpoints) Remove(ctx context.Context, id string) error {
 	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {

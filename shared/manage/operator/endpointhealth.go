@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// EndpointHealth reports the health of the catalogue's endpoints.
+// EndpointHealth reports the health of the endpoints in the catalogue.
 type EndpointHealth struct {
 	rows      HealthRows
 	catalog   CatalogPointers
@@ -50,37 +50,37 @@ func NewEndpointHealth(
 
 // HealthReport holds the health of the endpoints in a mode.
 type HealthReport struct {
-	Summary    health.Pointer       // summary of endpoint health that search uses
+	Summary    health.Pointer       // summary of endpoint health used by the search
 	States     map[health.State]int // number of offered endpoints, by state
 	Causes     map[string]int       // number of failing endpoints, by cause
-	Endpoints  []EndpointHealthRow  // selected endpoints, longest in their state first
+	Endpoints  []EndpointHealthRow  // selected endpoints, longest in their current state first
 	Departures []EndpointDepartures
 	Bundles    []Bundle
 }
 
-// HealthQuestion selects the endpoints that a report lists individually, in addition to the counts.
+// HealthQuestion selects the endpoints that a report lists individually in addition to the counts.
 type HealthQuestion struct {
-	State      health.State // lists endpoints in this state; empty for no list
-	Departures bool         // lists endpoints whose discovery names unapproved URLs
-	Bundles    bool         // lists the brand bundles that endpoints name
+	State      health.State // list endpoints in this state; empty for no list
+	Departures bool         // list endpoints whose discovery names unapproved URLs
+	Bundles    bool         // list the brand bundles that endpoints name
 }
 
-// EndpointHealthRow holds one endpoint and its health.
+// EndpointHealthRow holds an endpoint and its health.
 type EndpointHealthRow struct {
 	Endpoint record.Endpoint
 	Record   health.Record
 }
 
-// EndpointDepartures holds an endpoint whose discovery names URLs that are not approved.
+// EndpointDepartures holds an endpoint whose discovery names unapproved URLs.
 type EndpointDepartures struct {
 	Endpoint record.Endpoint
 	To       []catalog.Departure
 }
 
-// Bundle holds a list that institutions publish and that is not one of the catalogue's sources.
+// Bundle describes a list that institutions publish. The list is not a source of the catalogue.
 type Bundle struct {
 	Address   string
-	Endpoints []record.Endpoint // IDs of the endpoints that name the list
+	Endpoints []record.Endpoint // IDs of endpoints that name the list
 }
 
 // Report returns the health of the endpoints in a mode. It returns fault.Invalid for an invalid mode or question.
@@ -155,7 +155,7 @@ func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []healt
 }
 
 // departures returns the endpoints whose discovery names unapproved URLs. It omits endpoints for which an operator has
-// pinned these URLs.
+// pinned the URLs.
 func (o EndpointHealth) departures(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]EndpointDepartures, error) {
@@ -179,8 +179,8 @@ func (o EndpointHealth) departures(ctx context.Context, seen []health.Discovered
 	return found, nil
 }
 
-// bundles returns the lists that institutions publish and that no source fetches. The lists named by the most endpoints
-// come first.
+// bundles returns the lists that institutions publish but that are not fetched by any source. The lists are sorted by
+// the number of endpoints that name them, in descending order.
 func (o EndpointHealth) bundles(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]Bundle, error) {

@@ -13,12 +13,12 @@ type Erasures struct {
 	by       Journal
 }
 
-// ErasureRequests stores erasure requests for connections (erase.Requests).
+// ErasureRequests stores requests to erase connections (erase.Requests).
 type ErasureRequests interface {
-	// Request requests the erasure of a connection. isNew reports whether this is the first request. Request returns
-	// fault.NotFound if the connection does not exist.
+	// Request requests the erasure of a connection. The isNew result reports whether this is the first request. Request
+	// returns fault.NotFound if the connection does not exist.
 	Request(ctx context.Context, tenant org.Tenant, connectionID, actor string) (e erase.Erasure, isNew bool, err error)
-	// Show returns a connection's erasure. It returns fault.NotFound if the connection has no erasure.
+	// Show returns the erasure of a connection. It returns fault.NotFound if the connection has no erasure.
 	Show(ctx context.Context, tenant org.Tenant, connectionID string) (erase.Erasure, error)
 }
 
@@ -27,15 +27,15 @@ func NewErasures(requests ErasureRequests, by Journal) Erasures {
 	return Erasures{requests: requests, by: by}
 }
 
-// As returns a copy of o whose audit rows name actor.
+// As returns a copy of o that records actor in audit rows.
 func (o Erasures) As(actor string) Erasures {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Request requests the erasure of a connection with all the connection's data. If the erasure was requested before,
-// Request returns the progress of the earlier request. An erasure can't be undone. Request returns fault.NotFound if
-// the connection does not exist.
+// Request requests the erasure of a connection and all its data. If the erasure was requested before, Request returns
+// the progress of the earlier request. An erasure can't be undone. Request returns fault.NotFound if the connection
+// does not exist.
 func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	e, isNew, err := o.requests.Request(ctx, tenant, id, o.by.actor)
 	if err != nil || !isNew {
@@ -44,8 +44,8 @@ func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (er
 	return e, o.by.record(ctx, tenant, "connection.erasure_requested", e.ConnectionID)
 }
 
-// Show returns the progress of a connection's erasure, until 90 days after the erasure's end. It returns fault.NotFound
-// if the connection has no erasure.
+// Show returns the progress of a connection's erasure, until 90 days after the end of the erasure. It returns
+// fault.NotFound if the connection has no erasure.
 func (o Erasures) Show(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	return o.requests.Show(ctx, tenant, id)
 }

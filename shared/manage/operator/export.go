@@ -15,8 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports lists and shows the exports of connections. It changes nothing, and it shows neither health records nor
-// links.
+// Exports lists and shows the exports of connections. It is read-only, and it does not show health records or links.
 type Exports struct {
 	service     connectionNames
 	connections ConnectionReader
@@ -40,13 +39,14 @@ type ExportRows interface {
 	ExportTasks
 }
 
-// ExportTasks reads connections' export tasks.
+// ExportTasks reads the export tasks of connections.
 type ExportTasks interface {
-	// InspectTask returns the readable part of a task, the time at which the task is next processed, and the task's
-	// damaged fields. It returns fault.NotFound if the task does not exist.
+	// InspectTask returns the readable part of a task, the time at which the task is next processed, and the names of
+	// its damaged fields. It returns fault.NotFound if the task does not exist.
 	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time,
 		damaged []fault.Spot, err error)
-	// LatestTask returns the ID of a connection's latest task. It returns fault.NotFound if the connection has no task.
+	// LatestTask returns the ID of the latest task of a connection. It returns fault.NotFound if the connection has no
+	// tasks.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 }
 
@@ -54,16 +54,16 @@ type ExportTasks interface {
 type Export struct {
 	export.Task
 
-	NextAt time.Time // next start of a pending export that is neither queued nor running; else zero
-	// unreadable parts of the export's row, or of its webhooks' rows, which are omitted here
+	NextAt time.Time // next start of a pending export that is neither queued nor running; otherwise zero
+	// unreadable parts of the export's row or its webhooks' rows, which are omitted here
 	Damaged    []fault.Spot
-	EventID    string // ID of the event that reported the export's end; empty while pending
+	EventID    string // ID of the event that reported the end of the export; empty while pending
 	Deliveries []deliverylog.Entry
 	Blame      Blame  // cause of the failure or gaps; set only by Show, like Deliveries
 	Do         string // recommended action and its ctl command; set only by Show
 }
 
-// ExportQuery selects the exports that match every field that is set.
+// ExportQuery selects the exports that match all fields that are set.
 type ExportQuery struct {
 	Paging
 
@@ -71,7 +71,7 @@ type ExportQuery struct {
 	Status       export.Status
 }
 
-// ExportPage is one page of a list of exports. Next is used in the same way as in ConnectionPage.
+// ExportPage is a page in a list of exports. Next has the same meaning as in ConnectionPage.
 type ExportPage struct {
 	Exports []Export
 	Next    string
@@ -123,8 +123,8 @@ func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (Ex
 	return page, nil
 }
 
-// Show returns one export with the deliveries that report the export's end. It returns fault.NotFound if the export
-// does not exist.
+// Show returns an export with the deliveries that report its end. It returns fault.NotFound if the export does not
+// exist.
 func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
 	missing := fault.Missing(fmt.Sprintf("Export %q not found for %s.", id, ownerName(tenant))).About("task")
 	parsed, ok := ids.ParseTask(id)
@@ -155,10 +155,10 @@ func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export
 	return e, nil
 }
 
-// exportReader reads a connection's exports by following the links between the connection's tasks.
+// exportReader reads the exports of a connection by following the links between the connection's tasks.
 type exportReader struct{ rows ExportTasks }
 
-// latest returns a connection's latest exports, newest first.
+// latest returns the latest exports of a connection, newest first.
 func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionID string) ([]Export, error) {
 	rows, _, err := collect(Paging{Limit: latestExports}, func(after string, _ int) ([]string, bool, error) {
 		return r.before(ctx, tenant, connectionID, after)
@@ -172,7 +172,7 @@ func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionI
 	return rows, nil
 }
 
-// before returns the cursor of the task that precedes the task at a cursor. The later task's row names the earlier
+// before returns the cursor of the task that precedes the task at a cursor. The row of the later task names the earlier
 // task.
 func (r exportReader) before(
 	ctx context.Context, tenant org.Tenant, connectionID, place string,

@@ -2,7 +2,7 @@ package operator
 
 import "time"
 
-// Functions that tests call directly, without stored rows.
+// Tests call these functions directly, without stored rows.
 
 // AdviseConnection exports adviseConnection to tests.
 func AdviseConnection(c Connection, now time.Time) string { return adviseConnection(c, now) }

@@ -13,15 +13,15 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// maxNamed is the maximum number of resource types that a sentence names.
+// maxNamed is the maximum number of resource types named in a sentence.
 const maxNamed = 12
 
-// untakenAfter is the time that a pending export may wait for its first worker. A lost message is sent again within a
+// untakenAfter is how long a pending export may wait for its first worker. A lost message is sent again within a
 // minute.
 const untakenAfter = 5 * time.Minute
 
-// adviseExport returns the recommended action for an export at now, in one sentence. c is the export's connection, or
-// zero if the connection was removed.
+// adviseExport returns the recommended action for an export at time now, in one sentence. The c argument is the
+// export's connection, or zero if the connection was removed.
 func adviseExport(e Export, c Connection, now time.Time) string {
 	endpointID := c.EndpointID
 	of := fmt.Sprintf("-org %s -mode %s", e.Tenant.OrgID, e.Tenant.Mode)

@@ -8,15 +8,15 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Blame names the party that caused an export's failure, or the gaps in the export's record. It is empty if there is no
-// failure or gap, or if the rows do not reveal the party.
+// Blame names the party that caused an export to fail, or that caused the gaps in the exported record. It is empty if
+// there is no failure or gap, or if the rows do not reveal the party.
 type Blame string
 
-// Parties that can cause an export's failure or its gaps.
+// These parties can cause an export's failure or its gaps.
 const (
 	BlamePatient      Blame = "patient"      // the patient withheld or withdrew consent
-	BlamePortal       Blame = "portal"       // the portal refuses, fails, or omits required data
-	BlameRegistration Blame = "registration" // client's registration at the portal, or the scopes requested there
+	BlamePortal       Blame = "portal"       // the portal refuses, fails or omits required data
+	BlameRegistration Blame = "registration" // the client's registration at the portal, or the scopes requested there
 	BlameService      Blame = "service"      // Recordbridge itself
 )
 
@@ -36,7 +36,7 @@ func blame(e Export, c Connection) Blame {
 	case export.ResourcePatientFailure, export.ResourceInvalidContent:
 		return BlamePortal
 	case export.SuppressedPleaseContact:
-		if len(e.Outcome) == 0 { // the export reached no outcome within its time limit
+		if len(e.Outcome) == 0 { // the export did not reach an outcome within its time limit
 			return BlameService
 		}
 		return BlamePortal
@@ -45,15 +45,15 @@ func blame(e Export, c Connection) Blame {
 	return ""
 }
 
-// blameForScope determines the responsible party for an export whose token did not cover the Patient, or covered
-// nothing else. If a platform's scopes are chosen at registration, the authorization request names no scopes.
+// blameForScope determines the responsible party for an export whose token did not cover the Patient or covered only
+// the Patient. If a platform's scopes are chosen at registration, the authorization request does not name any scopes.
 func blameForScope(e Export) Blame {
 	asked, granted := fhir.ParseScopes(e.Scope.Asked), fhir.ParseScopes(e.Scope.Granted)
 	switch {
 	case asked.Any() && !asked.Allows("Patient", fhir.Read):
 		return BlameRegistration
 	case granted.Allows("Patient", fhir.Read):
-		return BlamePortal // the portal refuses scopes that it granted
+		return BlamePortal // the portal refuses scopes that it has granted
 	case e.Scope.Asked != "" && !asked.Any():
 		return BlameRegistration
 	}
@@ -80,8 +80,8 @@ func blameForTokens(c Connection) Blame {
 	return ""
 }
 
-// blameForGaps returns the party that caused most of the gaps in a file. It checks Recordbridge's own part first,
-// because the operator can fix that part.
+// blameForGaps returns the party that caused most of the gaps in a file. It checks for gaps caused by Recordbridge
+// first, because the operator can fix those gaps.
 func blameForGaps(e Export) Blame {
 	if e.Shortfall().Complete == nil {
 		return ""
@@ -98,7 +98,7 @@ func blameForGaps(e Export) Blame {
 	return BlamePortal
 }
 
-// notRequested returns the types that the authorization request did not name.
+// notRequested returns the types that were missing from the authorization request.
 func notRequested(e Export) []string {
 	var names []string
 	for _, t := range e.Outcome {

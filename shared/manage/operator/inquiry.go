@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Inquiries lists and shows patients' inquiries, and sends replies. Texts from patients are personal data and never
+// Inquiries lists and shows patients' inquiries and sends replies. Texts from patients are personal data and never
 // appear in audit rows.
 type Inquiries struct {
 	service OrganisationLister
@@ -20,12 +20,12 @@ type Inquiries struct {
 	by      Journal
 }
 
-// NewInquiries returns an Inquiries. inbox must use the same rows as the returned Inquiries.
+// NewInquiries returns an Inquiries. The inbox argument must use the same rows as the returned Inquiries.
 func NewInquiries(service OrganisationLister, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
 	return Inquiries{service: service, rows: rows, inbox: inbox, by: by}
 }
 
-// As returns a copy of o whose audit rows name actor.
+// As returns a copy of o that records actor in audit rows.
 func (o Inquiries) As(actor string) Inquiries {
 	o.by = o.by.As(actor)
 	return o
@@ -33,13 +33,12 @@ func (o Inquiries) As(actor string) Inquiries {
 
 // InquiryRows lists inquiries.
 type InquiryRows interface {
-	// InquiriesBefore returns the cursors of a tenant's inquiries, in the same way as ExportRows.TasksBefore does for
-	// tasks.
+	// InquiriesBefore returns the cursors of a tenant's inquiries. It works like ExportRows.TasksBefore.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string,
 		more bool, err error)
 }
 
-// InquiryQuery selects the inquiries that match every field that is set.
+// InquiryQuery selects the inquiries that match all fields that are set.
 type InquiryQuery struct {
 	Paging
 
@@ -47,7 +46,7 @@ type InquiryQuery struct {
 	Kind   inquiry.Kind
 }
 
-// InquiryPage is one page of a list of inquiries. Next is used in the same way as in ConnectionPage.
+// InquiryPage is a page in a list of inquiries. Next has the same meaning as in ConnectionPage.
 type InquiryPage struct {
 	Inquiries []inquiry.Inquiry
 	Next      string
@@ -71,7 +70,7 @@ type InquiryQueue struct {
 	Cut       []org.Tenant      // tenants with more inquiries than the limit
 }
 
-// Queue returns the inquiries of every organisation in both modes. q's limit applies to each organisation and mode
+// Queue returns the inquiries of every organisation in both modes. The limit in q applies to each organisation and mode
 // separately. Queue returns fault.Invalid for an invalid query.
 func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, error) {
 	p, err := q.checkedInquiries()
@@ -100,7 +99,7 @@ func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, err
 	return queue, nil
 }
 
-// checkedInquiries validates a query and returns the query's paging. It returns fault.Invalid for an invalid query.
+// checkedInquiries validates a query and returns its paging. It returns fault.Invalid for an invalid query.
 func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -115,7 +114,7 @@ func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	return p, nil
 }
 
-// Show returns one inquiry with its replies. It returns fault.NotFound if the inquiry does not exist.
+// Show returns an inquiry with its replies. It returns fault.NotFound if the inquiry does not exist.
 func (o Inquiries) Show(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	return o.inbox.Show(ctx, tenant, id)
 }
@@ -139,7 +138,7 @@ func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text strin
 	return o.answer(ctx, tenant, id, text, false)
 }
 
-// AnswerAsOperator is like Answer, but replies on behalf of the service's operator.
+// AnswerAsOperator is like Answer but replies on behalf of the service operator.
 func (o Inquiries) AnswerAsOperator(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, true)
 }

@@ -21,14 +21,15 @@ type ClientKeys struct {
 	get     func(ctx context.Context, address string) ([]byte, error)
 }
 
-// NewClientKeys returns a ClientKeys for the service at baseURL. get fetches a document of at most 64 KiB and does not
-// follow redirects.
+// NewClientKeys returns a ClientKeys for the service at baseURL. The get function fetches a document of at most 64 KiB
+// and does not follow redirects.
 func NewClientKeys(baseURL string, get func(ctx context.Context, address string) ([]byte, error)) ClientKeys {
 	return ClientKeys{baseURL: baseURL, get: get}
 }
 
-// PublicKeys returns the running service's public client keys, formatted for pasting into a registration. It returns
-// either all keys or only the RSA keys. It fails if the set is empty or if a key has a private member.
+// PublicKeys returns the public client keys of the running service, formatted for pasting into a registration. It
+// returns either all keys or only the RSA keys. It returns an error if the set is empty or if a key has a private
+// member.
 func (o ClientKeys) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
 	address, err := keysAddress(o.baseURL, onlyRSA)
 	if err != nil {
@@ -67,9 +68,9 @@ func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }
 
-// checkPublic requires a public RSA or EC key with a kid, by which health systems select keys. It rejects keys with any
-// member that holds private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). The errors that it returns name members
-// but never contain their values.
+// checkPublic requires a public RSA or EC key with a kid, because health systems select keys by kid. It rejects keys
+// with any member that holds private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Its errors name members but never
+// contain their values.
 func checkPublic(key map[string]json.RawMessage, onlyRSA bool) error {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if _, found := key[name]; found {

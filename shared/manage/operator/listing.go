@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// mostListed is the maximum number of rows on a page, and usuallyListed is the default number.
+	// mostListed is the maximum number of rows on a page. usuallyListed is the default number.
 	mostListed, usuallyListed = 100, 50
-	// mostRead limits the number of rows that are read for one page, including rows that do not match.
+	// mostRead limits the number of rows read for a single page, including rows that do not match.
 	mostRead = 500
 )
 
-// Paging selects a page of a list, newest first.
+// Paging selects a page from a list, newest first.
 type Paging struct {
-	After string // cursor of the previous page; empty for the first page
+	After string // cursor from the previous page; empty for the first page
 	Limit int    // page size, 1 to 100; the default is 50
 }
 
@@ -25,7 +25,7 @@ const stamp = "2006-01-02T15:04:05.000000Z"
 
 func placeOf(made time.Time, id string) string { return made.UTC().Format(stamp) + "#" + id }
 
-// checked returns p with its defaults applied. It returns fault.Invalid for an invalid limit or cursor.
+// checked returns p with defaults applied. It returns fault.Invalid for an invalid limit or cursor.
 func (p Paging) checked() (Paging, error) {
 	if p.Limit < 0 || p.Limit > mostListed {
 		return p, fault.BadRequest("The limit must be from 1 to 100.").About("limit")
@@ -47,8 +47,8 @@ func (p Paging) checked() (Paging, error) {
 type places func(after string, limit int) (found []string, more bool, err error)
 
 // collect reads the rows at cursors until a page is full or the read limit is reached. It returns the matching rows and
-// the cursor of the next page, or "" if there are no more rows. read reports whether a row matches, and may find that
-// the row no longer exists.
+// the cursor of the next page, or "" if there are no more rows. The read function reports whether a row matches. It may
+// also find that the row no longer exists.
 func collect[T any](p Paging, list places,
 	read func(id string) (row T, isWanted bool, err error),
 ) (rows []T, next string, err error) {

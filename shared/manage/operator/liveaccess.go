@@ -13,18 +13,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Maximum lengths, in characters, of the purpose of live mode that an organisation states and of an operator's reason.
+// These constants limit the length, in characters, of the purpose of live mode that an organisation states and of an
+// operator's reason.
 const (
 	minPurpose = 20
 	maxPurpose = 1000
 	maxReason  = 500
 )
 
-// LiveStep is a condition that an organisation must meet to request live mode (docs/openapi.yaml, LiveAccess).
+// LiveStep is a condition that an organisation must meet before it requests live mode (docs/openapi.yaml, LiveAccess).
 type LiveStep string
 
-// Conditions for requesting live mode. With the request itself, the organisation accepts the terms and states the
-// purpose of live mode.
+// These are the conditions for requesting live mode. In the request itself, the organisation accepts the terms and
+// states the purpose of live mode.
 const (
 	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read a privacy policy
 	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one notice address is verified
@@ -32,7 +33,7 @@ const (
 	LiveWebhook       LiveStep = "webhook_verified"        // a receiver has accepted a delivery in test mode
 )
 
-// LiveCheck holds a condition for live mode and whether the organisation meets the condition.
+// LiveCheck holds a condition for live mode and reports whether the organisation meets it.
 type LiveCheck struct {
 	Step LiveStep
 	Done bool
@@ -46,7 +47,7 @@ type LiveAccess struct {
 	log    DeliverySearch
 }
 
-// OwnerCheck checks organisations' owners (members.Service).
+// OwnerCheck checks the owners of an organisation (members.Service).
 type OwnerCheck interface {
 	// OwnersSecured reports whether every owner has a second factor.
 	OwnersSecured(ctx context.Context, orgID string) (bool, error)
@@ -57,13 +58,13 @@ func NewLiveAccess(rows OrganisationSaver, owners OwnerCheck, log DeliverySearch
 	return LiveAccess{orgEditor: orgEditor{saver: rows, by: by}, owners: owners, log: log}
 }
 
-// As returns a copy of o whose audit rows name actor.
+// As returns a copy of o that records actor in audit rows.
 func (o LiveAccess) As(actor string) LiveAccess {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Checklist returns every condition for requesting live mode, and whether the organisation meets each condition.
+// Checklist returns every condition for requesting live mode and whether the organisation meets each condition.
 func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveCheck, error) {
 	hasSecured, err := o.owners.OwnersSecured(ctx, of.ID)
 	if err != nil {
@@ -82,9 +83,9 @@ func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveC
 	}, nil
 }
 
-// Request requests live mode for an organisation that meets every condition. By making the request, the organisation
-// accepts the terms of live mode. Request returns fault.Invalid, fault.NotFound, or fault.Conflict if a condition is
-// not met or the organisation has already been granted or has requested live mode.
+// Request requests live mode for an organisation that meets every condition. With the request, the organisation accepts
+// the terms of live mode. Request returns fault.Invalid, fault.NotFound or fault.Conflict on failure. A conflict means
+// that a condition is not met, or that the organisation has already requested or been granted live mode.
 func (o LiveAccess) Request(
 	ctx context.Context, tenant org.Tenant, accountID, purpose string,
 ) (org.Organisation, error) {
@@ -115,7 +116,7 @@ func (o LiveAccess) Request(
 	})
 }
 
-// oneLine returns text as a single line, without control characters and invisible marks.
+// oneLine returns text as a single line without control characters or invisible marks.
 func oneLine(text string) string {
 	shown := strings.Map(func(r rune) rune {
 		switch {

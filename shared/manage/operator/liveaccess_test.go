@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// newcomer creates an organisation at a stage and returns the organisation's live tenant.
+// newcomer creates an organisation at a stage and returns its live tenant.
 func (r *fixture) newcomer(t *testing.T, name string, stage org.LiveAccess) org.Tenant {
 	t.Helper()
 	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{

@@ -14,14 +14,14 @@ import (
 
 // Alike describes an organisation, or an institution in the catalogue, that looks like a given organisation.
 type Alike struct {
-	OrgID   string   // organisation's ID; empty for an institution
-	BrandID string   // institution's ID; empty for an organisation
+	OrgID   string   // ID of the organisation; empty for an institution
+	BrandID string   // ID of the institution; empty for an organisation
 	Mode    org.Mode // catalogue mode; empty for an organisation
 	Name    string
 	Ways    []string // similarities, as returned by lookalike.Comparer.Alike
 }
 
-// known holds a party that organisations are compared with.
+// known describes a party with which organisations are compared.
 type known struct {
 	Alike
 
@@ -69,7 +69,7 @@ func (o LiveReviews) faces(ctx context.Context) ([]known, error) {
 	return all, nil
 }
 
-// brandFaces returns a mode's published brands. It returns no brands before the first publication.
+// brandFaces returns the published brands of a mode. It returns no brands before the first publication.
 func (o LiveReviews) brandFaces(ctx context.Context, mode org.Mode) ([]known, error) {
 	catalogue, err := o.catalog.published(ctx, string(mode))
 	if errors.Is(err, fault.NotFound) {

@@ -27,18 +27,17 @@ type LiveReviewRows interface {
 	TenantLister
 }
 
-// NewLiveReviews returns a LiveReviews, which compares organisations with each other and with the institutions in
-// catalog.
+// NewLiveReviews returns a LiveReviews. It compares organisations with each other and with the institutions in catalog.
 func NewLiveReviews(rows LiveReviewRows, access LiveAccess, catalog Catalog, notices Notices, by Journal) LiveReviews {
 	return LiveReviews{
 		orgEditor: orgEditor{saver: rows, by: by}, rows: rows, access: access, catalog: catalog, notices: notices,
 	}
 }
 
-// LiveRequest holds an organisation that has requested live mode, with information for the operator's decision.
+// LiveRequest describes an organisation that has requested live mode, with information for the operator's decision.
 type LiveRequest struct {
 	Organisation org.Organisation
-	Checks       []LiveCheck // the conditions' current status
+	Checks       []LiveCheck // current status of the conditions
 	Alike        []Alike
 }
 
@@ -68,10 +67,10 @@ func (o LiveReviews) List(ctx context.Context) ([]LiveRequest, error) {
 	return waiting, nil
 }
 
-// Approve grants live mode to an organisation, whether or not the organisation requested live mode, and notifies the
-// organisation by email. If a detail of the organisation looks like a detail of another organisation or of a catalogue
-// institution, isCompared must confirm that the operator has compared the two. Approve returns fault.NotFound or
-// fault.Conflict on failure.
+// Approve grants live mode to an organisation and notifies the organisation by email. The organisation need not have
+// requested live mode. If the organisation resembles another organisation or an institution in the catalogue,
+// isCompared must confirm that the operator has compared the two. Approve returns fault.NotFound or fault.Conflict on
+// failure.
 func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared bool) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveGranted, action: "live_access.approved", notice: notice.LiveApproved,
@@ -94,8 +93,8 @@ func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared 
 	})
 }
 
-// Refuse refuses an organisation's request for live mode and notifies the organisation by email. The organisation's
-// members can read the reason. Refuse returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// Refuse refuses an organisation's request for live mode and notifies the organisation by email. Members of the
+// organisation can read the reason. Refuse returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveNone, reason: &reason, action: "live_access.refused", notice: notice.LiveRefused,
@@ -108,10 +107,10 @@ func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason strin
 	})
 }
 
-// Withdraw removes an organisation's live mode within 30 seconds and notifies the organisation by email. The
-// organisation's members can read the reason. Operations in progress finish in the same way as for a suspended
-// organisation (docs/operate/organisations.md, "Live mode"). Withdraw returns fault.Invalid, fault.NotFound or
-// fault.Conflict on failure.
+// Withdraw removes live mode from an organisation within 30 seconds and notifies the organisation by email. Members of
+// the organisation can read the reason. Operations in progress finish as they do for a suspended organisation
+// (docs/operate/organisations.md, "Live mode"). Withdraw returns fault.Invalid, fault.NotFound or fault.Conflict on
+// failure.
 func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveWithdrawn, reason: &reason, action: "live_access.withdrawn", notice: notice.LiveWithdrawn,
@@ -127,7 +126,7 @@ func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason str
 // decision holds an operator's decision about an organisation's live mode.
 type decision struct {
 	stage  org.LiveAccess
-	reason *string // reason for the decision; nil if no reason is needed
+	reason *string // reason for the decision; nil if none is needed
 	action string
 	notice func(org.Organisation, time.Time) notice.Notice
 	check  func(org.Organisation) error

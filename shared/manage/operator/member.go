@@ -17,22 +17,22 @@ type Members struct {
 	actor      string
 }
 
-// Membership changes an organisation's members and writes audit rows for the changes (members.Service).
+// Membership changes the members of an organisation and writes audit rows for the changes (members.Service).
 type Membership interface {
 	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
-	// Recover starts the recovery of an owner's account, and StopRecovery stops the recovery.
+	// Recover starts the recovery of an owner's account. StopRecovery stops the recovery of an account.
 	Recover(ctx context.Context, by members.By, orgID, email, reason string) (account.Recovery, error)
 	StopRecovery(ctx context.Context, by members.By, orgID, accountID string) error
 	// List returns all members of an organisation.
 	List(ctx context.Context, orgID string) ([]members.Member, error)
 }
 
-// NewMembers returns a Members whose audit rows name actor.
+// NewMembers returns a Members that records actor in audit rows.
 func NewMembers(rows OrganisationReader, membership Membership, actor string) Members {
 	return Members{rows: rows, membership: membership, actor: actor}
 }
 
-// InviteOwner invites an owner to an organisation by email. The invitation's secret appears only in the email.
+// InviteOwner invites an owner to an organisation by email. The invitation secret appears only in the email.
 // InviteOwner returns fault.Invalid, fault.NotFound, fault.Conflict or fault.Unavailable on failure.
 func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email string) (account.Invitation, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
@@ -41,8 +41,8 @@ func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email strin
 	return o.membership.Invite(ctx, members.Operator(o.actor), tenant.OrgID, email, account.Owner)
 }
 
-// Recover starts the recovery of the account of an owner who has lost the second factors. The factors are removed three
-// days later, unless the account or another owner stops the recovery. Recover returns fault.Invalid, fault.NotFound or
+// Recover starts the account recovery for an owner who has lost the second factors. The factors are removed three days
+// later, unless the account or another owner stops the recovery. Recover returns fault.Invalid, fault.NotFound or
 // fault.Conflict on failure.
 func (o Members) Recover(ctx context.Context, tenant org.Tenant, email, reason string) (account.Recovery, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {

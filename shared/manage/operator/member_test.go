@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// recovering records that the recovery of an organisation's only member was stopped.
+// recovering records that the account recovery of an organisation's only member was stopped.
 type recovering struct {
 	operator.Membership
 

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// NoticeAddresses verifies organisations' notice addresses with codes sent by email.
+// NoticeAddresses verifies the notice addresses of organisations with emailed codes.
 type NoticeAddresses struct {
 	orgEditor
 
@@ -30,26 +30,26 @@ func NewNoticeAddresses(
 	return NoticeAddresses{orgEditor: orgEditor{saver: rows, by: by}, sender: sender, checker: checker, proofs: proofs}
 }
 
-// As returns a copy of o whose audit rows name actor.
+// As returns a copy of o that records actor in audit rows.
 func (o NoticeAddresses) As(actor string) NoticeAddresses {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// NoticeCode holds a request for a verification code.
+// NoticeCode describes a request for a verification code.
 type NoticeCode struct {
 	Email     string
 	AccountID string // account of the requesting member
-	Network   string // network from which the request was sent
+	Network   string // network that sent the request
 }
 
-// codesOf returns the tenant under which the codes for an organisation's notice addresses are stored. This tenant
-// separates these codes from all other codes.
+// codesOf returns the tenant under which the codes for an organisation's notice addresses are stored. The separate
+// tenant keeps these codes apart from all other codes.
 func codesOf(orgID string) org.Tenant { return org.Tenant{Mode: "notices", OrgID: orgID} }
 
-// Send sends a code to an unverified notice address. It returns fault.Invalid, fault.NotFound if the address is not one
-// of the organisation's addresses, fault.Conflict if the address is already verified, fault.Limited or
-// fault.Unavailable.
+// Send sends a code to an unverified notice address. It returns fault.NotFound if the address does not belong to the
+// organisation, or fault.Conflict if the address is already verified. Send can also return fault.Invalid, fault.Limited
+// or fault.Unavailable.
 func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked NoticeCode) (verification.Sent, error) {
 	found, err := findOrganisation(ctx, o.saver, tenant)
 	if err != nil {
@@ -70,8 +70,7 @@ func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked Noti
 	return sent, o.by.record(ctx, tenant, "organisation.email_code_sent", tenant.OrgID)
 }
 
-// Verify marks a notice address as verified, given the code that was sent to the address. It returns the same errors as
-// Send.
+// Verify marks a notice address as verified, given the code sent to that address. It returns the same errors as Send.
 func (o NoticeAddresses) Verify(
 	ctx context.Context, tenant org.Tenant, asked, id, digits string,
 ) (org.Organisation, error) {
@@ -93,7 +92,7 @@ func (o NoticeAddresses) Verify(
 	if err = o.proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
 		return org.Organisation{}, err
 	}
-	// The code is already consumed, so a concurrent change must not undo the verification.
+	// The code has been consumed, so a concurrent change must not undo the verification.
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
 			email, taken := unverified(*found, at.String())
@@ -119,8 +118,9 @@ func unverified(o org.Organisation, email string) (string, error) {
 	return o.Emails[at], nil
 }
 
-// setEmails replaces an organisation's notice addresses. Verified addresses stay verified. own is the address of the
-// account that makes the change, and counts as verified. setEmails returns fault.Invalid for an invalid address.
+// setEmails replaces the notice addresses of an organisation. Verified addresses stay verified. The own argument is the
+// address of the account that makes the change, and it counts as verified. setEmails returns fault.Invalid for an
+// invalid address.
 func setEmails(o *org.Organisation, emails []string, own string) error {
 	if err := checkEmails(emails, o.Emails); err != nil {
 		return err
@@ -132,7 +132,7 @@ func setEmails(o *org.Organisation, emails []string, own string) error {
 	return nil
 }
 
-// checkEmails limits the number of addresses to the number of recipients that one email can have, and requires new
+// checkEmails limits the number of addresses to the number of recipients that an email can have. It also requires new
 // addresses to be valid.
 func checkEmails(emails, known []string) error {
 	if len(emails) > maxEmails {

@@ -1,8 +1,9 @@
-// Package operator implements the changes that an operator or a member makes to a stack: organisations, credentials and
-// their keys, webhooks, institutions, and Recordbridge's client registrations. Each noun is a separate type, and its
-// constructor takes exactly the type's dependencies. The package does not depend on AWS or a transport, and writes
-// through the stores that the functions read. Every change leaves an audit row, either in the log of its organisation
-// or in the shared log. The command line (infra/ctl/wiring) and the dashboard's functions call the package.
+// Package operator implements the changes that an operator or a member makes to a stack. The changes concern
+// organisations, credentials and their keys, webhooks, institutions, and Recordbridge's client registrations. Each noun
+// is a separate type whose constructor takes exactly its dependencies. The package does not depend on AWS or a
+// transport, and it writes through the same stores that the functions read. Every change leaves an audit row, either in
+// the log of its organisation or in the shared log. The command line (infra/ctl/wiring) and the dashboard functions
+// call the package.
 package operator
 
 import (
@@ -21,7 +22,7 @@ type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// Journal supplies the times and IDs of changes, and writes audit rows for the changes on behalf of one actor.
+// Journal supplies the times and IDs of changes. It writes audit rows for the changes on behalf of one actor.
 type Journal struct {
 	audit Audit
 	now   func() time.Time
@@ -29,18 +30,18 @@ type Journal struct {
 	actor string
 }
 
-// NewJournal returns a Journal whose audit rows name actor.
+// NewJournal returns a Journal that records actor in audit rows.
 func NewJournal(audit Audit, now func() time.Time, newID ids.Source, actor string) Journal {
 	return Journal{audit: audit, now: now, newID: newID, actor: actor}
 }
 
-// As returns a copy of j whose audit rows name actor.
+// As returns a copy of j that records actor in audit rows.
 func (j Journal) As(actor string) Journal {
 	j.actor = actor
 	return j
 }
 
-// record writes the audit row of a completed change to a tenant's log or, if tenant is zero, to the shared log.
+// record writes the audit row for a completed change to a tenant's log or, if tenant is zero, to the shared log.
 func (j Journal) record(ctx context.Context, tenant org.Tenant, action, target string) error {
 	if err := j.audit.Append(ctx, tenant, j.now(), j.newID(), j.actor, action, target); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)

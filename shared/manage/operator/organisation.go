@@ -31,20 +31,20 @@ type OrganisationRows interface {
 	CreateOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// NewOrganisations returns an Organisations, which rejects organisation URLs that point to one of the service's own
-// URLs (own).
+// NewOrganisations returns an Organisations. It rejects organisation URLs that point to any of the service's own URLs
+// (own).
 func NewOrganisations(rows OrganisationRows, own weburl.Own, by Journal) Organisations {
 	return Organisations{orgEditor: orgEditor{saver: rows, by: by}, rows: rows, own: own}
 }
 
-// As returns a copy of o whose audit rows name actor.
+// As returns a copy of o that records actor in audit rows.
 func (o Organisations) As(actor string) Organisations {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Create creates an active organisation in both modes and chooses the organisation's ID. The stage that the operator
-// sets determines whether the organisation has live mode. Create returns fault.Invalid for invalid fields.
+// Create creates an active organisation in both modes and chooses its ID. The stage that the operator sets determines
+// whether the organisation has live mode. Create returns fault.Invalid for invalid fields.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
 	var err error
 	if made.Name, err = org.ParseName(made.Name); err != nil {
@@ -72,7 +72,7 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	return made, o.by.record(ctx, org.Tenant{Mode: org.Live, OrgID: made.ID}, "organisation.created", made.ID)
 }
 
-// Listed holds one organisation in one of its modes.
+// Listed holds an organisation in one of its modes.
 type Listed struct {
 	Tenant       org.Tenant
 	Organisation org.Organisation
@@ -97,19 +97,19 @@ type OrganisationChange struct {
 	Terms   *string
 	Logo    *string
 	Accent  *string
-	// Radius, Font and ColorScheme are settings for org.Look.Set; empty restores the default.
+	// Radius, Font and ColorScheme are settings for org.Look.Set. An empty value restores the default.
 	Radius      *string
 	Font        *string
 	ColorScheme *string
 	Emails      []string // notice addresses; nil if unchanged
-	// OwnAddress is the email address of the account that makes the change. The account's sign-in proves the address.
+	// OwnAddress is the email address of the account that makes the change. The account's sign-in proves this address.
 	// OwnAddress is empty for an operator.
 	OwnAddress string
 
 	own bool // whether a member makes the change (ChangeOwn)
 }
 
-// Change changes the given fields of an organisation, in both modes. It returns fault.Invalid, fault.NotFound or
+// Change changes the given fields of an organisation in both modes. It returns fault.Invalid, fault.NotFound or
 // fault.Conflict on failure.
 func (o Organisations) Change(ctx context.Context, tenant org.Tenant,
 	change OrganisationChange,
@@ -117,8 +117,8 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant,
 	return o.change(ctx, tenant, change)
 }
 
-// SetEmails replaces an organisation's notice addresses for an operator, who vouches for the new addresses. It returns
-// fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// SetEmails replaces the notice addresses of an organisation on behalf of an operator. The operator vouches for the new
+// addresses. SetEmails returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
 	_, err := o.save(ctx, tenant, "organisation.emails_changed", func(found *org.Organisation) error {
 		err := checkEmails(emails, found.Emails)
@@ -128,9 +128,9 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 	return err
 }
 
-// ChangeOwn is like Change, but for members of the organisation. Once live mode is requested, members can't change the
-// fields that an operator reviews: the name, the logo and the website. Members can change the privacy policy, but can't
-// remove it. ChangeOwn returns the same errors as Change.
+// ChangeOwn is like Change but for members of the organisation. Once live mode has been requested, members can't change
+// the fields that an operator reviews: the name, the logo and the website. Members can change the privacy policy but
+// can't remove it. ChangeOwn returns the same errors as Change.
 func (o Organisations) ChangeOwn(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
 ) (org.Organisation, error) {
@@ -155,7 +155,7 @@ func (o Organisations) change(
 	})
 }
 
-// apply sets the organisation's changed fields in normalised form. It returns fault.Invalid for an invalid field.
+// apply sets the changed fields of the organisation in normalised form. It returns fault.Invalid for an invalid field.
 func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error {
 	if c.Name != nil {
 		name, err := org.ParseName(*c.Name)
@@ -183,8 +183,8 @@ func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error
 // OrganisationSaver reads and saves organisations.
 type OrganisationSaver interface {
 	OrganisationReader
-	// SaveOrganisation stores an organisation in both modes. It returns fault.Conflict if the organisation changed since
-	// it was read.
+	// SaveOrganisation stores an organisation in both modes. It returns fault.Conflict if the organisation has changed
+	// since it was read.
 	SaveOrganisation(ctx context.Context, o org.Organisation) error
 }
 
@@ -251,7 +251,7 @@ func listOrganisations(ctx context.Context, rows OrganisationLister) ([]Listed, 
 	return listed, nil
 }
 
-// checkReviewed rejects a member's change to a field that an operator has reviewed or will review.
+// checkReviewed rejects a change by a member to a field that an operator has reviewed or will review.
 func checkReviewed(was, is org.Organisation) error {
 	if was.LiveAccess != org.LiveGranted && was.LiveAccess != org.LiveRequested {
 		return nil

@@ -20,8 +20,8 @@ type TenantLister interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// findOrganisation returns the organisation that a caller has named. It returns fault.NotFound if the organisation does
-// not exist.
+// findOrganisation returns the organisation named by the caller. It returns fault.NotFound if the organisation does not
+// exist.
 func findOrganisation(ctx context.Context, rows OrganisationReader, tenant org.Tenant) (org.Organisation, error) {
 	found, err := rows.Organisation(ctx, tenant)
 	if errors.Is(err, fault.NotFound) {
@@ -42,7 +42,7 @@ func checkOwner(ctx context.Context, rows OrganisationReader, owner org.Tenant) 
 	return err
 }
 
-// ownerKey returns the string by which catalog.CallbackOf identifies an owner.
+// ownerKey returns the string that identifies an owner in catalog.CallbackOf.
 func ownerKey(owner org.Tenant) string {
 	if owner == (org.Tenant{}) {
 		return "*"

@@ -15,17 +15,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Survey holds the current metadata of a health system's server. All of this metadata is untrusted.
+// Survey holds the current metadata from a health system's server. All of this metadata is untrusted.
 type Survey struct {
 	Addresses  catalog.Addresses
-	Methods    []string // client authentication methods that discovery lists
+	Methods    []string // client authentication methods listed by discovery
 	Algorithms []string
-	Software   string // software name; empty if there is no CapabilityStatement
+	Software   string // software name; empty without a CapabilityStatement
 }
 
-// Servers reads metadata from health systems' servers (survey.Servers).
+// Servers reads metadata from the servers of health systems (survey.Servers).
 type Servers interface {
-	// Survey reads the discovery of the server with this FHIR base URL, and the name of the server's software. It
+	// Survey reads the discovery of the server with this FHIR base URL and the name of the server's software. It
 	// returns fault.Upstream or fault.Unavailable if discovery fails.
 	Survey(ctx context.Context, base string) (Survey, error)
 }
@@ -40,7 +40,7 @@ func (Offline) Survey(context.Context, string) (Survey, error) {
 	)
 }
 
-// look reads the discovery of a server. It returns the same errors as Servers.Survey.
+// look reads the discovery document of a server. It returns the same errors as Servers.Survey.
 func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	seen, err := servers.Survey(ctx, base)
 	if err != nil {
@@ -49,8 +49,9 @@ func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	return seen, nil
 }
 
-// platformOf returns the platform that the operator named or, if the operator named no platform, the detected platform.
-// because is the reason for the result. note is set if the named platform differs from the detected platform.
+// platformOf returns the platform named by the operator or, if the operator did not name a platform, the detected
+// platform. The because result is the reason for the choice. The note result is set if the named platform differs from
+// the detected platform.
 func platformOf(base, named string, seen Survey) (profile platform.Profile, because, note string, err error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -75,7 +76,8 @@ func platformOf(base, named string, seen Survey) (profile platform.Profile, beca
 	return profile, "set by -platform", note, nil
 }
 
-// CheckBase rejects a FHIR base URL to which patients must not be sent. service is the base URL of the service's API.
+// CheckBase rejects a FHIR base URL to which patients must not be sent. The service argument is the base URL of the
+// service's API.
 func CheckBase(service, base, mode string) error {
 	u, err := url.Parse(base)
 	switch {
@@ -106,7 +108,7 @@ func CheckBase(service, base, mode string) error {
 	return nil
 }
 
-// checkForeign rejects a discovery that names one of Recordbridge's own URLs.
+// checkForeign rejects a discovery document that names one of Recordbridge's own URLs.
 func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
 	for _, d := range catalog.OwnURLs(o.baseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
@@ -116,10 +118,10 @@ func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) err
 	return nil
 }
 
-// Approval names those URLs from a discovery that an operator has verified.
+// Approval names the URLs from a discovery document that an operator has verified.
 type Approval struct {
 	Origins []string // origins in the form of catalog.Origin, or any URL at the origin
-	Issuer  *string  // exact issuer; nil if not named, empty for a server that should have no issuer
+	Issuer  *string  // exact issuer; nil if not named, empty for a server without an issuer
 }
 
 // check rejects malformed origins, because they would otherwise have no effect.
@@ -134,7 +136,7 @@ func (a Approval) check() error {
 }
 
 // unnamed returns the departures that the operator has not named. The operator may name an issuer by its origin if the
-// issuer is pinned for the first time, but not if the issuer replaces another.
+// issuer is pinned for the first time. An issuer that replaces another issuer must be named exactly.
 func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	return slices.DeleteFunc(slices.Clone(all), func(d catalog.Departure) bool {
 		if d.Role == "issuer" && (d.From != "" || d.To == "") {
@@ -148,15 +150,15 @@ func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	})
 }
 
-// unapproved returns the error for departures that the operator has not named. The error states the ctl flags that name
-// the departures.
+// unapproved returns the error for departures that the operator has not named. The error lists the ctl flags that name
+// these departures.
 func unapproved(all []catalog.Departure) error {
 	return fault.BadRequest("Discovery names URLs that have not been approved.").Because(fmt.Errorf(
 		"nothing was stored: discovery names origins that are not the FHIR base's, the vendor's or approved:%s\nask "+
 			"the institution whether they are its own, then repeat the command with: %s", listed(all), flags(all)))
 }
 
-// flags returns the ctl flags with which an operator names the departures.
+// flags returns the ctl flags that name the departures.
 func flags(all []catalog.Departure) string {
 	var words []string
 	for _, d := range all {

@@ -35,7 +35,8 @@ func (f fakeServers) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// at adds a server with a software name and a discovery. changes replaces some of the discovery's fields.
+// at adds a server with a software name and a discovery document. The changes argument replaces some fields of the
+// discovery document.
 func (f fakeServers) at(t *testing.T, base, software string, changes map[string]any) {
 	t.Helper()
 	document := map[string]any{
@@ -56,7 +57,7 @@ func (f fakeServers) at(t *testing.T, base, software string, changes map[string]
 	f[base+"/.well-known/smart-configuration"], f[base+"/metadata"] = string(discovery), string(statement)
 }
 
-// elsewhere returns changes that move the authorization server in a discovery to origin.
+// elsewhere returns changes that move the authorization server in a discovery document to origin.
 func elsewhere(origin string) map[string]any {
 	return map[string]any{
 		"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize",

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publicMethod is the name that profiles use for the method of clients without authentication.
+// publicMethod is the name that profiles use for the authentication method of public clients.
 const publicMethod = "public"
 
 // Registrations manages Recordbridge's client registrations.
@@ -37,13 +37,14 @@ type RegistrationRows interface {
 	// Registration returns the registration that a tenant's connections to an endpoint use. It returns fault.NotFound
 	// if no registration applies.
 	Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error)
-	// RegistrationAt reads the registration with exactly this owner at exactly this place. It returns fault.NotFound if
-	// the registration does not exist.
+	// RegistrationAt reads the registration with exactly this owner and place. It returns fault.NotFound if the
+	// registration does not exist.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
 	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces revision r.Rev. It
 	// returns fault.Conflict if the stored revision differs.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
-	// RemoveRegistration removes a registration. It returns fault.Conflict if the registration changed since it was read.
+	// RemoveRegistration removes a registration. It returns fault.Conflict if the registration has changed since it was
+	// read.
 	RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
 }
 
@@ -55,8 +56,8 @@ type RegistrationLister interface {
 
 // ClientReader reads Recordbridge's client credentials.
 type ClientReader interface {
-	// ClientAuth reads the client that a tenant's connections use: the tenant's own client, or else the shared client.
-	// It returns fault.NotFound if neither client exists.
+	// ClientAuth reads the client that a tenant's connections use. This is the tenant's own client or, if the tenant
+	// has none, the shared client. ClientAuth returns fault.NotFound if neither client exists.
 	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
@@ -65,7 +66,7 @@ func NewRegistrations(rows RegistrationRows, servers Servers, baseURL string, by
 	return Registrations{rows: rows, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Registered holds a registration with its owner, client and callback resolved.
+// Registered holds a registration together with its owner, client and callback.
 type Registered struct {
 	Registration catalog.Registration
 	Owner        org.Tenant         // owner; zero if all owners share the registration
@@ -74,7 +75,7 @@ type Registered struct {
 	CallbackAddress string
 }
 
-// Method returns the client authentication method, or "public" if there is no authentication.
+// Method returns the client authentication method, or "public" for a client without authentication.
 func (r Registered) Method() string {
 	if r.Registration.AuthID == "" {
 		return publicMethod
@@ -82,19 +83,20 @@ func (r Registered) Method() string {
 	return string(r.Auth.Method)
 }
 
-// Change describes a change to a registration. A nil field leaves the registration unchanged, or is empty in a new
-// registration.
+// Change describes a change to a registration. A nil field leaves the registration unchanged. In a new registration, a
+// nil field is empty.
 type Change struct {
 	ClientID *string
 	AuthID   *string // client authentication; empty for a public client
-	Scope    *string // scope; empty for the default of the platform and its discovery
-	// OwnCallback assigns the registration its own redirect URI, which must be registered with the health system.
+	Scope    *string // scope; empty for the default scope of the platform and its discovery
+	// OwnCallback assigns the registration its own redirect URI. The URI must be registered with the health system.
 	OwnCallback bool
 }
 
-// Set creates or changes a client registration at a place, for one organisation or, if owner is zero, for all
-// organisations. If place names an endpoint, Place.Mode must be the endpoint's mode. Existing connections keep the
-// client with which they were created. Set returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// Set creates or changes a client registration at a place. The registration is for a single organisation or, if owner
+// is zero, for all organisations. If place names an endpoint, Place.Mode must be the endpoint's mode. Existing
+// connections keep the client with which they were created. Set returns fault.Invalid, fault.NotFound or fault.Conflict
+// on failure.
 func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place,
 	change Change,
 ) (Registered, error) {
@@ -128,7 +130,7 @@ func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.
 	return set, o.by.record(ctx, owner, "registration.set", cmp.Or(at.ID, at.PlatformType))
 }
 
-// of returns the registration after applying the change.
+// of returns the registration with the change applied.
 func (c Change) of(r catalog.Registration) catalog.Registration {
 	for to, said := range map[*string]*string{&r.ClientID: c.ClientID, &r.AuthID: c.AuthID, &r.Scope: c.Scope} {
 		if said != nil {
@@ -138,9 +140,9 @@ func (c Change) of(r catalog.Registration) catalog.Registration {
 	return r
 }
 
-// Callback returns the redirect URI of the registration with exactly this owner at a place. The registration need not
-// exist yet, because health systems require the URI before they issue a client ID. registered reports whether the
-// registration exists. Callback returns fault.Invalid or fault.NotFound on failure.
+// Callback returns the redirect URI of the registration with exactly this owner and place. The registration need not
+// exist yet, because health systems require the URI before they issue a client ID. The registered result reports
+// whether the registration exists. Callback returns fault.Invalid or fault.NotFound on failure.
 func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (address string, registered bool, err error) {
@@ -170,7 +172,7 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	return callbackAddress(o.baseURL, found.Callback), true, nil
 }
 
-// callbackAddress returns a registration's redirect URI. If callback is empty, it returns the shared redirect URI.
+// callbackAddress returns the redirect URI of a registration. If callback is empty, it returns the shared redirect URI.
 func callbackAddress(baseURL, callback string) string {
 	address := strings.TrimRight(baseURL, "/") + flow.CallbackPath
 	if callback == "" {
@@ -179,9 +181,9 @@ func callbackAddress(baseURL, callback string) string {
 	return address + "/" + callback
 }
 
-// InEffect returns the registration that an organisation's connections at a place use, regardless of the registration's
-// owner and place. With a zero tenant, InEffect returns the registration for organisations that have none of their own.
-// It returns fault.Invalid or fault.NotFound on failure.
+// InEffect returns the registration that an organisation's connections at a place use, regardless of who owns the
+// registration and where it applies. For a zero tenant, InEffect returns the registration for organisations without
+// their own registration. It returns fault.Invalid or fault.NotFound on failure.
 func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
 	at, err := o.locate(ctx, tenant, place)
 	if err != nil {
@@ -221,9 +223,9 @@ func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, e
 	return all, nil
 }
 
-// Remove removes the registration with exactly this owner at exactly this place, and returns the removed registration.
-// Patients then connect with the next applicable registration, if any. Sign-ins in progress and existing connections
-// keep their client. Remove returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// Remove removes the registration with exactly this owner and place, and returns the removed registration. Patients
+// then connect with the next applicable registration, if any. Sign-ins in progress and existing connections keep their
+// client. Remove returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -259,8 +261,8 @@ func errOnePlace() error {
 		"A registration is for an endpoint or a platform. Set either -endpoint or -platform.").About("endpoint")
 }
 
-// locate resolves an owner's place to the place's endpoint. For a platform, locate returns the properties common to all
-// of the platform's endpoints.
+// locate returns the endpoint for an owner's place. If the place is a platform, locate returns the properties common to
+// all endpoints of that platform.
 func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return catalog.Endpoint{}, errOnePlace()
@@ -294,9 +296,9 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 	return catalog.Place{Mode: at.Mode, PlatformType: at.PlatformType}
 }
 
-// checkMethod validates a registration's client authentication. The client must be available to the owner, and the
-// endpoint must accept it. If the endpoint has no ID, the platform must accept the client. The client's secret, if any,
-// must be permitted to be sent to the endpoint. An empty ID stands for a public client.
+// checkMethod validates the client authentication of a registration. The client must be available to the owner, and the
+// endpoint must accept the client. If the endpoint has no ID, the platform must accept the client. If the client has a
+// secret, the secret must be permitted to be sent to the endpoint. An empty ID stands for a public client.
 func checkMethod(
 	ctx context.Context, rows ClientReader, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
@@ -313,7 +315,8 @@ func checkMethod(
 	return auth, CheckSecretOrigins(auth, at)
 }
 
-// CheckMethod returns fault.Invalid if a platform is known not to accept a client. A client without an ID is public.
+// CheckMethod returns fault.Invalid if a platform is known not to accept a client. A client without an ID is a public
+// client.
 func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	method := publicMethod
 	if auth.ID != "" {
@@ -330,8 +333,8 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	return nil
 }
 
-// CheckSecretOrigins returns fault.Invalid for a client whose secret could never be sent because the client's list
-// lacks the endpoint's origin. The error names the missing origin.
+// CheckSecretOrigins returns fault.Invalid for a client whose secret could never be sent, because the client's list
+// does not contain the endpoint's origin. The error names the missing origin.
 func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
@@ -349,8 +352,8 @@ func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 		token)).About("client-auth")
 }
 
-// findClient returns the client that a tenant's connection would use: the tenant's own client, or else the shared
-// client.
+// findClient returns the client that a tenant's connection would use. This is the tenant's own client or, if the tenant
+// has none, the shared client.
 func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := rows.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -365,7 +368,7 @@ func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id st
 }
 
 // checked rejects a client ID or scope that could not be sent. It returns the registration with single spaces between
-// the scopes (RFC 6749, section 3.3 and appendix A).
+// scopes (RFC 6749, section 3.3 and appendix A).
 func checked(r catalog.Registration) (catalog.Registration, error) {
 	if r.ClientID == "" || !visible(r.ClientID) || strings.TrimSpace(r.ClientID) != r.ClientID {
 		return catalog.Registration{}, fault.BadRequest(

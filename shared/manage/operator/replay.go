@@ -23,7 +23,7 @@ type Deliveries struct {
 	by     Journal
 }
 
-// DeliveryRows stores events together with their deliveries.
+// DeliveryRows stores events and their deliveries.
 type DeliveryRows interface {
 	webhook.Replays
 	// CreateEvent stores an event for fan-out.
@@ -38,21 +38,21 @@ type DeliveryQueue interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// NewDeliveries returns a Deliveries, which derives the data of test events from random.
+// NewDeliveries returns a Deliveries. It derives the data of test events from random.
 func NewDeliveries(
 	rows WebhookReader, work DeliveryRows, queue DeliveryQueue, random io.Reader, by Journal,
 ) Deliveries {
 	return Deliveries{rows: rows, work: work, queue: queue, random: random, by: by}
 }
 
-// As returns a copy of o whose audit rows name actor.
+// As returns a copy of o that records actor in audit rows.
 func (o Deliveries) As(actor string) Deliveries {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Replay sends a delivery again, regardless of the delivery's status. It returns fault.NotFound, or fault.Conflict
-// while the delivery is in progress or its webhook is disabled.
+// Replay sends a delivery again, regardless of its status. It returns fault.NotFound if the delivery does not exist. It
+// returns fault.Conflict while the delivery is in progress or its webhook is disabled.
 func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := o.work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -70,16 +70,17 @@ func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) er
 	return o.by.record(ctx, tenant, "delivery.replayed", id)
 }
 
-// ReplayFailed resends a webhook's failed and held deliveries that were created since a given time, and returns the
-// number of deliveries. It returns fault.NotFound, or fault.Conflict for a disabled webhook.
+// ReplayFailed resends the failed and held deliveries of a webhook that were created since a given time, and returns
+// the number of deliveries. It returns fault.NotFound, or fault.Conflict for a disabled webhook.
 func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().FailedSince(ctx, tenant, id, from)
 	})
 }
 
-// ReplayRange resends all of a webhook's deliveries created from one time up to, but not including, another time,
-// whether or not the deliveries succeeded. It returns the number of deliveries, and the same errors as ReplayFailed.
+// ReplayRange resends all deliveries of a webhook that were created between two times, whether or not the deliveries
+// succeeded. The range does not include the second time. ReplayRange returns the number of deliveries, and the same
+// errors as ReplayFailed.
 func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)
@@ -87,8 +88,8 @@ func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id strin
 }
 
 // Simulate sends an event with synthetic data to the webhook with this ID. If id is empty, Simulate sends the event to
-// all of a tenant's webhooks that receive its type. Simulate returns the event's ID. It returns fault.NotFound, or
-// fault.Conflict if no enabled webhook receives the type.
+// all of the tenant's webhooks that receive its type. Simulate returns the ID of the event. It returns fault.NotFound,
+// or fault.Conflict if no enabled webhook receives the type.
 func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
 	now, data := o.by.now(), webhook.Example(t)
 	if t == webhook.TestEvent {
@@ -135,7 +136,7 @@ func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, 
 	return event.ID, o.by.record(ctx, tenant, "webhook.simulated", event.ID)
 }
 
-// SendTest sends a webhook.test event to every webhook of a tenant and returns the event's ID. It returns
+// SendTest sends a webhook.test event to every webhook of a tenant and returns the ID of the event. It returns
 // fault.NotFound if the tenant does not exist.
 func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
@@ -189,7 +190,7 @@ func (o Deliveries) replayer() webhook.Replayer {
 	return webhook.Replayer{Store: o.work, Queue: o.queue, Now: o.by.now}
 }
 
-// emit stores an event that belongs to no other change, and queues the event for delivery.
+// emit stores an event that is not part of another change, and queues the event for delivery.
 func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	if err := o.work.CreateEvent(ctx, event); err != nil {
 		return fmt.Errorf("store event: %w", err)
@@ -200,8 +201,8 @@ func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	return nil
 }
 
-// working returns one of a tenant's webhooks. It returns fault.NotFound if the webhook does not exist, and
-// fault.Conflict if the webhook is disabled.
+// working returns a webhook of a tenant. It returns fault.NotFound if the webhook does not exist and fault.Conflict if
+// the webhook is disabled.
 func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {

@@ -24,30 +24,31 @@ type ResealRows interface {
 	TenantLister
 	// Subscriptions returns a tenant's webhooks.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
-	// SaveSubscription stores a webhook. It returns fault.Conflict if the webhook changed since it was read.
+	// SaveSubscription stores a webhook. It returns fault.Conflict if the webhook has changed since it was read.
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	// ClientAuths returns the clients of all owners.
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
-	// SaveClientAuth stores a client. It returns fault.Conflict if the client changed since it was read.
+	// SaveClientAuth stores a client. It returns fault.Conflict if the client has changed since it was read.
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// NewReseals returns a Reseals. editor seals webhooks' secrets, and sealer seals clients' secrets.
+// NewReseals returns a Reseals. The editor argument seals webhook secrets, and the sealer argument seals client
+// secrets.
 func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journal) Reseals {
 	return Reseals{rows: rows, editor: editor, sealer: sealer, by: by}
 }
 
-// Resealed holds the numbers of rows that were resealed.
+// Resealed holds the number of rows of each kind that were resealed.
 type Resealed struct {
-	Webhooks int `json:"webhooks"` // number of webhooks resealed with secrets, signing key and headers
+	Webhooks int `json:"webhooks"` // number of webhooks resealed, with secrets, signing key and headers
 	Clients  int `json:"clients"`  // number of resealed client secrets
 	// Changed lists the IDs of rows that changed concurrently. The concurrent change or the next run reseals these
 	// rows.
 	Changed []string `json:"changed"`
 }
 
-// All reseals every secret. It is idempotent, and replaces a row only if the row has not changed since it was read. An
-// error names the row that failed. The rows before the failed row are resealed.
+// All reseals every secret. It is idempotent, and it replaces a row only if the row has not changed since it was read.
+// An error names the row that failed. Rows before the failed row are resealed.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
 	tenants, err := o.rows.Tenants(ctx)
@@ -105,7 +106,7 @@ func (o Reseals) clientSecret(ctx context.Context, c catalog.OwnedClient) error 
 	return o.rows.SaveClientAuth(ctx, c.Owner, auth)
 }
 
-// counted counts a resealed row in into, or records the ID of a row that changed concurrently.
+// counted counts a resealed row in its into argument, or records the ID of a row that changed concurrently.
 func counted(err error, into *int, done *Resealed, id string) error {
 	switch {
 	case errors.Is(err, fault.Conflict):

@@ -17,10 +17,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restores restores lost token sets from a table's earlier state. If a portal rotates refresh tokens, a token that was
-// used after the time of that state is spent. Using a spent token again may end all of the patient's grants (RFC 9700
-// section 4.14). A spent token set is not restored. Its connection ends, so that the organisation is notified and the
-// patient can reconnect.
+// Restores restores lost token sets from an earlier state of a table. If a portal rotates refresh tokens, a token that
+// was used after the time of that state is spent. Using a spent token again may end all of the patient's grants (RFC
+// 9700 section 4.14). Restores therefore does not restore a spent token set. Instead, the connection ends, so that the
+// organisation is notified and the patient can reconnect.
 type Restores struct {
 	service     OrganisationReader
 	connections ConnectionLister
@@ -33,26 +33,26 @@ func NewRestores(service OrganisationReader, connections ConnectionLister, tasks
 	return Restores{service: service, connections: connections, tasks: exportReader{tasks}, by: by}
 }
 
-// TokenRows reads and writes the current tokens, and reads the tokens of the earlier state (store.Restore).
+// TokenRows reads and writes current tokens, and reads the tokens from the earlier state (store.Restore).
 type TokenRows interface {
 	HasTokens(ctx context.Context, tenant org.Tenant, connectionID string) (bool, error)
 	Restored(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
 	PutBack(ctx context.Context, row tokens.Row) error
-	// RefreshDue marks an authorized connection's tokens as due at now.
+	// RefreshDue marks the tokens of an authorized connection as due at time now.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 	EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error
 }
 
 // Restored holds the outcomes for a tenant's connections, by ID.
 type Restored struct {
-	Kept     int      // number of connections that have their tokens or have ended
+	Kept     int      // number of connections that have tokens or have ended
 	Restored []string // IDs of connections whose tokens were restored
 	Ended    []string // IDs of connections whose patients must reconnect
 }
 
 // Tokens restores the lost token sets of a tenant's connections to their state at moment. If isMeant is false, Tokens
-// writes nothing. It is idempotent: it does not change connections again after they were restored or have ended. After
-// an error, the remaining connections are unchanged.
+// does not write anything. Tokens is idempotent, because it does not change a connection again after the connection was
+// restored or has ended. After an error, the remaining connections are unchanged.
 func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant, moment time.Time,
 	isMeant bool,
 ) (Restored, error) {
@@ -76,7 +76,7 @@ func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant,
 	return done, nil
 }
 
-// restore restores a connection's tokens, or ends the connection if its tokens can't be restored.
+// restore restores the tokens of a connection, or ends the connection if its tokens can't be restored.
 func (o Restores) restore(
 	ctx context.Context, rows TokenRows, tenant org.Tenant, id string, moment time.Time, isMeant bool, done *Restored,
 ) error {
@@ -113,7 +113,7 @@ func (o Restores) restore(
 	if err := rows.PutBack(ctx, row); err != nil {
 		return fmt.Errorf("put tokens back: %w", err)
 	}
-	// A worker that ran after the loss found nothing to renew, and set the connection never to be due.
+	// A worker that ran after the loss found nothing to renew, so it set the connection never to be due.
 	if err := rows.RefreshDue(ctx, tenant, id, o.by.now()); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("make tokens due: %w", err)
 	}
@@ -121,8 +121,9 @@ func (o Restores) restore(
 }
 
 // unspent returns the token set that a connection had at a given time. It returns fault.NotFound if the connection had
-// no tokens, or if the set may have been used since. The returned set is marked as possibly used. If a possibly used
-// set is refused, the organisation is notified that the token was lost, not that the patient withdrew consent.
+// no tokens or if the set may have been used since then. The returned set is marked as possibly used. If a possibly
+// used set is refused, the organisation is notified that the token was lost rather than that the patient withdrew
+// consent.
 func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Connection,
 	moment time.Time,
 ) (tokens.Row, error) {
@@ -131,7 +132,7 @@ func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Conn
 		return tokens.Row{}, spent
 	}
 	if c.Generation > 1 && c.Refresh.RenewedAt.IsZero() {
-		return tokens.Row{}, spent // the time of the patient's reconnection is unknown
+		return tokens.Row{}, spent // the time at which the patient reconnected is unknown
 	}
 	exports, err := o.tasks.latest(ctx, c.Tenant, c.ID)
 	if err != nil {

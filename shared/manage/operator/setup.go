@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Setup reads the progress of setting up a tenant.
+// Setup reads a tenant's setup progress.
 type Setup struct {
 	rows        SetupRows
 	connections ConnectionCheck
@@ -25,12 +25,12 @@ type SetupRows interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// Progress holds the progress of setting up a tenant.
+// Progress holds a tenant's setup progress.
 type Progress struct {
 	Credentials  []org.Credential
 	Webhooks     []webhook.Subscription
 	HasDelivered bool // a receiver has accepted a delivery
-	HasConnected bool // a patient has, or ever had, a connection
+	HasConnected bool // a patient has, or once had, a connection
 	HasExported  bool // an export was requested
 }
 
@@ -39,7 +39,7 @@ func NewSetup(rows SetupRows, connections ConnectionCheck, exports TaskLister, l
 	return Setup{rows: rows, connections: connections, exports: exports, log: log}
 }
 
-// Show returns the progress of setting up a tenant.
+// Show returns a tenant's setup progress.
 func (o Setup) Show(ctx context.Context, tenant org.Tenant) (Progress, error) {
 	var p Progress
 	var err error

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Suspensions suspends and resumes organisations, and removes suspended organisations.
+// Suspensions suspends and resumes organisations. It also removes suspended organisations.
 type Suspensions struct {
 	orgEditor
 
@@ -25,8 +25,8 @@ type Suspensions struct {
 // SuspensionRows stores organisations and the rows that operators create for organisations.
 type SuspensionRows interface {
 	OrganisationSaver
-	// RemoveOrganisation removes the revision that was read, in both modes. It returns fault.Conflict if the stored
-	// revision differs.
+	// RemoveOrganisation removes an organisation in both modes, at the revision that was read. It returns
+	// fault.Conflict if the stored revision differs.
 	RemoveOrganisation(ctx context.Context, o org.Organisation) error
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
@@ -40,13 +40,13 @@ type SuspensionRows interface {
 
 // ConnectionCheck reports whether a tenant has connections.
 type ConnectionCheck interface {
-	// HasConnections reports whether a tenant has, or ever had, a connection.
+	// HasConnections reports whether a tenant has ever had a connection.
 	HasConnections(ctx context.Context, tenant org.Tenant) (bool, error)
 }
 
 // DeletionReader reads the deletions of organisations (deletion.Requests).
 type DeletionReader interface {
-	// Show returns an organisation's deletion. It returns fault.NotFound if the organisation has no deletion.
+	// Show returns the deletion of an organisation. It returns fault.NotFound if the organisation has no deletion.
 	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
@@ -59,8 +59,8 @@ func NewSuspensions(
 	}
 }
 
-// Suspend suspends an organisation in both modes within 30 seconds. Requests with the organisation's keys and public
-// IDs are rejected as if the keys and IDs did not exist. Operations in progress finish, connections are maintained, and
+// Suspend suspends an organisation in both modes within 30 seconds. Requests that use its keys or public IDs are
+// rejected as if those keys and IDs did not exist. Operations in progress finish, connections are maintained, and
 // events are delivered (docs/operate/ctl.md, "Stop and remove"). Suspend returns fault.NotFound or fault.Conflict on
 // failure.
 func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
@@ -79,7 +79,7 @@ func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
 }
 
-// Remove removes a suspended organisation that owns nothing in either mode. It returns fault.NotFound, or a
+// Remove removes a suspended organisation that does not own anything in either mode. It returns fault.NotFound, or a
 // fault.Conflict that lists the remaining kinds of items.
 func (o Suspensions) Remove(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
@@ -144,7 +144,7 @@ func (o Suspensions) left(ctx context.Context, of org.Organisation) ([]string, e
 	return left, nil
 }
 
-// leftIn returns the kinds of items that belong to an organisation in one mode.
+// leftIn returns the kinds of items that belong to an organisation in a single mode.
 func (o Suspensions) leftIn(ctx context.Context, tenant org.Tenant) ([]string, error) {
 	credentials, err := o.rows.Credentials(ctx, tenant)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxSubscriptions is the maximum number of webhooks per tenant. It ensures that an event's deliveries fit in one
+// maxSubscriptions is the maximum number of webhooks per tenant. It ensures that all deliveries of an event fit in one
 // transaction.
 const maxSubscriptions = 25
 
@@ -31,7 +31,7 @@ type Webhooks struct {
 // WebhookReader reads webhooks.
 type WebhookReader interface {
 	OrganisationReader
-	// Subscriptions returns a tenant's webhooks and their health, with a consistent read.
+	// Subscriptions returns a tenant's webhooks and their health with a consistent read.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
@@ -41,14 +41,14 @@ type WebhookRows interface {
 	// CreateSubscription stores a new webhook.
 	CreateSubscription(ctx context.Context, sub webhook.Subscription) error
 	// SaveSubscription, DisableSubscription and EnableSubscription change a webhook. They return fault.Conflict if the
-	// webhook changed in the meantime.
+	// webhook has changed in the meantime.
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
 	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
-	// MoveSubscription is like SaveSubscription, but for a webhook with a new URL. MoveSubscription also resets the
-	// webhook's health.
+	// MoveSubscription is like SaveSubscription but for a webhook with a new URL. MoveSubscription also resets the
+	// health of the webhook.
 	MoveSubscription(ctx context.Context, sub webhook.Subscription) error
-	// RemoveSubscription removes a disabled webhook and the webhook's health. It returns fault.Conflict if the webhook
+	// RemoveSubscription removes a disabled webhook and its health. It returns fault.Conflict if the webhook has
 	// changed since it was read.
 	RemoveSubscription(ctx context.Context, sub webhook.Subscription) error
 }
@@ -58,15 +58,14 @@ func NewWebhooks(rows WebhookRows, editor webhook.Editor, notices Notices, log D
 	return Webhooks{rows: rows, editor: editor, notices: notices, log: log, by: by}
 }
 
-// As returns a copy of o whose audit rows name actor.
+// As returns a copy of o that records actor in audit rows.
 func (o Webhooks) As(actor string) Webhooks {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Create creates a webhook, chooses the webhook's ID, and notifies its organisation by email. Only this call returns
-// the signing secret. Create returns fault.Invalid, fault.Conflict if the tenant has too many webhooks, or
-// fault.NotFound.
+// Create creates a webhook, chooses its ID, and notifies the organisation by email. Only this call returns the signing
+// secret. Create returns fault.Invalid, fault.Conflict if the tenant has too many webhooks, or fault.NotFound.
 func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
 	if err := checkNote(d.Note); err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
@@ -102,9 +101,9 @@ func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscr
 	return listWebhooks(ctx, o.rows, tenant)
 }
 
-// Rotate replaces a webhook's signing secret and notifies the webhook's organisation by email. Only this call returns
-// the new secret. The former secret signs for another 24 hours or, if atOnce is set, stops signing now. Rotate returns
-// fault.NotFound or fault.Conflict on failure.
+// Rotate replaces the signing secret of a webhook and notifies the organisation by email. Only this call returns the
+// new secret. The former secret remains in use for another 24 hours or, if atOnce is set, is retired immediately.
+// Rotate returns fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	atOnce bool,
 ) (webhook.Subscription, secret.Text, error) {
@@ -128,7 +127,7 @@ func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	)
 }
 
-// SetTypes limits a webhook to the required event types and the event types in optional. It returns fault.NotFound or
+// SetTypes limits a webhook to the required event types and the types in optional. It returns fault.NotFound or
 // fault.Conflict on failure.
 func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	optional []webhook.Type,
@@ -144,8 +143,8 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// SetURL changes a webhook's URL in the same way as Change. It returns fault.Invalid, fault.NotFound or fault.Conflict
-// on failure.
+// SetURL changes the URL of a webhook as Change does. It returns fault.Invalid, fault.NotFound or fault.Conflict on
+// failure.
 func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
 	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
 }
@@ -155,8 +154,8 @@ func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webho
 	return findWebhook(ctx, o.rows, tenant, id)
 }
 
-// Disable stops all deliveries to a webhook, and notifies the webhook's organisation by email. Later deliveries are
-// held. Disable returns fault.NotFound, or fault.Conflict if the webhook is already disabled.
+// Disable stops all deliveries to a webhook and notifies the organisation by email. Later deliveries are held. Disable
+// returns fault.NotFound, or fault.Conflict if the webhook is already disabled.
 func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -178,9 +177,9 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	)
 }
 
-// Enable enables a disabled webhook. It returns the webhook's former state and the time since which the webhook has
-// missed events, at most 15 days ago. Failed and held deliveries are sent only by a replay. Enable returns
-// fault.NotFound or fault.Conflict on failure.
+// Enable enables a disabled webhook. It returns the former state of the webhook and the time since which the webhook
+// has missed events. That time is at most 15 days ago. Failed and held deliveries are sent only by a replay. Enable
+// returns fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	id string,
 ) (was webhook.Subscription, missedSince time.Time, err error) {
@@ -191,8 +190,7 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	if !sub.Disabled {
 		return webhook.Subscription{}, time.Time{}, refused("The webhook is not disabled.")
 	}
-	// missedSince is determined before the change, so that a caller can repeat the request if determining missedSince
-	// fails.
+	// missedSince is determined before the change, so that a caller can repeat the request if the lookup fails.
 	if missedSince, err = o.missedSince(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, err
 	}
@@ -202,8 +200,8 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
 }
 
-// Remove removes a disabled webhook. The webhook's held deliveries stay in the delivery log until they expire, and
-// can't be sent. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
+// Remove removes a disabled webhook. Its held deliveries stay in the delivery log until they expire, but they can't be
+// sent. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -219,7 +217,7 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 }
 
 // missedSince returns the creation time of the oldest failed or held delivery, because a replay selects deliveries by
-// creation time. If no such delivery exists yet, missedSince returns the time at which the webhook was disabled.
+// creation time. If there is no such delivery yet, missedSince returns the time at which the webhook was disabled.
 func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
 	since := sub.DisabledAt
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
@@ -255,7 +253,7 @@ func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([
 	return all, nil
 }
 
-// findWebhook returns one of a tenant's webhooks. It returns fault.NotFound if the webhook does not exist.
+// findWebhook returns a webhook of a tenant. It returns fault.NotFound if the webhook does not exist.
 func findWebhook(ctx context.Context, rows WebhookReader, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	all, err := listWebhooks(ctx, rows, tenant)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 // WebhookChange describes a change to a webhook. Fields that are nil leave the webhook unchanged.
 type WebhookChange struct {
 	URL      *string
-	Optional []webhook.Type // event types to receive, in addition to the required types
+	Optional []webhook.Type // event types to receive in addition to the required types
 	Edit     webhook.Edit
 }
 
-// Change applies change to a webhook in one write. If the URL changes, the organisation is notified by email, and due
-// attempts are sent to the new URL. If the origin changes, the webhook keeps only the headers in change, because the
-// former headers were meant for the former receiver. Change returns fault.Invalid, fault.NotFound or fault.Conflict on
-// failure.
+// Change applies change to a webhook in a single write. If the URL changes, the organisation is notified by email, and
+// due attempts are sent to the new URL. If the origin changes, the webhook keeps only the headers in change, because
+// the former headers were meant for the former receiver. Change returns fault.Invalid, fault.NotFound or fault.Conflict
+// on failure.
 func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	change WebhookChange,
 ) (webhook.Subscription, error) {
@@ -64,7 +64,7 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
 }
 
-// Reveal returns those signing secrets of a webhook that are in use, newest first. It returns fault.NotFound if the
+// Reveal returns the signing secrets of a webhook that are in use, newest first. It returns fault.NotFound if the
 // webhook does not exist.
 func (o Webhooks) Reveal(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Revealed, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// normalURLs sets those of the organisation's URLs that change names, in normalised form. It returns fault.Invalid for
-// an unacceptable URL.
+// normalURLs sets the organisation's URLs that change names, in normalised form. It returns fault.Invalid for an
+// unacceptable URL.
 func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange) error {
 	for _, at := range []struct {
 		field string
@@ -41,7 +41,7 @@ func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange)
 	return nil
 }
 
-// normalList returns the distinct entries of the list in normalised form.
+// normalList returns the distinct list entries in normalised form.
 func normalList(list []string, normal func(text string) (string, error)) ([]string, error) {
 	if len(list) == 0 {
 		return nil, nil

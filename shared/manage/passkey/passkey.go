@@ -1,6 +1,6 @@
-// Package passkey implements the registration and authentication ceremonies of passkeys (W3C WebAuthn level 3) for one
-// relying party. It creates the options for the browser and verifies the browser's response. It stores nothing: the
-// caller stores the state that finishes a ceremony, and ensures that this state is used only once.
+// Package passkey implements the registration and authentication ceremonies of passkeys (W3C WebAuthn level 3) for a
+// single relying party. It creates the options for the browser and verifies the browser's response. The package is
+// stateless. The caller stores the state that finishes a ceremony and ensures that this state is used only once.
 package passkey
 
 import (
@@ -19,13 +19,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Party is a relying party, which is the dashboard's host. The host's passkeys work for no other host.
+// Party is a relying party. The relying party is the host of the dashboard. Passkeys for this host do not work for any
+// other host.
 type Party struct {
 	rules *webauthn.WebAuthn // nil if the host does not support passkeys
 }
 
-// New returns the relying party for the dashboard's URL. An IP address can't have passkeys (section 5.1.2), so a Party
-// for an IP address supports no passkeys.
+// New returns the relying party for the dashboard URL. An IP address can't have passkeys (section 5.1.2), so a Party
+// for an IP address does not support passkeys.
 func New(dashboard, name string) (Party, error) {
 	at, err := url.Parse(dashboard)
 	if err != nil || at.Hostname() == "" {
@@ -49,7 +50,7 @@ func New(dashboard, name string) (Party, error) {
 	return Party{rules: rules}, nil
 }
 
-// Register begins registering a passkey for an account. The browser excludes the account's existing passkeys.
+// Register begins the registration of a passkey for an account. The browser excludes the account's existing passkeys.
 func (p Party) Register(a account.Account) (account.Begun, error) {
 	if p.rules == nil {
 		return account.Begun{}, unavailable()
@@ -125,9 +126,9 @@ func (Party) Claim(answer []byte) (account.Claim, error) {
 	return account.Claim{Challenge: client.Challenge, AccountID: string(said.Response.UserHandle)}, nil
 }
 
-// Prove verifies a response to Ask against the account that the response names, and returns the passkey, updated for
-// its next use. It returns fault.Invalid if the response can't be verified, or if the passkey's counter decreased,
-// which indicates a copy of the passkey (section 6.1.1).
+// Prove verifies a response to Ask against the account that the response names. It returns the passkey, updated for its
+// next use. Prove returns fault.Invalid if the response can't be verified. It also returns fault.Invalid if the
+// passkey's counter decreased, which indicates a copy of the passkey (section 6.1.1).
 func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Day holds one tenant's counts for a day.
+// Day holds the counts of a tenant for a single day.
 type Day struct {
 	Counts
 
-	// Brands counts authorisations by brand ID. TEFCA connections have no brand.
+	// Brands counts authorisations by brand ID. TEFCA connections do not have a brand.
 	Brands map[string]int64
 }
 
 const (
-	// maxBrands is the maximum number of brands stored for a day, which bounds its row to 3 KB.
+	// maxBrands is the maximum number of brands stored for a day. It limits the row for a day to 3 KB.
 	maxBrands = 60
-	// maxMostUsed is the maximum length of a list of most used brands.
+	// maxMostUsed is the maximum length of a list of most-used brands.
 	maxMostUsed = 10
-	// minLive is the minimum number of connections in live mode for a brand to be listed. Anyone can read the list with an
-	// organisation's public ID, and it must not show where single patients are treated.
+	// minLive is the minimum number of live-mode connections for a brand to be listed. Anyone with an organisation's
+	// public ID can read the list, so it must not show where individual patients are treated.
 	minLive = 5
-	// usedDays is the number of days for which connections count.
+	// usedDays is the number of days for which a connection counts.
 	usedDays = 90
 )
 
@@ -42,7 +42,7 @@ func (c *Day) addBrand(id string) {
 	c.Brands[id]++
 }
 
-// rank stores the brands with which a tenant's patients connected most often (docs/operate/catalogue.md).
+// rank stores the brands to which a tenant's patients connected most often (docs/operate/catalogue.md).
 func (m Meter) rank(ctx context.Context, tenant org.Tenant, now time.Time) error {
 	counts, err := m.Days.ConnectionsByBrand(ctx, tenant, now.AddDate(0, 0, -usedDays).Format(day))
 	if err != nil {
@@ -55,7 +55,7 @@ func (m Meter) rank(ctx context.Context, tenant org.Tenant, now time.Time) error
 	return nil
 }
 
-// top returns the brands with the highest counts, highest first.
+// top returns the brands with the highest counts, in descending order.
 func top(counts map[string]int64, limit int) []string {
 	ranked := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(-cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))

@@ -1,5 +1,5 @@
-// Package usage measures how organisations use the service. It converts events into counts, selects the days to count,
-// and adds up the monthly totals (docs/adr/0036-the-dashboard.md). It does not depend on AWS.
+// Package usage measures how organisations use the service. It converts events to counts, selects the days to count,
+// and computes monthly totals (docs/adr/0036-the-dashboard.md). It does not depend on AWS.
 package usage
 
 import (
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Counts holds a tenant's counts for one day or one month.
+// Counts holds the counts of a tenant for a single day or month.
 type Counts struct {
 	Connections      int64 `json:"connections"` // number of authorisations, including reconnects
 	Rejections       int64 `json:"rejections"`  // number of patients who declined
@@ -26,7 +26,7 @@ type Counts struct {
 	ExportsSucceeded int64 `json:"exports_succeeded"`
 	ExportsFailed    int64 `json:"exports_failed"`
 	Inquiries        int64 `json:"inquiries"`
-	Deliveries       int64 `json:"deliveries"` // one for each event and webhook, regardless of retries
+	Deliveries       int64 `json:"deliveries"` // one per event and webhook, regardless of retries
 }
 
 // Month is a tenant's usage so far in a calendar month (UTC).
@@ -40,30 +40,31 @@ const (
 	day = "2006-01-02"
 	// months is the time layout of a month, such as 2026-03.
 	months = "2006-01"
-	// settled is the delay between the end of a day and the counting of that day, because the event index is updated
-	// later than the rows.
+	// settled is the delay between the end of a day and the counting of that day. The delay is needed because the event
+	// index is updated later than the rows.
 	settled = time.Hour
-	// catchUp is the number of past days that can still be counted. Events are stored for 15 days, so some events of an
-	// earlier day may have expired.
+	// catchUp is the number of past days that can still be counted. Events are stored for 15 days, so some events from
+	// earlier days may have expired.
 	catchUp = 14
-	// page is the number of list items that are read at once, at most 100.
+	// page is the number of list items that are read at once. It is at most 100.
 	page = 100
 )
 
 // Days stores the counts of completed days (store.UsageDays).
 type Days interface {
-	// SaveUsage stores a tenant's counts for a day, which is formatted as 2026-03-04. It returns fault.Conflict if the
-	// day already has counts.
+	// SaveUsage stores the counts of a tenant for a day, formatted as 2026-03-04. It returns fault.Conflict if the day
+	// already has counts.
 	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Day, ends time.Time) error
-	// Usage returns a tenant's counts from one day to another, inclusive, for at most 62 days.
+	// Usage returns the counts of a tenant for a range of at most 62 days. The range includes both the first and the
+	// last day.
 	Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]Counts, error)
-	// ConnectionsByBrand returns a tenant's authorisations by brand ID, from a day on.
+	// ConnectionsByBrand returns a tenant's authorisations by brand ID, starting with the given day.
 	ConnectionsByBrand(ctx context.Context, tenant org.Tenant, from string) (map[string]int64, error)
-	// SaveMostUsed replaces a tenant's list of most used brands.
+	// SaveMostUsed replaces a tenant's list of most-used brands.
 	SaveMostUsed(ctx context.Context, tenant org.Tenant, brandIDs []string, at time.Time) error
 }
 
-// Events returns those of a tenant's events that come after a cursor and before a time, oldest first (store.EventLog).
+// Events returns the events of a tenant that come after a cursor and before a time, oldest first (store.EventLog).
 type Events interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 }
@@ -115,8 +116,8 @@ func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Mont
 	return sum, nil
 }
 
-// Run counts the completed days of all tenants that have not been counted yet. It stops before ctx's deadline, and the
-// next run counts the remaining days. If counting fails for one tenant, Run continues with the others.
+// Run counts the completed days that have not been counted yet, for all tenants. It stops before the deadline of ctx,
+// and the next run counts the remaining days. If counting fails for one tenant, Run continues with the others.
 func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	all, err := tenants.Tenants(ctx)
 	if err != nil {
@@ -137,13 +138,13 @@ func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	return errors.Join(failures[:min(len(failures), 10)]...)
 }
 
-// isLate reports whether too little time remains to count another tenant's usage.
+// isLate reports whether there is too little time left to count the usage of another tenant.
 func (m Meter) isLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(m.Now()) < time.Minute
 }
 
-// finish counts one tenant's outstanding days, and returns the number of counted days.
+// finish counts the outstanding days of a tenant and returns the number of days counted.
 func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 	now := m.Now().UTC()
 	first := earliest(now)
@@ -160,7 +161,7 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 		if err != nil {
 			return counted, err
 		}
-		// A day is written only once, because a later count would miss the events of connections that were erased in
+		// Each day is written only once, because a later count would miss the events of connections that were erased in
 		// the meantime.
 		if err = m.Days.SaveUsage(ctx, tenant, date.Format(day), c, date.AddDate(0, 0, 1)); err != nil &&
 			!errors.Is(err, fault.Conflict) {
@@ -179,7 +180,7 @@ func earliest(now time.Time) time.Time {
 	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -catchUp)
 }
 
-// count counts a tenant's usage on one day.
+// count counts a tenant's usage for a single day.
 func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Day, error) {
 	end := date.AddDate(0, 0, 1)
 	var c Day

@@ -23,11 +23,11 @@ import (
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 	other  = org.Tenant{Mode: org.Live, OrgID: "0b000000-0000-4000-8000-00000000000b"}
-	// now is a time early in a month, on a Tuesday.
+	// now is a time on a Tuesday early in a month.
 	now = time.Date(2026, 3, 3, 15, 4, 5, 0, time.UTC)
 )
 
-// fixture holds an event log and the counts of its events. Tests can set the fixture's time.
+// fixture holds an event log and the counts of its events. Tests can set the fixture's clock.
 type fixture struct {
 	meter usage.Meter
 	days  store.UsageDays
@@ -53,7 +53,7 @@ func (*fixture) Tenants(context.Context) ([]org.Tenant, error) {
 	return []org.Tenant{other, tenant}, nil
 }
 
-// tell stores an event and a delivery, both with the given time.
+// tell stores an event and a delivery, both dated at the given time.
 func (f *fixture) tell(t *testing.T, of org.Tenant, at time.Time, kind webhook.Type, data any) {
 	t.Helper()
 	f.made++
@@ -93,7 +93,7 @@ func connected(status string) webhook.ConnectionSuccess {
 	return webhook.ConnectionSuccess{ConnectionStatus: status}
 }
 
-// tellAll stores one event of every counted kind on the given day.
+// tellAll stores one event of each kind that is counted, on the given day.
 func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	t.Helper()
 	f.tell(t, tenant, at, webhook.ConnectionSucceeded, connected("authorized"))
@@ -111,7 +111,7 @@ func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	f.tell(t, other, at, webhook.ConnectionSucceeded, connected("authorized"))
 }
 
-// ofOne returns the counts that one call of tellAll produces.
+// ofOne returns the counts that a single call to tellAll produces.
 func ofOne() usage.Counts {
 	return usage.Counts{
 		Connections: 1, Rejections: 1, Revocations: 1, ExportsSucceeded: 1, ExportsFailed: 1, Inquiries: 2,
@@ -159,7 +159,7 @@ func TestMonthSumsDaysIncludingToday(t *testing.T) {
 	}
 }
 
-// TestRunCountsDayThatSpansSeveralPages covers a day whose events and deliveries exceed one page.
+// TestRunCountsDayThatSpansSeveralPages covers a day whose events and deliveries do not fit on one page.
 func TestRunCountsDayThatSpansSeveralPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -173,8 +173,8 @@ func TestRunCountsDayThatSpansSeveralPages(t *testing.T) {
 	}
 }
 
-// TestRunCountsEachDayOnceAndCatchesUp checks that a day is counted once the day's last events are in the index. It
-// also checks that missed days are counted later, for as long as their events are stored.
+// TestRunCountsEachDayOnceAndCatchesUp checks that a day is counted once its last events are in the index. It also
+// checks that missed days are counted later, as long as their events are stored.
 func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -207,7 +207,7 @@ func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 
 var errTrouble = errors.New("trouble on our side")
 
-// flawed is a store whose calls fail for one tenant.
+// flawed is a store whose calls fail for a single tenant.
 type flawed struct{ usage.Days }
 
 func (f flawed) SaveUsage(ctx context.Context, of org.Tenant, day string, c usage.Day, ends time.Time) error {

@@ -23,19 +23,19 @@ type Checker struct {
 	Now    func() time.Time
 }
 
-// Verified holds the result of entering a correct code.
+// Verified holds the result of entering the correct code.
 type Verified struct {
 	Token     secret.Text // token of 43 characters
 	ExpiresAt time.Time
 }
 
-// Check verifies the digits that a patient has typed. It returns fault.Invalid if the digits are wrong and another try
-// remains. It returns fault.NotFound if a new code is needed. In that case the code was used, has expired, was tried
-// too often, belongs to another tenant or was never sent.
+// Check verifies the digits that a patient has typed. It returns fault.Invalid if the digits are wrong and another
+// attempt remains. It returns fault.NotFound if a new code is needed. A new code is needed if the code was used, has
+// expired, was tried too often, belongs to another tenant or was never sent.
 func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed string) (Verified, error) {
 	digits := strings.Join(strings.Fields(typed), "")
 	if len(digits) != 6 || strings.ContainsFunc(digits, func(r rune) bool { return !isDigit(r) }) {
-		// Such input does not count as a try, because it can't be a correct code.
+		// Such input does not count as an attempt, because it can't be a correct code.
 		return Verified{}, fault.BadRequest("code must have six digits.").About("code")
 	}
 	id, ok := ids.ParseUUID(asked)

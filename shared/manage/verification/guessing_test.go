@@ -17,7 +17,7 @@ import (
 )
 
 // TestSendLimitsMailboxToFiveCodesPerHour covers a caller that requests many codes in order to guess one. The caller
-// gets only a few codes, even with other spellings of the address, from other networks, and concurrently.
+// gets only a few codes, even with concurrent requests, different spellings of the address, or several networks.
 func TestSendLimitsMailboxToFiveCodesPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 }
 
 // TestSubsequentDailyCodesAllowSingleAttempt checks that a patient can get ten codes a day from one network. After ten
-// codes from any network, each further code allows a single try until the first code is one day old.
+// codes from any network, each further code allows a single attempt until the first code is one day old.
 func TestSubsequentDailyCodesAllowSingleAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestSubsequentDailyCodesAllowSingleAttempt(t *testing.T) {
 	})
 }
 
-// tries guesses a code until no tries remain, and returns the number of guesses.
+// tries guesses a code until no attempts remain and returns the number of guesses.
 func (o *office) tries(sent verification.Sent, code string) int {
 	o.t.Helper()
 	for n := 1; ; n++ {
@@ -106,8 +106,8 @@ func (o *office) tries(sent verification.Sent, code string) int {
 	}
 }
 
-// TestAttackerCannotLockOutPatient checks that a patient is not locked out by a stranger who guesses from one network
-// for a day, up to the limits. The patient requests a code every three hours and enters it correctly.
+// TestAttackerCannotLockOutPatient checks that a stranger who guesses from one network for a day, up to the limits,
+// does not lock out a patient. The patient requests a code every three hours and enters it correctly.
 func TestAttackerCannotLockOutPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestAttackerCannotLockOutPatient(t *testing.T) {
 			if time.Now().Before(next) {
 				continue
 			}
-			<-time.After(30 * time.Second) // the stranger may just have requested a code
+			<-time.After(30 * time.Second) // the stranger may have just requested a code
 			o.network, next = "203.0.113.1", next.Add(3*time.Hour)
 			sent, code := o.send(address)
 			_, err := o.check(alder, sent.ID, code)
@@ -132,7 +132,8 @@ func TestAttackerCannotLockOutPatient(t *testing.T) {
 	})
 }
 
-// TestDailyCodeGuessesAreLimited simulates a stranger who guesses codes for a day, using a new network for every code.
+// TestDailyCodeGuessesAreLimited simulates a stranger who guesses codes for a day and uses a new network for every
+// code.
 func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -149,8 +150,8 @@ func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	})
 }
 
-// TestSendHistoryIsStoredForOneDay checks that daily counts are stored for one day, so that waiting does not reset the
-// counts.
+// TestSendHistoryIsStoredForOneDay checks that daily counts are stored for one day. Waiting for less than a day
+// therefore does not reset the counts.
 func TestSendHistoryIsStoredForOneDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -167,7 +168,7 @@ func TestSendHistoryIsStoredForOneDay(t *testing.T) {
 	})
 }
 
-// guess requests a code, uses up the code's tries, and returns the number of guesses.
+// guess requests a code, uses up its attempts, and returns the number of guesses.
 func (o *office) guess() int {
 	o.t.Helper()
 	sent, err := o.ask(alder, address)

@@ -19,13 +19,13 @@ import (
 // The limits are from docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	patientCodesPerSender  = 200
-	patientCodesPerMailbox = 10 // limit for one sender
+	patientCodesPerMailbox = 10 // limit for a single sender
 	noticeCodesPerSender   = 20
-	noticeCodesPerMailbox  = 3 // limit for one sender
+	noticeCodesPerMailbox  = 3 // limit for a single sender
 )
 
-// noSendings is a store in which each code is the first code sent to its mailbox, so that only the limits across all
-// tenants apply.
+// noSendings is a store in which each code is the first code sent to its mailbox. Only the limits across all tenants
+// therefore apply.
 type noSendings struct{}
 
 func (noSendings) Sendings(context.Context, org.Tenant, string) (verification.Sendings, error) {
@@ -50,7 +50,7 @@ func (o *office) attempt(r verification.Request) bool {
 	return err == nil
 }
 
-// hostile sends 10,000 requests on behalf of one account. Half of the requests are for one mailbox.
+// hostile sends 10,000 requests on behalf of a single account. Half of the requests are for the same mailbox.
 func (o *office) hostile(occasion verification.Occasion, account string) (sent int) {
 	o.t.Helper()
 	for n := range 10_000 {
@@ -118,7 +118,7 @@ func TestNoticeAddressCodesAreSentDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// TestRejectedCodeDoesNotCountTowardsMailboxLimit checks that a code that an organisation's own limits refuse does not
+// TestRejectedCodeDoesNotCountTowardsMailboxLimit checks that a code refused by an organisation's own limits does not
 // count towards the limits across all organisations.
 func TestRejectedCodeDoesNotCountTowardsMailboxLimit(t *testing.T) {
 	t.Parallel()

@@ -39,43 +39,43 @@ type Limits interface {
 // Sender sends codes by email. Every field is required except Mailer.
 type Sender struct {
 	Store   SendStore
-	Mailer  Mailer // nil if this stack sends no email
+	Mailer  Mailer // nil if this stack does not send email
 	Keys    secret.Keyring
 	Random  io.Reader
 	NewID   ids.Source
 	Now     func() time.Time
-	PerHour int // codes per hour to one mailbox, for one tenant; also determines the daily limit
+	PerHour int // codes per hour to a mailbox, for one tenant; also determines the daily limit
 	Limits  Limits
 }
 
-// Request holds a request to send a code.
+// Request describes a request to send a code.
 type Request struct {
 	Tenant org.Tenant
 	// Organisation is the name shown in the patient's email. It is empty for an organisation that is not approved for
-	// live mode. Such an organisation's emails name the service, and lower limits apply to them.
+	// live mode. Emails for such an organisation name the service, and lower limits apply to them.
 	Organisation string
 	From         maillimit.From // party for which the code is sent
 	Email        string
-	Language     string // BCP 47 tag; English if no texts exist in the language
-	Network      string // network from which the request was sent
+	Language     string // BCP 47 tag; English if there are no texts in the language
+	Network      string // network that sent the request
 	Occasion     Occasion
-	// Device identifies a known browser of the mailbox's owner. Codes for this browser are counted separately, so
-	// strangers can't exhaust the owner's limit. Device is empty for an unknown browser.
+	// Device identifies a known browser that belongs to the owner of the mailbox. Codes for this browser are counted
+	// separately, so strangers can't exhaust the owner's limit. Device is empty for an unknown browser.
 	Device string
 }
 
 // Occasion is the purpose for which a code is sent.
 type Occasion string
 
-// Occasions for sending a code.
+// These are the occasions for sending a code.
 const (
-	Form          Occasion = "" // form on one of the service's pages that a patient filled in
+	Form          Occasion = "" // form that a patient filled in on one of the service's pages
 	SignIn        Occasion = "sign_in"
 	NewAddress    Occasion = "new_address"
 	NoticeAddress Occasion = "notice_address" // verification of an organisation's notice address
 )
 
-// Sent describes one code that was sent.
+// Sent describes a code that was sent.
 type Sent struct {
 	ID          string
 	ExpiresAt   time.Time
@@ -83,8 +83,8 @@ type Sent struct {
 }
 
 // Send sends a code by email. Its response does not depend on who owns the address. Send returns fault.Limited if too
-// many codes were sent, and fault.Unavailable if the email can't be sent. A code whose email can't be sent still counts
-// as sent, because it may have arrived.
+// many codes were sent and fault.Unavailable if the email can't be sent. A code whose email can't be sent still counts
+// as sent, because the email may have arrived.
 func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	to, err := ParseAddress(r.Email)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 		return Sent{}, err
 	}
 	l := write(r, digits)
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to report a failed sending
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to report a failed send
 	defer cancel()
 	if err := s.Mailer.Send(ctx, []string{to.String()}, l.Subject, l.Text(), l.HTML()); err != nil {
 		return Sent{}, unsent(err)
@@ -124,8 +124,7 @@ func (s Sender) digits() (string, error) {
 	return fmt.Sprintf("%06d", n), nil
 }
 
-// store stores the code, unless too many codes were sent to the code's mailbox. Codes that are sent concurrently also
-// count.
+// store stores the code, unless too many codes were sent to the mailbox. Codes that are sent concurrently also count.
 func (s Sender) store(ctx context.Context, code Code, r Request, to Address) error {
 	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(r.Tenant, to, r.Device)).Sum), s.Now()
 	isCounted := false
@@ -158,7 +157,7 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 }
 
 // count counts a code against the limits across all tenants. Sign-in codes are exempt, because all sign-in codes share
-// one tenant, whose own limits cover them.
+// a single tenant whose own limits cover them.
 func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	m := maillimit.Mail{Purpose: maillimit.PatientCode, From: r.From, To: to.String()}
 	switch {
@@ -177,9 +176,9 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	return nil
 }
 
-// perDay returns a daily limit with two uses: the number of codes to one mailbox that allow every try, and the number
-// of codes that one network may request. It limits guesses without letting strangers lock out the owner. Strangers use
-// up tries, but the owner needs only one try (docs/develop/threat-model.md, "Guessing codes").
+// perDay returns a daily limit with two uses. It is the number of codes to a mailbox that allow every attempt, and the
+// number of codes that a network may request. The limit restricts guesses without letting strangers lock out the owner.
+// Strangers use up attempts, but the owner needs only one attempt (docs/develop/threat-model.md, "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
 // wait returns the time until another code may be sent to a mailbox, given the codes already sent. It reserves one code
@@ -194,7 +193,7 @@ func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	)
 }
 
-// until returns the time until fewer than n of the sendings are within the window.
+// until returns the time until the window contains fewer than n of the sent codes.
 func until(sent []Sending, n int, window time.Duration, now time.Time) time.Duration {
 	if len(sent) < n {
 		return 0

@@ -1,6 +1,7 @@
-// Package verification proves that a patient owns an email address. The package sends six digits to the address.
-// Entering the digits returns a token that proves ownership for one hour, to one organisation in one mode. The package
-// stores only keyed hashes of addresses and codes. It does not depend on HTTP or AWS.
+// Package verification proves that a patient owns an email address. The package sends a six-digit code to the address.
+// After the patient enters the code, the package returns a token that proves ownership to one organisation in one mode.
+// The token is valid for one hour. The package stores only keyed hashes of addresses and codes. It does not depend on
+// HTTP or AWS.
 package verification
 
 import (
@@ -21,21 +22,22 @@ const (
 	codeLife  = 5 * time.Minute
 	tokenLife = time.Hour
 	tries     = 5
-	// resendAfter is the minimum time between two codes, because the first code may still be in transit.
+	// resendAfter is the minimum time between two codes. The wait is needed because the first code may still be in
+	// transit.
 	resendAfter = 30 * time.Second
 )
 
-// Code is a code that was sent and has not been used.
+// Code is a code that has been sent but not used.
 type Code struct {
-	ID        string // UUID that the page which requested the code knows
+	ID        string // UUID known to the page that requested the code
 	Tenant    org.Tenant
 	Mark      secret.Mark // keyed hash of the digits
 	Address   secret.Mark // keyed hash of the recipient's address
-	Tries     int         // number of tries that were made or are not allowed
+	Tries     int         // number of attempts that were made or are not allowed
 	ExpiresAt time.Time
 }
 
-// Sendings holds the codes that were sent to one mailbox within the last day, oldest first.
+// Sendings holds the codes sent to a mailbox within the last day, oldest first.
 type Sendings struct {
 	Tenant  org.Tenant
 	Mailbox string // keyed hash of the mailbox
@@ -43,7 +45,7 @@ type Sendings struct {
 	Rev     int64 // revision for compare-and-swap writes; 0 before the first code
 }
 
-// Sending records one code that was sent to a mailbox.
+// Sending records a single code sent to a mailbox.
 type Sending struct {
 	At      time.Time
 	Network string // keyed hash of the network that requested the code
@@ -57,19 +59,19 @@ type Token struct {
 	ExpiresAt time.Time
 }
 
-// SendStore stores the codes that are to be sent (store.Flow).
+// SendStore stores the codes to be sent (store.Flow).
 type SendStore interface {
 	// Sendings reads the codes that were sent to a mailbox. It returns empty Sendings if no codes were sent.
 	Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (Sendings, error)
-	// CreateCode stores a code together with its sending. It returns fault.Conflict if the sendings changed since they
-	// were read.
+	// CreateCode stores a code together with its Sending. It returns fault.Conflict if the Sendings have changed since
+	// they were read.
 	CreateCode(ctx context.Context, c Code, s Sendings) error
 }
 
-// CheckStore counts the tries of codes, and exchanges codes for tokens (store.Flow).
+// CheckStore counts attempts to enter codes and exchanges codes for tokens (store.Flow).
 type CheckStore interface {
-	// TryCode counts one try of a code and returns the code with the try included. It returns fault.Conflict if the
-	// code does not exist, has expired, or has no tries left.
+	// TryCode counts an attempt to enter a code and returns the code, including the attempt. It returns fault.Conflict
+	// if the code does not exist, has expired, or has no attempts left.
 	TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time, most int) (Code, error)
 	// ExchangeCode replaces a code with a token. It returns fault.Conflict if the code was already exchanged.
 	ExchangeCode(ctx context.Context, c Code, t Token) error
@@ -77,7 +79,7 @@ type CheckStore interface {
 
 // TokenStore reads tokens (store.Flow).
 type TokenStore interface {
-	// EmailToken reads one of the tenant's tokens. It returns fault.NotFound if the token does not exist.
+	// EmailToken reads a token of the tenant. It returns fault.NotFound if the token does not exist.
 	EmailToken(ctx context.Context, tenant org.Tenant, hash string) (Token, error)
 }
 
@@ -89,7 +91,7 @@ type Proofs struct {
 }
 
 // Check returns fault.Invalid if the token does not prove to this tenant that the patient owns the email address. The
-// token may be unknown or expired, or may belong to another tenant or address.
+// token may be unknown or expired, or it may belong to another tenant or address.
 func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text, a Address) error {
 	found, err := p.Store.EmailToken(ctx, tenant, hash(token.Reveal()))
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -103,8 +105,8 @@ func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text,
 	return nil
 }
 
-// The hashed text contains its purpose and its tenant, so that equal values have different hashes if their tenants or
-// purposes differ.
+// The hashed text contains its purpose and tenant, so equal values with different tenants or purposes have different
+// hashes.
 func addressText(t org.Tenant, a Address) []byte { return text("address", t, a.same()) }
 
 func networkText(s Sendings, network string) []byte {

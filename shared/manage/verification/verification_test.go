@@ -33,7 +33,7 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// sentMail is an email that was sent to one patient.
+// sentMail is an email sent to a single patient.
 type sentMail struct {
 	to                  []string
 	subject, text, html string
@@ -43,7 +43,7 @@ var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
 
 func (m sentMail) code() string { return sixDigits.FindString(m.text) }
 
-// post records emails that are sent, or fails.
+// post records sent emails. It can also simulate a failure.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -57,7 +57,7 @@ func (p *post) Send(_ context.Context, to []string, subject, text, html string) 
 	return p.err
 }
 
-// office combines the package's parts with the tables that template.yaml declares.
+// office combines the parts of the package with the tables that template.yaml declares.
 type office struct {
 	t       *testing.T
 	tables  tables.Tables
@@ -92,7 +92,7 @@ func (o *office) ask(of org.Tenant, email string) (verification.Sent, error) {
 	})
 }
 
-// send sends a code, and returns the code and the values that the page receives.
+// send sends a code and returns the code and the values that the page receives.
 func (o *office) send(email string) (sent verification.Sent, code string) {
 	o.t.Helper()
 	sent, err := o.ask(alder, email)
@@ -193,7 +193,7 @@ func TestFiveWrongCodesRequireNewCode(t *testing.T) {
 		sent, code := o.send(address)
 		for _, typed := range []string{"", "12345", "1234567", "12345a", "１２３４５６", "-12345"} {
 			_, err := o.check(alder, sent.ID, typed)
-			wantKind(t, "what is no code", err, fault.Invalid) // malformed input does not count as a try
+			wantKind(t, "what is no code", err, fault.Invalid) // malformed input does not count as an attempt
 		}
 		for n := 1; n <= 4; n++ {
 			_, err := o.check(alder, sent.ID, other(code, n))
@@ -232,7 +232,7 @@ func TestConcurrentGuessesAreCounted(t *testing.T) {
 	}
 }
 
-// succeeding makes n concurrent calls and returns the number of calls that succeed.
+// succeeding makes n concurrent calls and returns the number of successful calls.
 func succeeding(n int, call func() error) int {
 	var won atomic.Int32
 	var group sync.WaitGroup
@@ -279,8 +279,8 @@ func TestSendReportsEmailFailure(t *testing.T) {
 	})
 }
 
-// TestStoredRowsContainNoPersonalData checks that the table contains no email addresses, codes or tokens. It also
-// contains nothing that could be compared with guesses without the key.
+// TestStoredRowsContainNoPersonalData checks that the table does not contain email addresses, codes or tokens. Without
+// the key, nothing in the table can be compared with guesses.
 func TestStoredRowsContainNoPersonalData(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

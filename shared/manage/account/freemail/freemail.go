@@ -1,6 +1,6 @@
 // Package freemail recognises mail domains at which anyone can get an address. An address at such a domain does not
-// vouch for an organisation. The package's own list is always included. Published lists of free and disposable mail
-// domains are added if npm could fetch them (make freemail; infra/freemail names the lists).
+// vouch for an organisation. The package always includes its own list. If npm could fetch published lists of free and
+// disposable mail domains, the package also includes those lists (make freemail; infra/freemail names the lists).
 package freemail
 
 import (
@@ -13,14 +13,15 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// lists holds files with one domain on each line after the first. Domains are in lower case, and internationalised
-// domains are A-labels (RFC 5890).
+// lists holds files that contain one domain on each line after the first. Domains are in lower case, and
+// internationalised domains are A-labels (RFC 5890).
 //
 //go:embed lists
 var lists embed.FS
 
-// Is reports whether anyone can get an address at a domain. This is the case if a list contains the domain or one of
-// its parents. Case and a trailing dot do not matter. The domain must be in ASCII, as returned by package verification.
+// Is reports whether anyone can get an address at a domain. It returns true if a list contains the domain or one of its
+// parent domains. Case and a trailing dot do not matter. The domain must be in ASCII, as returned by package
+// verification.
 func Is(domain string) bool { return is(domain, isListed) }
 
 func is(domain string, isListed func(domain string) bool) bool {
@@ -67,8 +68,8 @@ func families() []string {
 	}
 }
 
-// isCountry reports whether a domain may be a country's top-level domain or the country's domain for companies, such as
-// fr, com.br or co.uk.
+// isCountry reports whether a domain may be a country's top-level domain, such as fr, or its domain for companies, such
+// as com.br or co.uk.
 func isCountry(domain string) bool {
 	labels := strings.Split(domain, ".")
 	return len(labels) <= 2 && !slices.ContainsFunc(labels, func(label string) bool { return len(label) > 3 })

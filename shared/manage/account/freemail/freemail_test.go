@@ -31,8 +31,8 @@ func TestIsReturnsTrueForFreeMailDomains(t *testing.T) {
 	}
 }
 
-// TestPublishedListsContainValidDomains checks the published lists, if they were fetched. The listed domains must be
-// refused, and no organisation's own domain may be refused.
+// TestPublishedListsContainValidDomains checks the published lists if they were fetched. Listed domains must be
+// refused, and domains that belong to an organisation must not be refused.
 func TestPublishedListsContainValidDomains(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("lists/published.txt")

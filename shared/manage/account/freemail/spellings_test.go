@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/manage/verification"
 )
 
-// spellings contains domains at which anyone can get an address, each in various spellings.
+// spellings contains domains at which anyone can get an address, each spelled in several ways.
 const spellings = `
 gmail.com GMAIL.COM Gmail.Com gmail.com. googlemail.com GoogleMail.com mail.gmail.com
 outlook.com outlook.fr outlook.com.br outlook.co.th OUTLOOK.DE hotmail.com hotmail.co.uk hotmail.it
@@ -52,7 +52,7 @@ func TestIsByOwnListReturnsTrueForFreeMailSpellings(t *testing.T) {
 }
 
 // TestParseAddressRejectsNonASCIISpellings checks that a non-ASCII email address is refused before its domain is looked
-// up, because a mail server would map the domain to an ASCII domain.
+// up. A mail server would map the domain to an ASCII domain.
 func TestParseAddressRejectsNonASCIISpellings(t *testing.T) {
 	t.Parallel()
 	for _, domain := range []string{

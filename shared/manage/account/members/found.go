@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Found creates an organisation with an account as the organisation's first owner. The first organisation founded from
-// a mail domain claims the domain. After that, another account at the domain needs an invitation, unless the account
-// already owns an organisation there.
+// Found creates an organisation whose first owner is the given account. The first organisation founded from a mail
+// domain claims the domain. After that, another account at the domain needs an invitation, unless the account already
+// owns an organisation there.
 func (d Service) Found(ctx context.Context, accountID, name string) (org.Organisation, error) {
 	name, err := org.ParseName(name)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	mailTime       = 6 * time.Second
 )
 
-// Invite invites the owner of an email address to become a member. The invitation's secret appears only in the email.
+// Invite invites the owner of an email address to become a member. The invitation secret appears only in the email.
 func (d Service) Invite(ctx context.Context, by By, orgID, email string,
 	role account.Role,
 ) (account.Invitation, error) {
@@ -67,7 +67,7 @@ func (d Service) Invite(ctx context.Context, by By, orgID, email string,
 	return made, d.record(ctx, by, orgID, "member.invited", made.ID)
 }
 
-// count counts an invitation's email towards the limits. A withdrawn invitation still counts. An operator's invitations
+// count counts an invitation email towards the limits. A withdrawn invitation still counts. Invitations by an operator
 // are not limited.
 func (d Service) count(ctx context.Context, by By, host org.Organisation, to string) error {
 	if by.AccountID == "" {
@@ -116,7 +116,7 @@ func (d Service) invitable(ctx context.Context, orgID, email string) error {
 	return nil
 }
 
-// Invitations returns those of an organisation's invitations that can still be accepted.
+// Invitations returns an organisation's invitations that can still be accepted.
 func (d Service) Invitations(ctx context.Context, orgID string) ([]account.Invitation, error) {
 	all, err := d.Rows.Invitations(ctx, orgID)
 	if err != nil {
@@ -131,7 +131,7 @@ func (d Service) Invitations(ctx context.Context, orgID string) ([]account.Invit
 	return open, nil
 }
 
-// Withdraw withdraws an organisation's invitation.
+// Withdraw withdraws an invitation to an organisation.
 func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	found, err := d.Rows.Invitation(ctx, orgID, id)
 	if errors.Is(err, fault.NotFound) {
@@ -149,7 +149,7 @@ func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	return d.record(ctx, by, orgID, "invitation.withdrawn", id)
 }
 
-// Accept makes an account a member, using the token from the invitation's email. The account must have the invited
+// Accept makes an account a member, using the token from the invitation email. The account must have the invited
 // address, and the inviter must still be permitted to invite members.
 func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	unknown := fault.Missing("This invitation is no longer valid. Ask for another one.")
@@ -267,15 +267,15 @@ func invitation(dashboard, host string, i account.Invitation, token string) mail
 	}
 }
 
-// tokenOf returns the token that identifies an invitation in the invitation's email. The token encodes the
-// organisation's ID, the invitation's ID and the secret.
+// tokenOf returns the token that identifies an invitation in its email. The token encodes the organisation ID, the
+// invitation ID and the secret.
 func tokenOf(i account.Invitation, value secret.Text) string {
 	orgID, _ := uuid.Parse(i.OrgID)
 	id, _ := uuid.Parse(i.ID)
 	return base64.RawURLEncoding.EncodeToString(append(orgID[:], id[:]...)) + value.Reveal()
 }
 
-// places is the number of characters of a token that encode the two IDs.
+// places is the number of characters in a token that encode the two IDs.
 const places = 43
 
 func readToken(token secret.Text) (orgID, id string, value secret.Text, ok bool) {

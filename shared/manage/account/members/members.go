@@ -1,6 +1,6 @@
-// Package members changes an organisation's members and their roles, and implements both ways to become a member:
-// accepting an invitation and founding the organisation (docs/adr/0036-the-dashboard.md). It does not depend on HTTP,
-// AWS or the store.
+// Package members changes the members of organisations and their roles. It implements both ways to become a member:
+// accepting an invitation and founding an organisation (docs/adr/0036-the-dashboard.md). The package does not depend on
+// HTTP, AWS or the store.
 package members
 
 import (
@@ -20,13 +20,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Service changes an organisation's members. Every field is required except Mailer. Limits is not required if only
+// Service changes the members of an organisation. Every field is required except Mailer. Limits is optional if only
 // operators invite members.
 type Service struct {
 	Rows      Rows
 	Audit     Audit
-	Mailer    verification.Mailer // nil if this stack sends no email
-	Limits    maillimit.Limiter   // limits on invitations; an operator's invitations are exempt
+	Mailer    verification.Mailer // nil if this stack does not send email
+	Limits    maillimit.Limiter   // limits on invitations; invitations by operators are exempt
 	Dashboard string              // URL of the dashboard
 	Random    io.Reader
 	NewID     ids.Source
@@ -39,23 +39,24 @@ type Rows interface {
 	account.RecoveryRows
 	// Organisation reads an organisation. It returns fault.NotFound if the organisation does not exist.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// Members and Invitations return an organisation's members and invitations. Memberships returns an account's
-	// memberships.
+	// Members and Invitations return the members of an organisation and the invitations to it. Memberships returns the
+	// memberships of an account.
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
 	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership. Both
-	// functions return fault.Conflict if the membership changed since it was read, or if no owner would remain.
+	// functions return fault.Conflict if the membership has changed since it was read, or if the organisation would
+	// have no owner.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
-	// CreateInvitation stores an invitation. Invitation reads an invitation, and returns fault.NotFound if the
-	// invitation does not exist. RemoveInvitation removes an invitation, and returns fault.Conflict if the invitation
-	// changed since it was read.
+	// CreateInvitation stores an invitation. Invitation reads an invitation and returns fault.NotFound if the
+	// invitation does not exist. RemoveInvitation removes an invitation and returns fault.Conflict if the invitation
+	// has changed since it was read.
 	CreateInvitation(ctx context.Context, i account.Invitation) error
 	Invitation(ctx context.Context, orgID, id string) (account.Invitation, error)
 	RemoveInvitation(ctx context.Context, i account.Invitation) error
 	// AcceptInvitation consumes an invitation and creates a member. If domain is not empty, AcceptInvitation also
-	// claims that mail domain for the organisation. It returns fault.Conflict if a row changed in the meantime.
+	// claims that mail domain for the organisation. It returns fault.Conflict if a row has changed in the meantime.
 	AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error
 	// Domain returns the ID of the organisation that has claimed a mail domain. It returns fault.NotFound if the domain
 	// is unclaimed.
@@ -77,12 +78,12 @@ type By struct {
 	Role      account.Role // role in the organisation; operators count as owners
 }
 
-// Operator returns an operator as the actor of a change. An operator has an owner's permissions.
+// Operator returns a By that represents an operator. An operator has the permissions of an owner.
 func Operator(actor string) By {
 	return By{Actor: actor, AccountID: "", Role: account.Owner}
 }
 
-// may returns nil if the actor may grant and remove all the given roles.
+// may returns nil if the actor may grant and remove all of the given roles.
 func (b By) may(roles ...account.Role) error {
 	for _, role := range roles {
 		if !b.Role.May(role.Assign()) {
@@ -93,12 +94,12 @@ func (b By) may(roles ...account.Role) error {
 	return nil
 }
 
-// Member is a membership, together with the account's email address.
+// Member is a membership together with the account's email address.
 type Member struct {
 	account.Membership
 
 	Email      string
-	RecoversAt time.Time // when an operator's recovery of the account takes effect; zero if none is open
+	RecoversAt time.Time // when an operator's recovery of the account takes effect; zero if there is none
 }
 
 // readers is the number of accounts that are read concurrently.
@@ -131,7 +132,7 @@ func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 	return all, group.Wait() //nolint:wrapcheck // its functions have wrapped it
 }
 
-// OwnersSecured reports whether every owner of an organisation has a second factor, so that no owner can sign in with
+// OwnersSecured reports whether every owner of an organisation has a second factor. If so, no owner can sign in with
 // only a code sent by email.
 func (d Service) OwnersSecured(ctx context.Context, orgID string) (bool, error) {
 	all, err := d.Rows.Members(ctx, orgID)

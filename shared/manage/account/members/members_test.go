@@ -29,7 +29,7 @@ const (
 	eve = "eve@birch.example"
 )
 
-// house holds an organisation with members, stored in DynamoDB.
+// house holds an organisation and its members, stored in DynamoDB.
 type house struct {
 	members.Service
 
@@ -39,7 +39,7 @@ type house struct {
 	log           audit.Log
 	sending       sync.Mutex // guards mails and last while members are notified concurrently
 	mails         []string
-	last          [3]string // latest email's subject, text and HTML
+	last          [3]string // subject, text and HTML of the latest email
 	mailErr       error
 	now           time.Time
 	clock         func() time.Time
@@ -85,7 +85,7 @@ func (h *house) Send(_ context.Context, to []string, subject, text, html string)
 	return h.mailErr
 }
 
-// by returns a person as the actor, with the role of the current membership.
+// by returns a By for a person, with the role from the current membership.
 func (h *house) by(email string) members.By {
 	h.t.Helper()
 	m, err := h.accounts.Membership(h.t.Context(), h.orgID, h.people[email])
@@ -95,7 +95,7 @@ func (h *house) by(email string) members.By {
 
 var link = regexp.MustCompile(`#/invitation/(\S+)`)
 
-// invite sends an invitation and returns the token from the invitation's email.
+// invite sends an invitation and returns the token from its email.
 func (h *house) invite(by members.By, email string, role account.Role) secret.Text {
 	h.t.Helper()
 	_, err := h.Invite(h.t.Context(), by, h.orgID, email, role)

@@ -17,11 +17,11 @@ import (
 
 const maxReason = 200 // maximum length in characters
 
-// Recover starts an operator's recovery of an owner's account. After account.RecoveryWait, a sign-in with a code sent
-// by email removes the account's second factors. Recover first notifies all members and verified notice addresses of
-// the account's organisations, including the account itself. reason appears in the audit rows, so it must not contain
-// an email address. Recover returns fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no email
-// could be sent.
+// Recover starts an operator's recovery of an owner's account. After account.RecoveryWait, a sign-in with an emailed
+// code removes the account's second factors. Recover first notifies all members and verified notice addresses of the
+// account's organisations. The account itself is also notified. The reason appears in audit rows, so it must not
+// contain an email address. Recover returns fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no
+// email could be sent.
 func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string) (account.Recovery, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") ||
@@ -59,7 +59,7 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	now := d.Now()
 	r.Actor, r.RequestedAt, r.AppliesAt = by.Actor, now, now.Add(account.RecoveryWait)
 	// The announcement is sent first, because nobody could stop an unannounced recovery. If a later step fails, the
-	// announcement remains without a recovery.
+	// announcement has been sent although the recovery does not start.
 	sent, err := d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason,
 		recoveryBegun(d.Dashboard, owner, r))
 	if err != nil {
@@ -102,8 +102,8 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 	return err
 }
 
-// tellOf writes an audit row for each of an account's organisations, and sends a message to the organisations' members
-// and verified notice addresses. It returns the number of emails sent.
+// tellOf writes an audit row for each of the account's organisations. It also sends a message to the members and
+// verified notice addresses of those organisations. It returns the number of emails sent.
 func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string,
 	m mailtext.Message,
 ) (int, error) {

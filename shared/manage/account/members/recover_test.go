@@ -23,7 +23,7 @@ func (h *house) lock(email string) {
 	expect.NoError(h.t, h.accounts.SaveAccount(h.t.Context(), a))
 }
 
-// recoveries returns the recovery rows of the organisation's audit log.
+// recoveries returns the recovery rows from the organisation's audit log.
 func (h *house) recoveries() []string {
 	h.t.Helper()
 	rows, _, err := h.log.List(h.t.Context(), h.orgID, 0, 100)

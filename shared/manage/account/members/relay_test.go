@@ -25,7 +25,7 @@ const (
 
 const victim = "victim@cedar.example"
 
-// inviteAndWithdraw reports whether the invitation's email was sent. An error other than fault.Limited fails the test.
+// inviteAndWithdraw reports whether the invitation email was sent. An error other than fault.Limited fails the test.
 func (h *house) inviteAndWithdraw(by members.By, orgID, email string) bool {
 	h.t.Helper()
 	made, err := h.Invite(h.t.Context(), by, orgID, email, account.Viewer)
@@ -37,7 +37,7 @@ func (h *house) inviteAndWithdraw(by members.By, orgID, email string) bool {
 	return true
 }
 
-// found creates an organisation without live mode for a person, and returns the organisation's owner.
+// found creates an organisation for a person, without live mode, and returns its owner.
 func (h *house) found(email, name string) (members.By, string) {
 	h.t.Helper()
 	made, err := h.Found(h.t.Context(), h.people[email], name)
@@ -49,8 +49,8 @@ func (h *house) found(email, name string) (members.By, string) {
 	return members.By{Actor: account.Actor(h.people[email]), AccountID: h.people[email], Role: account.Owner}, made.ID
 }
 
-// TestInviteCountsWithdrawnInvitations covers an attack described in ADR 42: one address was invited 60 times. Each
-// invitation was withdrawn before the next invitation, and 60 emails were sent.
+// TestInviteCountsWithdrawnInvitations covers an attack described in ADR 42. In the attack, one address was invited 60
+// times, each invitation was withdrawn before the next one, and 60 emails were sent.
 func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -73,8 +73,8 @@ func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	}
 }
 
-// TestInviteLimitsAccountAcrossOrganisations covers an attack described in ADR 42: eight tenants of one account sent
-// email to one mailbox.
+// TestInviteLimitsAccountAcrossOrganisations covers an attack described in ADR 42. In the attack, eight tenants of one
+// account sent email to the same mailbox.
 func TestInviteLimitsAccountAcrossOrganisations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -92,7 +92,7 @@ func TestInviteLimitsAccountAcrossOrganisations(t *testing.T) {
 	}
 }
 
-// noInvitations stores no invitations and has one member, so thousands of attempts are fast.
+// noInvitations does not store invitations and has a single member, so thousands of attempts are fast.
 type noInvitations struct{ members.Rows }
 
 func (noInvitations) Members(context.Context, string) ([]account.Membership, error) { return nil, nil }

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// NotifyMembers sends a message by email to every member of an organisation and to other addresses, once to each
-// address. If an email cannot be sent, NotifyMembers logs the failure and continues with the other emails.
+// NotifyMembers sends an email to every member of an organisation and to other addresses. Each address gets one email.
+// If an email cannot be sent, NotifyMembers logs the failure and continues with the other emails.
 func (d Service) NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error {
 	_, err := d.notifyMembers(ctx, orgID, others, m)
 	return err

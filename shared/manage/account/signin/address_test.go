@@ -28,7 +28,7 @@ func (h *house) move(e signin.SignedIn, to string) (signin.SignedIn, error) {
 
 var restoreLink = regexp.MustCompile(`#/restore/(\S+)`)
 
-// link returns the token that reverts a change from the former address.
+// link returns the token that reverts a change of address from the former address.
 func (h *house) link(address string) secret.Text {
 	h.t.Helper()
 	found := restoreLink.FindStringSubmatch(h.post.last(address).text)
@@ -69,8 +69,8 @@ func TestChangeAddressRequiresProof(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRevertsAccountTakeover checks that an intruder in a session can't keep the account, because the
-// former address can revert the change for 72 hours.
+// TestRestoreAddressRevertsAccountTakeover checks that an intruder in a session can't keep the account. The former
+// address can revert the change for 72 hours.
 func TestRestoreAddressRevertsAccountTakeover(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -120,8 +120,8 @@ func TestRestoreAddressRevertsAccountTakeover(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRevokesAttackerAccessImmediately checks that the link works at once, and that it ends everything
-// that the intruder has begun.
+// TestRestoreAddressRevokesAttackerAccessImmediately checks that the link works immediately and that it ends everything
+// that the intruder started.
 func TestRestoreAddressRevokesAttackerAccessImmediately(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

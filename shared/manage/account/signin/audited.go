@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Audited is a Service that also writes audit rows. Each change to how an account's owner signs in adds a row in each
-// of the account's organisations. Audited does not record signing in and out.
+// Audited is a Service that also writes audit rows. Whenever the way an owner signs in changes, Audited adds a row in
+// each of the account's organisations. Audited does not record sign-ins or sign-outs.
 type Audited struct {
 	Service
 
@@ -39,23 +39,23 @@ func (d Audited) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (
 	return d.entered(ctx, s, "account.generator_removed")(d.Service.RemoveTOTP(ctx, b, s))
 }
 
-// ByCode calls Service.ByCode and records any recovery that the sign-in applied or stopped.
+// ByCode calls Service.ByCode and records any account recovery that the sign-in applied or stopped.
 func (d Audited) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByCode(ctx, b, email, id, digits))
 }
 
-// ByPasskey calls Service.ByPasskey and records any recovery that the sign-in applied or stopped.
+// ByPasskey calls Service.ByPasskey and records any account recovery that the sign-in applied or stopped.
 func (d Audited) ByPasskey(ctx context.Context, b Browser, answer []byte) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByPasskey(ctx, b, answer))
 }
 
-// ByTOTP calls Service.ByTOTP and records any recovery that the sign-in applied or stopped.
+// ByTOTP calls Service.ByTOTP and records any account recovery that the sign-in applied or stopped.
 func (d Audited) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByTOTP(ctx, b, s, digits))
 }
 
-// ByRecoveryCode calls Service.ByRecoveryCode and writes the audit rows. The use of a recovery code indicates a lost or
-// stolen factor, which the organisation's owners must be able to see.
+// ByRecoveryCode calls Service.ByRecoveryCode and writes the audit rows. The use of a recovery code suggests that a
+// factor was lost or stolen, so the organisation's owners must be able to see it.
 func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (SignedIn, error) {
 	return d.recovering(ctx)(d.entered(ctx, s, "account.recovery_code_used")(d.Service.ByRecoveryCode(ctx, b, s, typed)))
 }
@@ -81,15 +81,15 @@ func (d Audited) RemovePasskey(ctx context.Context, b Browser, s account.Session
 	return d.entered(ctx, s, "account.passkey_removed")(d.Service.RemovePasskey(ctx, b, s, id))
 }
 
-// ChangeAddress calls Service.ChangeAddress and writes the audit rows, which contain no addresses.
+// ChangeAddress calls Service.ChangeAddress and writes the audit rows. The rows do not contain the addresses.
 func (d Audited) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
 ) (SignedIn, error) {
 	return d.entered(ctx, s, "account.address_changed")(d.Service.ChangeAddress(ctx, b, s, email, id, digits))
 }
 
-// RestoreAddress calls Service.RestoreAddress and writes the audit rows. The holder of the link counts as the account's
-// owner.
+// RestoreAddress calls Service.RestoreAddress and writes the audit rows. The rows treat the holder of the link as the
+// account's owner.
 func (d Audited) RestoreAddress(ctx context.Context, token secret.Text) error {
 	if err := d.Service.RestoreAddress(ctx, token); err != nil {
 		return err
@@ -107,8 +107,8 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
 }
 
-// recovering returns a function that records a recovery that a sign-in applied or stopped. The function returns its
-// arguments.
+// recovering returns a function that records the recovery, if any, that a sign-in applied or stopped. The function
+// returns its arguments.
 func (d Audited) recovering(ctx context.Context) func(SignedIn, error) (SignedIn, error) {
 	return func(e SignedIn, err error) (SignedIn, error) {
 		if err != nil || e.Recovery == "" {
@@ -129,8 +129,8 @@ func (d Audited) entered(
 	}
 }
 
-// record writes an audit row for a completed change in each of the account's organisations. An account without
-// memberships gets no row.
+// record writes an audit row for a completed change in each of the account's organisations. If the account does not
+// have any memberships, record does nothing.
 func (d Audited) record(ctx context.Context, accountID, action string) error {
 	all, err := d.deps.Accounts.Memberships(ctx, accountID)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// auditRows records the rows that are written to an audit log.
+// auditRows records the rows written to an audit log.
 type auditRows struct{ rows []string }
 
 // Append implements signin.Log.
@@ -30,8 +30,7 @@ func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Memb
 	return []account.Membership{{OrgID: "alder", AccountID: accountID}, {OrgID: "birch", AccountID: accountID}}, nil
 }
 
-// TestAccountChangeIsAuditedInEachOrganisation checks that a completed change is recorded, and that a failed change is
-// not recorded.
+// TestAccountChangeIsAuditedInEachOrganisation checks that completed changes are recorded and failed changes are not.
 func TestAccountChangeIsAuditedInEachOrganisation(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}

@@ -20,14 +20,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ceremonyLife is the time that a browser has to respond to a passkey challenge.
+// ceremonyLife is how long a browser has to respond to a passkey challenge.
 const ceremonyLife = 5 * time.Minute
 
-// codesFor returns the scope of sign-in codes, which separates sign-in codes from all other codes.
+// codesFor returns the scope of sign-in codes. The scope separates sign-in codes from all other codes.
 func codesFor() org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: "signin"} }
 
-// SendCode sends a sign-in code by email. SendCode responds in the same way and does the same work whether or not the
-// address has an account.
+// SendCode sends a sign-in code by email. It responds the same way and does the same work whether or not the address
+// has an account.
 func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (verification.Sent, error) {
 	to, err := corporate(email)
 	if err != nil {
@@ -51,8 +51,8 @@ func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (veri
 	})
 }
 
-// ByCode signs in a user who has entered the code sent to an email address. It creates an account if the address has no
-// account yet.
+// ByCode signs in a user who has entered the code sent to an email address. It creates an account if the address does
+// not have an account yet.
 func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	at, err := corporate(email)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits str
 	return entered, err
 }
 
-// proveAddress returns nil if the entered code matches the code sent to the address.
+// proveAddress returns nil if the entered code is the code that was sent to the address.
 func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verification.Address, id,
 	digits string,
 ) error {
@@ -85,8 +85,8 @@ func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verifi
 	return d.proofs.Check(ctx, scope, verified.Token, at)
 }
 
-// accountAt returns the account of a proven email address, creating the account if necessary. If two calls create the
-// account concurrently, one call succeeds and both return its account.
+// accountAt returns the account of a proven email address, creating the account if necessary. If two callers try to
+// create the account concurrently, only one succeeds, and both get the same account.
 func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (account.Account, error) {
 	var a account.Account
 	err := retry.OnConflict(ctx, retry.Tries, func() error {
@@ -116,7 +116,7 @@ func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (acc
 }
 
 // AskPasskey begins a sign-in with a passkey, or the proof of a second factor with a passkey. The browser lets the user
-// choose the passkey, so the challenge reveals no account.
+// choose the passkey, so the challenge does not reveal any account.
 func (d PasskeyFactor) AskPasskey(ctx context.Context) (account.Begun, error) {
 	begun, err := d.party.Ask()
 	if err != nil {
@@ -172,8 +172,9 @@ func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) 
 	return d.enterComplete(ctx, a, b)
 }
 
-// ByTOTP proves a session's second factor, or renews the proof, with a code from the account's authenticator app. The
-// limit on tries applies to each account. Only a user who has proven the email address can use up the account's tries.
+// ByTOTP proves the second factor of a session, or renews the proof, with a code from the account's authenticator app.
+// The limit on attempts applies to each account. Only a user who has proven the email address can use up the account's
+// attempts.
 func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -193,7 +194,8 @@ func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, di
 
 const wrongCode = "This is not the code that your authenticator app shows now. Wait for the next one and try again."
 
-// triesOfTOTP returns the limit on tries of authenticator codes. At any time, three of one million codes are valid.
+// triesOfTOTP returns the limit on attempts with authenticator codes. At any time, three out of a million codes are
+// valid.
 func triesOfTOTP() ratelimit.Limit {
 	return ratelimit.Limit{Name: "totp", Quota: 10, Window: time.Hour}
 }
@@ -221,12 +223,12 @@ func (d TOTPFactor) matchTOTP(ctx context.Context, a account.Account, sealed []b
 	return step, nil
 }
 
-// bindingOf returns the binding of the ciphertext of an authenticator secret.
+// bindingOf returns the binding for the ciphertext of an authenticator secret.
 func bindingOf(a account.Account) string { return "account/" + a.ID + "/totp" }
 
 func challengeHash(challenge string) string { return account.Hash(secret.New(challenge)) }
 
-// corporate parses an email address that may have an account. It rejects an address at a domain where anyone can get an
+// corporate parses an email address that may have an account. It rejects addresses at domains where anyone can get an
 // address, because such an address does not vouch for an organisation.
 func corporate(email string) (verification.Address, error) {
 	at, err := verification.ParseAddress(email)

@@ -86,8 +86,8 @@ func TestCodeAllowsFiveAttemptsAndIsSingleUse(t *testing.T) {
 	}
 }
 
-// TestAttackersCannotLockOutOwner checks that the owner's own browser is not affected by strangers who request five
-// codes an hour for the owner's address.
+// TestAttackersCannotLockOutOwner checks that strangers who request five codes an hour for the owner's address do not
+// affect the owner's own browser.
 func TestAttackersCannotLockOutOwner(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -26,8 +26,8 @@ type Offer struct {
 	URI    secret.Text // URI to show as a QR code
 }
 
-// OfferTOTP creates a secret for an authenticator app. The secret takes effect once a code has confirmed it. Until
-// then, the account's current authenticator remains valid.
+// OfferTOTP creates a secret for an authenticator app. The secret takes effect once the user has confirmed it with a
+// code. Until then, the account's current authenticator remains valid.
 func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
 	key := make([]byte, totp.Size)
 	if _, err := io.ReadFull(d.random, key); err != nil {
@@ -46,8 +46,8 @@ func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, er
 	return Offer{Secret: secret.New(totp.Base32(key)), URI: secret.New(totp.URI(key, product, a.Email))}, nil
 }
 
-// ConfirmTOTP activates the offered authenticator secret if digits is one of the secret's codes. Other sessions end,
-// and a new session replaces the current one.
+// ConfirmTOTP activates the offered authenticator secret if digits is a valid code for it. Other sessions end, and a
+// new session replaces the current one.
 func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.recovery.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
@@ -75,7 +75,7 @@ func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session
 	return d.enter(ctx, a, b, false)
 }
 
-// RegisterPasskey begins registering a new passkey for an account.
+// RegisterPasskey begins the registration of a new passkey for an account.
 func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -92,7 +92,7 @@ func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (
 	return begun, d.begin(ctx, begun, a.ID)
 }
 
-// AddPasskey completes a passkey's registration. Other sessions end, and a new session replaces the current one.
+// AddPasskey completes the registration of a passkey. Other sessions end, and a new session replaces the current one.
 func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
 	answer []byte,
 ) (SignedIn, error) {
@@ -120,7 +120,7 @@ func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Sess
 	})
 }
 
-// addFactor adds a second factor and ends all other sessions. If this is the account's first second factor, addFactor
+// addFactor adds a second factor and ends all other sessions. If the account had no second factor before, addFactor
 // also creates recovery codes in the same write.
 func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Session, f factor,
 	add func(*account.Account) error,

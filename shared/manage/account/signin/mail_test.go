@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// chance matches the random parts of emails: codes, and the tokens in links.
+// chance matches the random parts of emails, which are codes and the tokens in links.
 var chance = regexp.MustCompile(`\b\d{6}\b|restore/[^\s"]+`)
 
-// check compares the latest email to an address with the file in testdata.
+// check compares the latest email to an address with a file in testdata.
 func (p *post) check(t *testing.T, name, to string) {
 	t.Helper()
 	m := p.last(to)
@@ -80,7 +80,7 @@ func TestOwnerIsNotifiedOfAccountChanges(t *testing.T) {
 	for _, m := range h.post.sent {
 		told = append(told, m.to+" "+strings.TrimPrefix(m.subject, "Recordbridge: "))
 	}
-	// the three sign-in codes have equal texts
+	// the three sign-in codes have the same email text
 	if want := 14; len(told) != want || len(slices.Compact(slices.Sorted(slices.Values(told)))) != want-2 {
 		t.Errorf("%d mails: %q", len(told), told)
 	}

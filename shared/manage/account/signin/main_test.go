@@ -34,7 +34,7 @@ const (
 	host      = "dash.recordbridge.example"
 )
 
-// house holds a dashboard stored in DynamoDB, with a clock that tests can advance.
+// house holds a dashboard that is stored in DynamoDB. Tests can advance its clock.
 type house struct {
 	signin.Service
 
@@ -73,7 +73,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// enter signs in a user with a code sent by email.
+// enter signs in a user with an emailed code.
 func (h *house) enter(email string, b signin.Browser) signin.SignedIn {
 	h.t.Helper()
 	sent, err := h.SendCode(h.t.Context(), email, b)
@@ -98,7 +98,7 @@ func (h *house) wait(d time.Duration) { h.now = h.now.Add(d) }
 
 type sentMail struct{ to, subject, text, html string }
 
-// post records the emails that were sent.
+// post records the emails that have been sent.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -127,7 +127,7 @@ func (p *post) code() string {
 	return ""
 }
 
-// last returns the latest email to an address.
+// last returns the latest email sent to an address.
 func (p *post) last(to string) sentMail {
 	for _, m := range slices.Backward(p.sent) {
 		if m.to == to {

@@ -7,14 +7,16 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// Effects that a sign-in can have on an operator's recovery of an account, as named in audit rows.
+// These constants name the effects that a sign-in can have on an operator's recovery of an account. Audit rows use
+// these names.
 const (
 	Recovered = "account.recovered"
 	Stopped   = "account.recovery_stopped"
 )
 
-// applyRecovery removes an account's second factors and ends the account's sessions if an operator's recovery of the
-// account is due. The user signing in has proven the account's email address. A recovery that is not due has no effect.
+// applyRecovery removes the account's second factors and ends its sessions if an operator's recovery of the account is
+// due. The user who is signing in has proven the account's email address. If no recovery is due, applyRecovery has no
+// effect.
 func (d CodeSignIn) applyRecovery(ctx context.Context, a account.Account) (account.Account, string, error) {
 	if !a.HasSecondFactor() {
 		return a, "", nil
@@ -34,8 +36,8 @@ func (d CodeSignIn) applyRecovery(ctx context.Context, a account.Account) (accou
 	return a, Recovered, nil
 }
 
-// enterComplete starts a session for a user who has proven the second factor. It also stops any operator's recovery of
-// the account, because the user still has a second factor.
+// enterComplete starts a session for a user who has proven the second factor. It also stops any recovery of the account
+// by an operator, because the user still has a second factor.
 func (d entrance) enterComplete(ctx context.Context, a account.Account, b Browser) (SignedIn, error) {
 	r, err := account.OpenRecovery(ctx, d.accounts, a.ID)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// beginRecovery stores a recovery as if an operator had started the recovery.
+// beginRecovery stores a recovery as if an operator had started it.
 func (h *house) beginRecovery(e signin.SignedIn) {
 	h.t.Helper()
 	expect.NoError(h.t, h.deps.Accounts.SaveRecovery(h.t.Context(), account.Recovery{

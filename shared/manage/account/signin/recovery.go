@@ -21,11 +21,11 @@ const (
 	recoveryCodes = 10
 	recoveryBytes = 10 // 80 random bits, encoded as 16 letters
 	recoveryGroup = 4
-	// recoveryAlphabet is Crockford's base 32 alphabet, which has no I, L, O or U.
+	// recoveryAlphabet is Crockford's base 32 alphabet, which does not contain I, L, O or U.
 	recoveryAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// triesOfRecovery returns the limit on tries of recovery codes. triesOfTOTP returns the same kind of limit for the
+// triesOfRecovery returns the limit on attempts with recovery codes. It is the counterpart of triesOfTOTP for the
 // authenticator app.
 func triesOfRecovery() ratelimit.Limit {
 	return ratelimit.Limit{Name: "recovery", Quota: 10, Window: time.Hour}
@@ -54,8 +54,8 @@ func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session)
 	return codes, nil
 }
 
-// RecoveryCodesLeft returns the number of an account's unused recovery codes. It returns zero for an account without a
-// second factor, because such an account needs no codes.
+// RecoveryCodesLeft returns the number of unused recovery codes for an account. It returns zero for an account without
+// a second factor, because such an account does not need codes.
 func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error) {
 	if !a.HasSecondFactor() {
 		return 0, nil
@@ -65,8 +65,7 @@ func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account)
 }
 
 // ByRecoveryCode completes a sign-in that is waiting for its second factor. Each code works once, even if several
-// requests submit the code concurrently. A recovery code proves nothing else: it does not renew the proof of a complete
-// session.
+// requests submit the code concurrently. A recovery code does not renew the proof of identity in a complete session.
 func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session,
 	typed string,
 ) (SignedIn, error) {
@@ -94,8 +93,8 @@ func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.
 	return d.enterComplete(ctx, a, b)
 }
 
-// useCode removes the recovery code to which message belongs, and returns the number of remaining codes. Concurrent use
-// of another code does not interfere with the removal.
+// useCode removes the recovery code that produced message and returns the number of remaining codes. Concurrent use of
+// another code does not interfere with the removal.
 func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	left := 0
 	// the number of conflicts is bounded, because each winner uses up a different code
@@ -146,7 +145,7 @@ func (d RecoveryCodes) heldCodes(ctx context.Context, accountID string) (account
 	return held, nil
 }
 
-// dropCodesSince removes an account's recovery codes if the codes were created at or after since.
+// dropCodesSince removes an account's recovery codes if they were created at or after since.
 func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, since time.Time) error {
 	held, err := d.heldCodes(ctx, accountID)
 	if err != nil || len(held.Marks) == 0 || held.MadeAt.Before(since) {
@@ -159,8 +158,8 @@ func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, sin
 	return nil
 }
 
-// codeMessage returns the text from which a recovery code's keyed hash is computed. A code as typed may differ in
-// grouping and case, and may contain letters that look like digits.
+// codeMessage returns the text from which the keyed hash of a recovery code is computed. A code as typed may differ in
+// grouping and case and may contain letters that look like digits.
 func codeMessage(accountID, typed string) []byte {
 	letters := strings.NewReplacer("-", "", "O", "0", "I", "1", "L",
 		"1").Replace(strings.ToUpper(strings.Join(strings.Fields(typed), "")))

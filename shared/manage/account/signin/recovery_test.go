@@ -16,7 +16,7 @@ import (
 )
 
 // locked adds an authenticator app to an account. It returns the account's recovery codes and a session that is waiting
-// for the second factor.
+// for its second factor.
 func (h *house) locked(email string) (codes []secret.Text, pending signin.SignedIn) {
 	h.t.Helper()
 	_, with := h.generator(h.enter(email, signin.Browser{}))
@@ -132,8 +132,7 @@ func TestRecoveryCodeAttemptsAreLimited(t *testing.T) {
 	}
 }
 
-// TestRecoveryCodeIsBoundToItsAccount checks that a recovery code replaces only its own account's second
-// factor.
+// TestRecoveryCodeIsBoundToItsAccount checks that a recovery code replaces the second factor of its own account only.
 func TestRecoveryCodeIsBoundToItsAccount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -186,7 +185,7 @@ func TestAddingFactorReplacesRecoveryCodesOfRemovedFactor(t *testing.T) {
 	}
 }
 
-// TestRestoreAddressRemovesRecoveryCodesCreatedSinceChange checks that an intruder loses the recovery codes that the
+// TestRestoreAddressRemovesRecoveryCodesCreatedSinceChange checks that an intruder loses any recovery codes that the
 // intruder created.
 func TestRestoreAddressRemovesRecoveryCodesCreatedSinceChange(t *testing.T) {
 	t.Parallel()

@@ -15,8 +15,8 @@ import (
 
 const victim = "victim@cedar.example"
 
-// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits across all accounts. These are the only limits on
-// codes for new addresses, because such codes are stored separately for each account.
+// TestRequestAddressChangeIsLimitedAcrossAccounts checks the limits across all accounts. No other limits apply to codes
+// for new addresses, because those codes are stored separately for each account.
 func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -42,10 +42,10 @@ func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 	if sent != 15 {
 		t.Errorf("eight accounts have %d codes sent, want 15", sent)
 	}
-	h.enter(victim, signin.Browser{}) // sign-in codes have a separate budget
+	h.enter(victim, signin.Browser{}) // sign-in codes have their own budget
 }
 
-// TestSecurityEmailsAreLimitedPerMailbox checks that a sign-in works even if its owner can't be sent another
+// TestSecurityEmailsAreLimitedPerMailbox checks that a sign-in works even if the owner can't be sent another
 // notification. A change of address fails in that case, because the former address must be notified.
 func TestSecurityEmailsAreLimitedPerMailbox(t *testing.T) {
 	t.Parallel()

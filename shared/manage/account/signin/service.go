@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Service signs users in to the dashboard. Each embedded part implements one way to sign in or one kind of credential,
-// and holds its own dependencies.
+// Service signs users in to the dashboard. Each embedded part implements one way to sign in or one kind of credential.
+// Each part holds its own dependencies.
 type Service struct {
 	AccountSessions
 	CodeSignIn
@@ -39,7 +39,7 @@ func New(d Deps) Service {
 	}
 }
 
-// post sends emails to the addresses of accounts.
+// post sends emails to account addresses.
 type post struct {
 	mailer    verification.Mailer
 	limits    maillimit.Limiter
@@ -47,7 +47,7 @@ type post struct {
 	now       func() time.Time
 }
 
-// entrance starts sessions, and makes those account changes that end all other sessions.
+// entrance starts sessions. It also makes the account changes that end all other sessions.
 type entrance struct {
 	post
 
@@ -63,10 +63,10 @@ type codeProof struct {
 	proofs  verification.Proofs
 }
 
-// AccountSessions reads the account of a session, and ends sessions.
+// AccountSessions reads the account of a session and ends sessions.
 type AccountSessions struct{ entrance }
 
-// CodeSignIn signs users in with codes sent to their email addresses.
+// CodeSignIn signs users in with emailed codes.
 type CodeSignIn struct {
 	entrance
 	codeProof
@@ -74,7 +74,7 @@ type CodeSignIn struct {
 	newID ids.Source // generator of account IDs
 }
 
-// PasskeyFactor signs users in with passkeys, and adds and removes passkeys.
+// PasskeyFactor signs users in with passkeys. It also adds and removes passkeys.
 type PasskeyFactor struct {
 	entrance
 
@@ -82,7 +82,7 @@ type PasskeyFactor struct {
 	recovery RecoveryCodes
 }
 
-// TOTPFactor verifies second factors with an authenticator app, and adds and removes authenticator apps.
+// TOTPFactor verifies second factors with an authenticator app. It also adds and removes authenticator apps.
 type TOTPFactor struct {
 	entrance
 
@@ -91,7 +91,7 @@ type TOTPFactor struct {
 	recovery RecoveryCodes
 }
 
-// RecoveryCodes creates recovery codes along with an account's first second factor, and signs users in with recovery
+// RecoveryCodes creates recovery codes when an account gets its first second factor, and signs users in with those
 // codes.
 type RecoveryCodes struct {
 	entrance

@@ -1,6 +1,6 @@
-// Package signin implements signing in to the dashboard and maintaining the account: codes sent by email, passkeys,
-// authenticator apps, sessions, and changes of email address (docs/adr/0036-the-dashboard.md). It does not depend on
-// HTTP, AWS or the store.
+// Package signin implements sign-in to the dashboard and account maintenance. It covers emailed codes, passkeys,
+// authenticator apps, sessions and changes of email address (docs/adr/0036-the-dashboard.md). The package does not
+// depend on HTTP, AWS or the store.
 package signin
 
 import (
@@ -23,13 +23,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// product is the name of the issuer in emails and authenticator apps.
+// product is the issuer name shown in emails and authenticator apps.
 const product = "Recordbridge"
 
 // SecretPurpose is the purpose in the encryption context of sealed authenticator secrets (kms.Sealer).
 const SecretPurpose = "account"
 
-// Deps holds the dependencies that signing in requires. Every field is required except Mailer.
+// Deps holds the dependencies of sign-in. Every field is required except Mailer.
 type Deps struct {
 	Accounts  Accounts
 	Sessions  Sessions
@@ -39,7 +39,7 @@ type Deps struct {
 	Proofs    verification.Proofs
 	Passkeys  Passkeys
 	Vault     Vault
-	Mailer    verification.Mailer // nil if this stack sends no email
+	Mailer    verification.Mailer // nil if this stack does not send email
 	Limits    maillimit.Limiter
 	Dashboard string         // URL of the dashboard
 	Hashing   secret.Keyring // keys for hashing recovery codes
@@ -51,34 +51,34 @@ type Deps struct {
 // Accounts stores accounts (store.Accounts).
 type Accounts interface {
 	account.Rows
-	// AccountAt returns the account to which an email address belongs. It returns fault.NotFound if the address has no
+	// AccountAt returns the account with the given email address. It returns fault.NotFound if the address has no
 	// account.
 	AccountAt(ctx context.Context, address string) (account.AddressOwner, error)
-	// CreateAccount stores an account at its email address. It returns fault.Conflict if the address already has an
-	// account.
+	// CreateAccount stores a new account under its email address. It returns fault.Conflict if the address already has
+	// an account.
 	CreateAccount(ctx context.Context, a account.Account) error
-	// SaveAccount stores an account without changing its email address. It returns fault.Conflict if the account
+	// SaveAccount stores an account without changing its email address. It returns fault.Conflict if the account has
 	// changed since it was read.
 	SaveAccount(ctx context.Context, a account.Account) error
-	// MoveAccount is like SaveAccount, but also changes the email address and reserves the former address for the
-	// account. MoveAccount also returns fault.Conflict if the new address has an account.
+	// MoveAccount is like SaveAccount but also changes the email address and reserves the former address for the
+	// account. MoveAccount also returns fault.Conflict if the new address already has an account.
 	MoveAccount(ctx context.Context, a account.Account) error
-	// MoveAccountBack restores an account's former email address and frees the address in left. It returns
-	// fault.Conflict if the account or an address changed since it was read.
+	// MoveAccountBack restores the former email address of an account and frees the address in left. It returns
+	// fault.Conflict if the account or an address has changed since it was read.
 	MoveAccountBack(ctx context.Context, a account.Account, left string) error
-	// RecoveryCodes reads an account's recovery codes. It returns fault.NotFound if the account has no codes.
-	// SaveRecoveryCodes stores an account's recovery codes. It returns fault.Conflict if the codes changed since they
-	// were read.
+	// RecoveryCodes reads the recovery codes of an account. It returns fault.NotFound if the account has no codes.
+	// SaveRecoveryCodes stores the recovery codes of an account. It returns fault.Conflict if the codes have changed
+	// since they were read.
 	RecoveryCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error)
 	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
-	// SaveFirstFactor saves an account and its recovery codes in one write. It returns fault.Conflict if the account or
-	// the codes changed since they were read.
+	// SaveFirstFactor saves an account and its recovery codes in a single write. It returns fault.Conflict if the
+	// account or the codes have changed since they were read.
 	SaveFirstFactor(ctx context.Context, a account.Account, codes account.RecoveryCodes) error
 	account.RecoveryRows
-	// SaveRecovered saves an account and its recovery in one write. It returns fault.Conflict if the account or the
-	// recovery changed since they were read.
+	// SaveRecovered saves an account and its recovery in a single write. It returns fault.Conflict if the account or
+	// the recovery has changed since it was read.
 	SaveRecovered(ctx context.Context, a account.Account, r account.Recovery) error
-	// Memberships returns an account's memberships.
+	// Memberships returns the memberships of an account.
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
 }
 
@@ -87,18 +87,19 @@ type Sessions interface {
 	// StartSession stores a session. If replaced is not empty, StartSession also removes the session whose hash is
 	// replaced.
 	StartSession(ctx context.Context, started account.Session, replaced string) error
-	// EndSession removes a session if the session exists.
+	// EndSession removes a session if it exists.
 	EndSession(ctx context.Context, hash string) error
-	// RememberDevice remembers a browser for an email address. IsDevice reports whether a browser is remembered.
+	// RememberDevice remembers a browser for an email address. IsDevice reports whether a browser is remembered for an
+	// email address.
 	RememberDevice(ctx context.Context, hash string, until time.Time) error
 	IsDevice(ctx context.Context, hash string, now time.Time) (bool, error)
-	// BeginCeremony stores a ceremony under its challenge's hash. TakeCeremony removes and returns a ceremony. It
+	// BeginCeremony stores a ceremony under the hash of its challenge. TakeCeremony removes and returns a ceremony. It
 	// returns fault.NotFound if the ceremony does not exist.
 	BeginCeremony(ctx context.Context, hash string, c account.Ceremony) error
 	TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error)
 }
 
-// Buckets counts sign-in tries against limits (store.Flow).
+// Buckets counts sign-in attempts against limits (store.Flow).
 type Buckets interface {
 	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
@@ -120,28 +121,28 @@ type Passkeys interface {
 
 // Browser holds the existing state of the browser in which a user signs in.
 type Browser struct {
-	Session secret.Text // token of the complete or pending session to end; empty if there is none
+	Session secret.Text // token of the complete or pending session to end; may be empty
 	Device  secret.Text // device token; empty if the browser is new
 	Network string      // browser's network, used to limit codes
 }
 
-// SignedIn holds the tokens of a new session. The tokens may be sent only in the browser's cookies.
+// SignedIn holds the tokens of a new session. The tokens may be sent only in browser cookies.
 type SignedIn struct {
 	Token   secret.Text
 	Device  secret.Text
 	Session account.Session
-	// Recovery is the sign-in's effect on an operator's recovery of the account: Recovered, Stopped or "" for no
-	// effect.
+	// Recovery is the effect of the sign-in on an operator's recovery of the account. The value is Recovered, Stopped,
+	// or "" for no effect.
 	Recovery string
 	// RecoveryCodes holds the codes created with the account's first second factor. The dashboard shows these codes
-	// once.
+	// only once.
 	RecoveryCodes []secret.Text
 }
 
-// DeviceLife is the time that a browser is remembered.
+// DeviceLife is how long a browser is remembered.
 const DeviceLife = 180 * 24 * time.Hour
 
-// SignOut ends one session of an account.
+// SignOut ends a single session of an account.
 func (d AccountSessions) SignOut(ctx context.Context, s account.Session) error {
 	if err := d.sessions.EndSession(ctx, s.Hash); err != nil {
 		return fmt.Errorf("end session: %w", err)
@@ -155,7 +156,7 @@ func (d AccountSessions) SignOutEverywhere(ctx context.Context, s account.Sessio
 	return err
 }
 
-// Account returns a session's account and the account's memberships.
+// Account returns the account of a session, together with the account's memberships.
 func (d AccountSessions) Account(ctx context.Context,
 	s account.Session,
 ) (account.Account, []account.Membership, error) {
@@ -173,7 +174,7 @@ func (d AccountSessions) Account(ctx context.Context,
 	return a, all, nil
 }
 
-// enter starts a session. If the account is used for the first time in this browser, enter notifies the account's
+// enter starts a session. If the account is used in this browser for the first time, enter notifies the account's
 // owner.
 func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pending bool) (SignedIn, error) {
 	token, err := account.NewToken(d.random)
@@ -200,8 +201,8 @@ func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pendi
 	return entered, err
 }
 
-// know remembers a browser. A device's token works for the email addresses with which the token was used, and is bound
-// to each of these addresses.
+// know remembers a browser. A device token works only for the email addresses with which it was used. It is bound to
+// each of these addresses.
 func (d entrance) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
 	now, known := d.now(), false
 	var err error
@@ -221,7 +222,7 @@ func (d entrance) know(ctx context.Context, a account.Account, device secret.Tex
 	return device, nil
 }
 
-// tell sends a non-essential email. If the email cannot be sent, tell only logs the failure.
+// tell sends a non-essential email. If the email cannot be sent, tell logs the failure and continues.
 func (d post) tell(ctx context.Context, address string, l mailtext.Message) {
 	if err := d.mail(ctx, address, l); err != nil {
 		logx.Add(ctx, slog.Bool("mail_failed", true))
@@ -247,14 +248,14 @@ func (d post) mail(ctx context.Context, address string, l mailtext.Message) erro
 	return nil
 }
 
-// deviceHash returns the form in which a device is stored. Because the device's token is secret, the hash does not
-// reveal the email address.
+// deviceHash returns the form in which a device is stored. Because the device token is secret, the hash does not reveal
+// the email address.
 func deviceHash(device secret.Text, address string) string {
 	return account.Hash(secret.New(device.Reveal() + "\x00" + account.Fold(address)))
 }
 
-// change modifies an account and ends the account's sessions, so that every user of the account must prove the factors
-// that are now required.
+// change modifies an account and ends its sessions. Every user of the account must then prove the factors that are now
+// required.
 func (d entrance) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
 	a, err := d.accounts.Account(ctx, id)
 	if err != nil {
@@ -271,7 +272,7 @@ func (d entrance) change(ctx context.Context, id string, change func(*account.Ac
 }
 
 // refused returns a client error with the given public text if err means that a row was missing or had changed.
-// Otherwise it returns err.
+// Otherwise, it returns err.
 func refused(err error, public string) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(public).Because(err)

@@ -1,5 +1,5 @@
-// Package totp implements the six-digit, SHA-1 codes of authenticator apps (RFC 6238). The codes change every 30
-// seconds. The package stores nothing; its caller remembers the time step of the last accepted code.
+// Package totp implements the six-digit SHA-1 codes of authenticator apps (RFC 6238). The codes change every 30
+// seconds. The package is stateless, so its caller must remember the time step of the last accepted code.
 package totp
 
 import (
@@ -17,9 +17,9 @@ import (
 const (
 	step   = 30 * time.Second
 	digits = 1_000_000
-	// skew is the number of time steps by which an authenticator's clock may be ahead or behind (RFC 6238 section 5.2).
+	// skew is the number of time steps by which an authenticator clock may be ahead or behind (RFC 6238 section 5.2).
 	skew = 1
-	// Size is a secret's size in bytes, as recommended by RFC 4226 section 4.
+	// Size is the size of a secret in bytes, as recommended by RFC 4226 section 4.
 	Size = 20
 )
 
@@ -37,8 +37,8 @@ func Code(secret []byte, number int64) string {
 // Step returns the time step that contains a time.
 func Step(at time.Time) int64 { return at.Unix() / int64(step/time.Second) }
 
-// Match returns the time step whose code was typed, considering only steps later than after. ok is false if no step
-// matches. Checking takes the same time for every step.
+// Match returns the time step whose code was typed, considering only steps later than after. The ok result is false if
+// no step matches. The check takes the same time for every step.
 func Match(secret []byte, typed string, now time.Time, after int64) (found int64, ok bool) {
 	for number := Step(now) - skew; number <= Step(now)+skew; number++ {
 		right := subtle.ConstantTimeCompare([]byte(Code(secret, number)), []byte(typed)) == 1
@@ -54,7 +54,7 @@ func Base32(secret []byte) string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
 }
 
-// URI returns a secret as the URI that an authenticator app reads from a QR code
+// URI returns the URI that an authenticator app reads from a QR code to import a secret
 // (https://github.com/google/google-authenticator/wiki/Key-Uri-Format).
 func URI(secret []byte, issuer, owner string) string {
 	query := url.Values{"secret": {Base32(secret)}, "issuer": {issuer}}
