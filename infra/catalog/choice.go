@@ -1,7 +1,7 @@
-// Package catalog owns the institution data that ships with the project. It holds the lists that a new stack starts
-// with: sandbox.yaml, vendors.yaml and, from package us, a synthetic list of national size. For operators, the package
-// also holds an example of a manually maintained list and the known published lists (sources.yaml). A published list is
-// not fetched until an operator creates a source for it.
+// Package catalog owns the institution data that ships with the project. It holds the initial lists of a new stack:
+// sandbox.yaml, vendors.yaml and, from package us, a synthetic list of national size. For operators, the package also
+// holds an example of a manually maintained list and the known published lists (sources.yaml). A published list is not
+// fetched until an operator creates a source for the list.
 package catalog
 
 import (
@@ -33,7 +33,7 @@ type Choice string
 
 // Valid values of Choice.
 const (
-	None    Choice = "none"    // publishes no institutions
+	None    Choice = "none"    // no institutions
 	Sandbox Choice = "sandbox" // the stack's own sandbox and the vendors' sandboxes
 	US      Choice = "us"      // Sandbox plus a synthetic list of national size
 )
@@ -46,15 +46,15 @@ func ParseChoice(text string) (Choice, error) {
 	return Choice(text), nil
 }
 
-// List is an institution list together with the source that it is imported under.
+// List is an institution list and the source under which the list is imported.
 type List struct {
 	intake.Source
 
 	Body io.Reader
 }
 
-// Lists returns the lists that c selects, all of them for test mode. sandbox is the URL of the stack's sandbox and the
-// prefix of the sandbox's FHIR base URLs.
+// Lists returns the lists that c selects. All of these lists are for test mode. sandbox is the URL of the stack's
+// sandbox and the prefix of the sandbox's FHIR base URLs.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {
 		return nil

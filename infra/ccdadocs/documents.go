@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// converted holds a document and its conversion's result.
+// converted holds a document and its conversion result.
 type converted struct {
 	name   string // file name without its extension
 	roots  []string
@@ -47,7 +47,7 @@ func convertAll(folder string) ([]converted, error) {
 	return all, nil
 }
 
-// resources returns a Markdown table that has a row for each resource type and a column for each document.
+// resources returns a Markdown table with a row for each resource type and a column for each document.
 func resources(documents []converted) string {
 	if len(documents) == 0 {
 		return ""
@@ -86,7 +86,7 @@ func count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// omissions returns a Markdown table that has a row for each reason for omitting part of a document.
+// omissions returns a Markdown table with a row for each reason why part of a document was omitted.
 func omissions(documents []converted) string {
 	type omission struct{ what, reason string }
 	if len(documents) == 0 {
@@ -116,7 +116,7 @@ func omissions(documents []converted) string {
 	return markdown([]string{"Element", "Reason", "Times", "Documents"}, rows)
 }
 
-// markdown formats a Markdown table. It does not pad cells, since a wide table would consist mostly of spaces.
+// markdown formats a Markdown table. It does not pad cells, because a wide table would consist mostly of spaces.
 func markdown(head []string, rows [][]string) string {
 	var text strings.Builder
 	line := func(cells []string) { fmt.Fprintf(&text, "|%s|\n", strings.Join(cells, "|")) }

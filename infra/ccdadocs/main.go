@@ -1,6 +1,6 @@
 // Command ccdadocs writes the tables in docs/reference/ccda-tables.md. The tables list the resources converted from the
-// project's documents and, if this machine has them, from the public documents. They also list the omissions with their
-// reasons, and the rules with their templates.
+// project's documents and, if they are installed on this machine, from the public documents. The tables also list the
+// omissions with their reasons, and the rules with their templates.
 //
 //	go run ./infra/ccdadocs
 //

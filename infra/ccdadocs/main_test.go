@@ -38,8 +38,8 @@ func TestDocumentTablesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestEveryRuleTemplateIsTested checks that each rule's templates occur in a test or in one of the project's documents,
-// since nothing else verifies a rule.
+// TestEveryRuleTemplateIsTested checks that each rule's templates occur in a test or in one of the project's documents.
+// No other test verifies the rules.
 func TestEveryRuleTemplateIsTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)

@@ -25,7 +25,7 @@ type rule struct {
 	tested               []string // tests and documents that contain one of the templates
 }
 
-// templates returns a Markdown table that has a row for each rule.
+// templates returns a Markdown table with a row for each rule.
 func templates(root string) (string, error) {
 	all, err := rules(root)
 	if err != nil {
@@ -71,13 +71,13 @@ func rules(root string) ([]rule, error) {
 	return all, nil
 }
 
-// has reports whether text contains the template root or its variant for a section with required entries, which is the
-// root followed by ".1".
+// has reports whether text contains the template root, or the same root followed by ".1", which denotes a section with
+// required entries.
 func has(text []byte, root string) bool {
 	return bytes.Contains(text, []byte(`"`+root+`"`)) || bytes.Contains(text, []byte(`"`+root+`.1"`))
 }
 
-// readAll reads the files that match patterns and returns the files' contents by base name.
+// readAll reads the files that match patterns and returns their contents by base name.
 func readAll(patterns ...string) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	for _, pattern := range patterns {
@@ -97,7 +97,7 @@ func readAll(patterns ...string) (map[string][]byte, error) {
 }
 
 // without returns a Markdown table of the templates that occur in the documents but have no rule. The table groups the
-// templates by the way they are converted, and states how often each is used.
+// templates by conversion method and states how often each template is used.
 func without(documents []converted) string {
 	if len(documents) == 0 {
 		return ""

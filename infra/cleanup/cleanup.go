@@ -1,6 +1,6 @@
-// Package cleanup removes the objects that a check created in a running stack. It calls the operator's rules or, if the
-// rules have no such operation, the API with the organisation's own credentials. It reports the objects that the
-// service retains permanently. It creates no objects.
+// Package cleanup removes the objects that a check created in a running stack. It calls the operator's rules. If the
+// rules lack an operation, the package calls the API with the organisation's own credentials. It reports the objects
+// that the service retains permanently. It creates no objects.
 package cleanup
 
 import (
@@ -47,9 +47,9 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	return nil
 }
 
-// Clear deletes everything in an organisation that only a check has used, and then the organisation itself. To end
-// connections, Clear uses the test-mode entries in credentials. If the organisation can't be deleted, it stays
-// suspended and left contains the reason; otherwise left is empty. Clear continues after an error.
+// Clear deletes everything in an organisation that only a check has used, and then deletes the organisation. Clear uses
+// the test-mode entries in credentials to end connections. If the organisation can't be deleted, it stays suspended and
+// left contains the reason; otherwise left is empty. Clear continues after an error.
 func Clear(
 	ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, credentials []runfile.Organisation,
 ) (left string, err error) {

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failingFor is how long a webhook may fail before doctor reports it. Redeploying a receiver can cause failures for
-// several minutes.
+// failingFor is the time that a webhook may fail before doctor reports it. Redeploying a receiver can cause failures
+// for several minutes.
 const failingFor = time.Hour
 
 func checkWebhooks(ctx context.Context, s session) []finding {

@@ -11,8 +11,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf writes the run file of a stack that has only an organisation, and returns the file's path and the stack's
-// URL.
+// stackOf writes the run file of a stack that has only an organisation. It returns the file's path and the stack's URL.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,8 +29,8 @@ func stackOf(t *testing.T, name string) (file, url string) {
 	return file, server.URL
 }
 
-// TestDemoPrintsStackName checks that the demo prints the stack's name. After that, the demo fails, since this stack
-// has no sandbox.
+// TestDemoPrintsStackName checks that the demo prints the stack's name. The demo then fails because this stack has no
+// sandbox.
 func TestDemoPrintsStackName(t *testing.T) {
 	t.Parallel()
 	file, url := stackOf(t, "sam local")
@@ -47,8 +46,8 @@ func TestDemoPrintsStackName(t *testing.T) {
 	}
 }
 
-// TestDemoFailsWhenStackNameDiffers also checks that the demo does not start its own runner instead. The test provides
-// no runner.
+// TestDemoFailsWhenStackNameDiffers also checks that the demo doesn't start its own runner. The test provides no
+// runner.
 func TestDemoFailsWhenStackNameDiffers(t *testing.T) {
 	t.Parallel()
 	embedded, url := stackOf(t, "embedded")

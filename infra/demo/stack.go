@@ -20,7 +20,7 @@ import (
 type wanted struct {
 	runFile string // run file of a running stack
 	name    string // required stack name, "" for any
-	own     bool   // start a separate stack for the demo with the runner
+	own     bool   // start a separate demo stack with the runner
 	runner  string
 }
 
@@ -68,7 +68,7 @@ func read(file string) (runfile.Run, error) {
 	return stack, nil
 }
 
-// answers reports whether the stack that a run file describes still responds and is still the same run of the stack.
+// answers reports whether the run of the stack that a run file describes still responds.
 func answers(ctx context.Context, stack runfile.Run) bool {
 	if len(stack.Organisations) == 0 {
 		return false
@@ -88,7 +88,7 @@ func answers(ctx context.Context, stack runfile.Run) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// begin starts a runner on a free port and waits until the runner's stack responds.
+// begin starts a runner on a free port and waits until the stack responds.
 func begin(ctx context.Context, runner string, out io.Writer) (runfile.Run, func(), error) {
 	dir, err := os.MkdirTemp("", "recordbridge-demo-")
 	if err != nil {

@@ -26,8 +26,8 @@ const builtPages = ".aws-sam/build/WebFunction/ui"
 // sdk is the folder of the web component's released versions, which customers pin with an integrity attribute.
 const sdk = "sdk"
 
-// files uploads the widget's immutable files to a bucket. The web function serves a file from the bucket if its own
-// build does not contain the file (docs/adr/0035-the-widget.md).
+// files uploads the widget's immutable files to a bucket. If the web function's own build does not contain a requested
+// file, the function serves the file from the bucket (docs/adr/0035-the-widget.md).
 type files struct {
 	built fs.FS
 	out   io.Writer
@@ -46,7 +46,7 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep uploads the files that are missing in the bucket. It never overwrites a file. If the bucket contains a version
+// keep uploads the files that are missing from the bucket. It never overwrites a file. If the bucket contains a version
 // of the web component with different bytes, keep returns an error.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +86,7 @@ func (f files) put(ctx context.Context, bucket blob.Bucket, name string) (isNew 
 	if refused, ok := errors.AsType[smithy.APIError](err); !ok || refused.ErrorCode() != "PreconditionFailed" {
 		return err == nil, err
 	}
-	// Compressed files may differ, since each Node version compresses differently.
+	// Compressed files may differ, because each Node version compresses differently.
 	if !strings.HasPrefix(name, sdk+"/") || path.Ext(name) != ".js" {
 		return false, nil
 	}
@@ -109,7 +109,7 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 
 // setting reads an environment's deployment setting from samconfig.toml. A value for the deploy command overrides the
 // value for all commands. setting supports only TOML tables and double-quoted strings, as in SAM's own examples. For
-// any other syntax, it returns an empty value.
+// any other syntax, setting returns an empty value.
 func setting(config string, env environment, wanted string) string {
 	found := map[string]string{}
 	table := ""

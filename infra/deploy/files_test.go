@@ -20,7 +20,8 @@ const (
 	pinned = "sdk/" + built.Version + "/svc-widget.js"
 )
 
-// newWidget returns a project with a built widget. The project's stack has a bucket or receives one in the deployment.
+// newWidget returns a project with a built widget. The project's stack either has a bucket already or gets one from the
+// deployment.
 func newWidget(t *testing.T) (*project, *s3.Client) {
 	t.Helper()
 	p := newProject(t)
@@ -102,7 +103,7 @@ func TestDeployKeepsFilesOfPreviousReleases(t *testing.T) {
 	}
 }
 
-// TestDeployRejectsChangedElementVersion protects customers' pages: a page with an integrity attribute would reject
+// TestDeployRejectsChangedElementVersion protects customers' pages. A page with an integrity attribute would reject
 // different bytes, and a page without the attribute would load unexpected code.
 func TestDeployRejectsChangedElementVersion(t *testing.T) {
 	p, bucket := newWidget(t)

@@ -1,9 +1,9 @@
 // Command deploy builds and deploys an environment's stack (make deploy ENV=dev|staging|prod) with its parameters from
-// samconfig.toml, and prints the result and the next steps. AWS_ENDPOINT_URL redirects the command, and the programs
+// samconfig.toml. It prints the result and the next steps. AWS_ENDPOINT_URL redirects the command, and the programs
 // that it starts, to LocalStack.
 //
-// Before a deployment, the command uploads the widget's files to the stack's bucket. The old and the new version can
-// then both serve the files during the transition (docs/adr/0035-the-widget.md). The first deployment creates the
+// Before a deployment, the command uploads the widget's files to the stack's bucket. Both the old and the new version
+// can then serve the files during the transition (docs/adr/0035-the-widget.md). The first deployment creates the
 // bucket, so the command uploads the files afterwards.
 //
 // The command refuses to deploy uncommitted changes to production. It protects the staging and production stacks from
@@ -89,8 +89,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	return nil
 }
 
-// deliver deploys the build. It uploads the widget's files before the deployment or, if the deployment creates the
-// files' bucket, afterwards.
+// deliver deploys the build. It uploads the widget's files before the deployment. If the deployment creates the files'
+// bucket, deliver uploads the files afterwards.
 func deliver(ctx context.Context, env environment, stack string, deploy func() error,
 	out io.Writer,
 ) (target.Stack, error) {
@@ -116,8 +116,8 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 }
 
 // deployment returns the arguments for sam deploy. Parameters on the command line replace all parameters in
-// samconfig.toml, so the result repeats the latter and adds the release. The release makes deployments distinct even if
-// only a parameter's value changes (docs/adr/0019-aliases-and-the-front.md).
+// samconfig.toml, so the arguments repeat the samconfig.toml parameters and add the release. The release makes
+// deployments distinct even if only a parameter value changes (docs/adr/0019-aliases-and-the-front.md).
 func deployment(config string, env environment, now time.Time) []string {
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
 	arguments = append(arguments, strings.Fields(setting(config, env, "parameter_overrides"))...)

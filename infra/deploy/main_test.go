@@ -29,14 +29,14 @@ stack_name = "staging-stack"
 stack_name = "prod-stack"
 `
 
-// project is a repository folder with a fake sam that records its calls, and with fakes of CloudFormation and S3.
+// project is a repository folder with a fake sam that records its calls, and with fake CloudFormation and S3 servers.
 type project struct {
 	calls   string            // arguments passed to sam
 	asked   []string          // requests to CloudFormation, in the form "Action StackName"
 	outputs map[string]string // the stack's outputs
 	made    string            // what the deployment creates: "stack", or "bucket" in an existing stack
 	cloud   *aws.Cloud
-	puts    []string // uploads to the bucket in order, each with the number of preceding sam calls
+	puts    []string // uploads to the bucket in order, each with the number of earlier sam calls
 }
 
 func newProject(t *testing.T) *project {
@@ -80,7 +80,7 @@ func newProject(t *testing.T) *project {
 	return p
 }
 
-// ServeHTTP simulates S3 and CloudFormation. The simulated stack is created by a deployment.
+// ServeHTTP simulates S3 and CloudFormation. A deployment creates the simulated stack.
 func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	called, _ := os.ReadFile(p.calls)
 	if p.cloud.HandlesObject(r) {
@@ -118,7 +118,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// deploy runs the command and returns the command's output and the arguments passed to sam.
+// deploy runs the command and returns its output and the arguments passed to sam.
 func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, err error) {
 	t.Helper()
 	var out bytes.Buffer

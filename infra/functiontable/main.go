@@ -1,5 +1,5 @@
-// Command functiontable writes the table of functions in docs/develop/architecture.md. The table lists each function's
-// routes or triggers, the files in shared/ that the function's handler and wiring use, and the resources that the
+// Command functiontable writes the table of functions in docs/develop/architecture.md. For each function, the table
+// lists the routes or triggers, the files in shared/ that the handler and wiring use, and the resources that the
 // function's role may access. Routes and roles come from template.yaml, methods from docs/openapi.yaml, and files from
 // the source code.
 //

@@ -25,8 +25,8 @@ var plumbing = []string{
 	"shared/adapters/httpapi", "shared/adapters/kms", "shared/adapters/queue", "shared/adapters/window",
 }
 
-// files returns the files that declare the functions and types used in a function's handler and wiring, as links
-// relative to docs/develop. The domain's files precede the adapters' files.
+// files returns the files that declare the functions and types used in a function's handler and wiring. The files are
+// links relative to docs/develop. The domain's files precede the adapters' files.
 func (s *source) files(function string) ([]string, error) {
 	var domain, adapters []string
 	folders := []string{"functions/" + function, "functions/" + function + "/wiring"}
@@ -83,12 +83,12 @@ func (s *source) used(folder string) ([]string, error) {
 	return files, err
 }
 
-// imported maps the local names of the shared/ packages that a file imports to the packages' folders, omitting
+// imported maps the local names of the shared/ packages that a file imports to the packages' folders. It omits
 // plumbing.
 func imported(f *ast.File) map[string]string {
 	folders := map[string]string{}
 	for _, spec := range f.Imports {
-		importPath, _ := strconv.Unquote(spec.Path.Value) // valid, since the parser has already accepted the path
+		importPath, _ := strconv.Unquote(spec.Path.Value) // valid: the parser has already accepted the path
 		folder, ours := strings.CutPrefix(importPath, "recordbridge/")
 		isPlumbing := func(prefix string) bool { return strings.HasPrefix(folder+"/", prefix) }
 		if !ours || !strings.HasPrefix(folder, "shared/") || slices.ContainsFunc(plumbing, isPlumbing) {
@@ -103,7 +103,7 @@ func imported(f *ast.File) map[string]string {
 	return folders
 }
 
-// declarations maps a folder's functions, and its types with methods, to the files that declare them.
+// declarations maps a folder's functions, and its types with methods, to the files that contain their declarations.
 func (s *source) declarations(folder string) (map[string]string, error) {
 	if declared, ok := s.declared[folder]; ok {
 		return declared, nil
@@ -134,7 +134,8 @@ func (s *source) declarations(folder string) (map[string]string, error) {
 	return declared, nil
 }
 
-// addFunctions adds a file's functions, and the file's methods' receiver types that do not yet have a file.
+// addFunctions adds a file's functions. It also adds the receiver types of the file's methods, unless a receiver type
+// already has a file.
 func addFunctions(declared map[string]string, file string, f *ast.File) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -160,7 +161,7 @@ func receiver(fn *ast.FuncDecl) string {
 	return ""
 }
 
-// parse parses a folder's files except tests and returns the parsed files by path relative to root.
+// parse parses a folder's files except tests. It returns the parsed files by path relative to root.
 func (s *source) parse(folder string) (map[string]*ast.File, error) {
 	names, err := filepath.Glob(filepath.Join(s.root, folder, "*.go"))
 	if err != nil {

@@ -16,7 +16,7 @@ var verbs = map[string]string{
 	"secretsmanager:GetSecretValue": "", "ssm:GetParameter": "", "ses:SendEmail": "send", "sqs:SendMessage": "send",
 }
 
-// ignored lists the actions that every function may perform and the actions that consuming a queue requires.
+// ignored lists the actions that every function may perform and the actions required to consume a queue.
 var ignored = []string{"logs:", "xray:", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 
 // namesOf maps each resource's ARN to the resource's name in the template, without the suffix for the resource's kind.
@@ -40,7 +40,7 @@ func namesOf(t *template.Template) map[string]string {
 	return names
 }
 
-// touched lists the permissions of a function's role by resource, in the order in which the role lists the resources.
+// touched lists the permissions of a function's role by resource, in the role's order.
 func touched(f template.Function, names map[string]string) string {
 	var order []string
 	allowed := map[string][]string{}
@@ -79,8 +79,8 @@ func verbOf(action string) (verb string, shown bool) {
 	return verb, true
 }
 
-// resource returns the template's name for the resource that an ARN identifies or is part of. If the template has no
-// such resource, resource returns the ARN's last part.
+// resource returns the template's name for the resource that an ARN belongs to. If the template has no such resource,
+// it returns the ARN's last part.
 func resource(arn string, names map[string]string) string {
 	for whole := arn; whole != ""; {
 		if name, ok := names[whole]; ok {

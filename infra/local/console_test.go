@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// functionState and the following types hold the parts of the console's responses that the tests read.
+// functionState and the following types hold the parts of the console's responses that tests read.
 type functionState struct {
 	ID          string `json:"id"`
 	Schedule    string `json:"schedule"`
@@ -63,8 +63,8 @@ func (s started) console(t *testing.T, path string, answer any) {
 	}
 }
 
-// settled waits until all invocations have ended and returns these invocations. A function notifies the test before its
-// invocation has ended.
+// settled waits until all invocations have ended and returns them. A function notifies the test before its invocation
+// has ended.
 func (s started) settled(t *testing.T) []invocationState {
 	t.Helper()
 	late := time.After(10 * time.Second)

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// containers runs the functions in containers, whose individual processes and output are not visible.
+// containers runs the functions in containers. The individual processes and their output are not visible.
 type containers struct {
 	*lambda.Remote
 
@@ -26,7 +26,7 @@ type containers struct {
 	log      *slog.Logger
 }
 
-// startContainers starts the SAM CLI, which starts the containers.
+// startContainers starts the SAM CLI, which then starts the containers.
 func (s *stack) startContainers(ctx context.Context, address string, output *lines) (functions, error) {
 	all := s.template.Functions
 	at := sam.Place{
@@ -61,7 +61,8 @@ func (s *stack) startContainers(ctx context.Context, address string, output *lin
 	return c, nil
 }
 
-// Invoke implements functions. It records no log lines or AWS calls for the invocation, since both bypass this process.
+// Invoke implements functions. It doesn't record the invocation's log lines or AWS calls, because both bypass this
+// process.
 func (c containers) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	trace := ids.Random()
 	c.observer.Requested(trace, function, payload)
@@ -71,7 +72,7 @@ func (c containers) Invoke(ctx context.Context, function string, payload []byte)
 	return answer, err
 }
 
-// Status returns only the functions' names, since the functions' state in containers is unknown.
+// Status returns only the functions' names, because the state of functions in containers is unknown.
 func (c containers) Status() []lambda.Status {
 	list := make([]lambda.Status, len(c.all))
 	for i, f := range c.all {
@@ -80,11 +81,11 @@ func (c containers) Status() []lambda.Status {
 	return list
 }
 
-// Kill implements functions. It does nothing and returns 0.
+// Kill implements functions. It has no effect and returns 0.
 func (containers) Kill(string) int { return 0 }
 
-// Batches implements functions. It returns 1 because the CLI has one container for each function, so waiting messages
-// should stay in the queue.
+// Batches implements functions. It returns 1 because the CLI runs only one container for each function, so waiting
+// messages should stay in the queue.
 func (containers) Batches(template.QueueTrigger) int { return 1 }
 
 // Close implements functions.

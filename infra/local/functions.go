@@ -21,11 +21,11 @@ import (
 
 // mostProcesses is the maximum number of processes for a function. It therefore also limits how many of a queue's
 // batches are processed at once, within the template's MaximumConcurrency. The limit is high enough that a slow
-// receiver or portal does not delay other work, and low enough for a laptop's memory (each webhook worker takes 18 MB).
-// A process handles one invocation at a time, as on AWS.
+// receiver or portal does not delay other work. It is low enough for a laptop's memory (each webhook worker takes 18
+// MB). As on AWS, a process handles one invocation at a time.
 const mostProcesses = 10
 
-// idleLife is the time that an idle process is retained. AWS also retains idle instances for some minutes.
+// idleLife is the time for which an idle process is retained. AWS also retains idle instances for some minutes.
 const idleLife = 5 * time.Minute
 
 // functions invokes the stack's functions.
@@ -37,7 +37,7 @@ type functions interface {
 	Batches(q template.QueueTrigger) int // number of a queue's batches to process at once
 }
 
-// startFunctions prepares the functions for invocation. The functions call the service at address.
+// startFunctions prepares the functions for invocation. The functions call the service at the given address.
 func (s *stack) startFunctions(ctx context.Context, address string, output *lines) (functions, error) {
 	if s.where.engine == nil {
 		return processes{s.subprocesses(s.where.binaries, address, output)}, nil
@@ -77,7 +77,8 @@ func (processes) Batches(q template.QueueTrigger) int {
 	return mostProcesses
 }
 
-// newTriggers reads the queues and schedules from the template. Each queue is polled with its function's permissions.
+// newTriggers reads the queues and schedules from the template. Each queue is polled with the permissions of its
+// function.
 func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log *slog.Logger) *triggers.Triggers {
 	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
 	for _, f := range t.Functions {
@@ -115,7 +116,7 @@ func concurrencyOf(f template.Function) int {
 	return min(mostProcesses, f.Reserved)
 }
 
-// permitted passes on only the invocations that Lambda is permitted to report to X-Ray.
+// permitted passes on only the invocations that Lambda may report to X-Ray.
 type permitted struct {
 	lambda.Observer
 

@@ -6,11 +6,11 @@ import (
 	"net/http"
 )
 
-// guard protects the endpoints for programs and for this machine's user from web pages, which can send simple requests
-// to any URL. The console, the inbox, the Runtime API and the embedded AWS therefore reject changes requested by pages
-// of other origins. The API is exempt, since it is meant for browsers and authenticates its callers itself. Requests
-// from programs have no origin and pass. GET requests from pages pass but reveal nothing, since no response allows the
-// pages' origin.
+// guard protects the endpoints for programs and for this machine's user from web pages. A web page can send simple
+// requests to any URL. The console, the inbox, the Runtime API and the embedded AWS therefore reject changes requested
+// by pages of other origins. The API is exempt, because it is meant for browsers and authenticates its callers itself.
+// Requests from programs have no origin, so guard accepts such requests. GET requests from pages are also accepted. A
+// page can't read the responses, because no response allows the page's origin.
 //
 // guard accepts only host names of this machine and the additional host name for files.
 func guard(isAPI func(path string) bool, isHost func(host string) bool, next http.Handler) http.Handler {
@@ -20,13 +20,13 @@ func guard(isAPI func(path string) bool, isHost func(host string) bool, next htt
 			next.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin") // prevents other sites from embedding it
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin") // prevents other sites from embedding the page
 		guarded.ServeHTTP(w, r)
 	}))
 }
 
-// ourHostOnly rejects requests that a browser sends here because a web site's name resolves to this machine (DNS
-// rebinding). Without this check, the site's pages would have the same origin as this server.
+// ourHostOnly rejects requests that a browser sends here because a website's name resolves to this machine (DNS
+// rebinding). Without this check, the website's pages would have the same origin as this server.
 func ourHostOnly(isHost func(host string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)

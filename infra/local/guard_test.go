@@ -18,7 +18,7 @@ import (
 )
 
 // pages returns request headers that browsers send for web pages of different origins. The last set of headers looks
-// like a program's.
+// like a program's headers.
 func pages() map[string]http.Header {
 	return map[string]http.Header{
 		"a page of another site":          {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
@@ -53,7 +53,7 @@ func (s started) as(header http.Header, secret string) awssdk.Config {
 	}
 }
 
-// refusal returns the status with which a call was rejected, or 0 if it succeeded.
+// refusal returns the status with which a call was rejected, or 0 if the call succeeded.
 func refusal(err error) int {
 	if answer, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
 		return answer.HTTPStatusCode()
@@ -77,8 +77,8 @@ func object(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-// TestGuardRejectsWebPagesThatCallAWS assumes that a page has obtained the secret. It also covers the former secret
-// that all stacks shared.
+// TestGuardRejectsWebPagesThatCallAWS assumes that a page has obtained the secret. It also covers the former secret,
+// which all stacks shared.
 func TestGuardRejectsWebPagesThatCallAWS(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))

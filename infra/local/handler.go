@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// handler returns the handler for all paths on the main port, except the URLs of files (objects).
+// handler returns the handler for all paths on the main port, except the URLs of files (S3 objects).
 func (s *stack) handler() (http.Handler, error) {
 	page, err := s.console()
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *stack) handler() (http.Handler, error) {
 	api = filehost.Redirects(s.objects, s.filesURL, api)
 	return guard(isAPI, s.isHost, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch at := r.URL.Path; {
-		case isAPI(at): // checked before AWS, since a signed request to the API is still an API request
+		case isAPI(at): // checked before AWS, because a signed API request is still an API request
 			api.ServeHTTP(w, r)
 		case strings.HasPrefix(at, lambda.Prefix):
 			runtime.ServeHTTP(w, r)
@@ -55,8 +55,8 @@ func (s *stack) handler() (http.Handler, error) {
 }
 
 // files serves S3 on a separate port for download links, and under a separate host name if possible. Clients forward an
-// Authorization header only to the same host and port. On AWS, files are on another host, so clients never forward the
-// header.
+// Authorization header only to the same host and port. On AWS, files have a different host, so clients never forward
+// the header.
 func (s *stack) files() http.Handler {
 	noAPI := func(string) bool { return false }
 	isHost := func(host string) bool {
@@ -72,8 +72,8 @@ func (s *stack) files() http.Handler {
 		})))
 }
 
-// receiver stands in for the customers' servers on a laptop: the inbox for webhooks, and the page to which patients
-// return. It has a separate port, since no customer's URL may point to the service.
+// receiver stands in for the customers' servers on a laptop. It serves the inbox for webhooks and the page to which
+// patients return. It has a separate port, because customers' URLs must not point to the service.
 func (s *stack) receiver(service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at := r.URL.Path; !below(at, inboxPath) && at != returnPath && at != console.Root+"/console.css" {
@@ -87,13 +87,13 @@ func (s *stack) receiver(service http.Handler) http.Handler {
 // filesNamed reports whether files are served under a separate host name.
 func (s *stack) filesNamed() bool { return strings.HasPrefix(s.filesURL, "http://"+filehost.Name+":") }
 
-// isHost reports whether host refers to this machine, as seen from the machine itself or from its containers.
+// isHost reports whether host refers to this machine, as seen from the machine or from its containers.
 func (s *stack) isHost(host string) bool {
 	return isLoopback(host) || s.where.engine != nil && host == s.where.engine.Host.String()
 }
 
-// forContainers serves the service without its console, since the console is only for this machine's user and every
-// container on this machine, including third-party containers, can reach this handler.
+// forContainers serves the service without its console. Every container on this machine, including third-party
+// containers, can reach this handler, but only this machine's user may open the console.
 func forContainers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if below(r.URL.Path, console.Root) && !below(r.URL.Path, inboxPath) {
@@ -112,7 +112,7 @@ func (s *stack) console() (http.Handler, error) {
 	})
 }
 
-// below reports whether path is root or is below it.
+// below reports whether path is root or a path below root.
 func below(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
 // gatewayInvoker converts functions' failures to the gateway's own error type.

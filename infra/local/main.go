@@ -1,9 +1,9 @@
 // Command local runs the complete service on this machine. It reads template.yaml, creates the template's resources in
 // the embedded AWS, serves the API, runs the functions' real binaries, polls the queues, invokes the scheduled
 // functions and serves a console. One loopback port serves everything except the URLs of files, which have a second
-// port (package filehost). With -sam, the functions run in containers, which reach the same two ports at another
-// address of this machine (docs/adr/0016-sam-local-behind-our-gateway.md). The command contains no product rules; all
-// rules come from the template.
+// port (package filehost). With -sam, the functions run in containers. The containers reach the same two ports at
+// another address of this machine (docs/adr/0016-sam-local-behind-our-gateway.md). The command doesn't contain any
+// product rules; all rules come from the template.
 //
 //	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...]
 //	  [-sam [-container-host IP]] [-bin DIR] [-no-build] [-seed=false]
@@ -26,9 +26,9 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Garbage collector settings: the garbage allowed relative to the memory in use, in percent, and the total memory above
-// which collection runs sooner. At Go's default of 100, garbage collection was a tenth of the runner's work in a burst
-// of webhooks.
+// Garbage collector settings. The first setting is the allowed garbage in percent of the memory in use. The second
+// setting is the total memory above which collection runs sooner. At Go's default of 100, garbage collection was a
+// tenth of the runner's work in a burst of webhooks.
 const (
 	garbage     = 400
 	garbageUpTo = 512 << 20
@@ -86,7 +86,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	filesAt := ""
-	if !s.filesNamed() && where.engine == nil { // with containers, the API already has a different host, localhost
+	if !s.filesNamed() && where.engine == nil { // with containers, the API already has another host, localhost
 		filesAt = s.filesURL
 	}
 	if err = banner.Print(stdout, o.runFile, started, filesAt); err != nil {

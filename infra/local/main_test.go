@@ -83,7 +83,7 @@ func report(ctx context.Context, event json.RawMessage) error {
 	return response.Body.Close()
 }
 
-// look reads the queue, which only the worker may read.
+// look reads the queue that only the worker may read.
 func look(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-// started is a runner that has reported that it is ready.
+// started is a runner that has reported readiness.
 type started struct {
 	*exec.Cmd
 

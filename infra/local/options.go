@@ -93,7 +93,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 }
 
 // templateParameters returns a local stack's template parameters, which the command line can override. Portals,
-// webhooks and the sandbox are on this machine, which containers reach at host.
+// webhooks and the sandbox run on this machine. Containers reach this machine at host.
 func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 	host netip.Addr,
 ) (map[string]string, error) {

@@ -15,14 +15,14 @@ import (
 	"recordbridge/infra/local/sam"
 )
 
-// place describes where functions run: as processes on this machine or, with an engine, in containers.
+// place describes where functions run. Functions run as processes on this machine or, with an engine, in containers.
 type place struct {
 	engine   *engine.Engine
 	platform build.Platform // the functions' target platform
 	binaries string         // directory that contains <function>/bootstrap
 }
 
-// findPlace determines from o where the functions run. If something is missing, the error names it.
+// findPlace determines from o where the functions run. If a required program is missing, the error names the program.
 func findPlace(ctx context.Context, o options, progress io.Writer) (place, error) {
 	if !o.sam {
 		return place{binaries: o.binaries}, nil
@@ -59,7 +59,7 @@ func (p place) host() netip.Addr {
 }
 
 // public returns a listener's URL for all clients, inside and outside containers. The name localhost refers to this
-// machine both inside and outside, and http webhooks may use that name.
+// machine both inside and outside containers, and http webhooks may use that name.
 func (p place) public(listener string) string {
 	if p.engine == nil {
 		return listener
@@ -67,8 +67,8 @@ func (p place) public(listener string) string {
 	return net.JoinHostPort("localhost", port(listener))
 }
 
-// named replaces a loopback address in a URL with localhost, since passkeys need a host name (WebAuthn section 5.1.2).
-// It returns other URLs unchanged.
+// named replaces a loopback address in a URL with localhost, because passkeys need a host name (WebAuthn section
+// 5.1.2). It returns other URLs unchanged.
 func named(url string) string {
 	for _, address := range []string{"127.0.0.1", "[::1]"} {
 		if rest, ok := strings.CutPrefix(url, "http://"+address+":"); ok {
@@ -86,5 +86,5 @@ func (p place) inside(listener string) string {
 	return net.JoinHostPort(p.engine.Host.String(), port(listener))
 }
 
-// port returns the port in a listener's address.
+// port returns the port of a listener's address.
 func port(listener string) string { return listener[strings.LastIndexByte(listener, ':')+1:] }

@@ -17,7 +17,7 @@ import (
 // elsewhere is an unused address (RFC 5737) on which no server listens.
 const elsewhere = "192.0.2.250"
 
-// tools creates a directory of commands, each a shell script, for use as the complete PATH.
+// tools creates a directory of commands for use as the complete PATH. Each command is a shell script.
 func tools(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -29,8 +29,8 @@ func tools(t *testing.T, scripts map[string]string) string {
 	return folder
 }
 
-// engine returns the script of a docker client whose engine has the given architecture. The script starts with the
-// commands in amiss.
+// engine returns the script of a docker client. The client's engine has the given architecture. The script starts with
+// the commands in amiss.
 func engine(architecture, amiss string) string {
 	return `case "$1" in
 		` + amiss + `
@@ -140,7 +140,8 @@ func contained(t *testing.T) string {
 }
 
 // TestContainersEnforcePermissionsAndAreRemoved checks functions in containers. Like processes, the containers must be
-// restricted to their functions' statements, must be able to reach the service, and must leave nothing behind.
+// restricted to their functions' statements and must be able to reach the service. Nothing must remain after the
+// containers have been removed.
 func TestContainersEnforcePermissionsAndAreRemoved(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RECORDBRIDGE_ENGINE") == "" {
@@ -203,7 +204,7 @@ func containersOf(t *testing.T, dir string) []string {
 	return slices.Sorted(slices.Values(strings.Fields(string(output))))
 }
 
-// asContainer returns the service as seen at its URL for containers.
+// asContainer returns the service's response at its URL for containers.
 func (s started) asContainer(url string) started {
 	s.url = url
 	return s
@@ -225,7 +226,7 @@ func (s started) onlyService(t *testing.T) {
 	}
 }
 
-// ended stops a runner as Ctrl-C does and checks that nothing is left behind.
+// ended stops a runner as Ctrl-C does. It checks that nothing is left behind.
 func ended(t *testing.T, s started, dir string) {
 	t.Helper()
 	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // length of rand.Text's result

@@ -22,7 +22,7 @@ import (
 )
 
 // seeded returns the objects for trying out the stack. It creates the objects unless an earlier process has already
-// created them in the same data directory. In that case, it reads the earlier process's record, since keys are shown
+// created them in the same data directory. In that case, it reads the earlier process's record, because keys are shown
 // only once.
 func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfile.Run, error) {
 	kept := filepath.Join(o.data, "run.json")

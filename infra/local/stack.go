@@ -44,10 +44,10 @@ type stack struct {
 	log       *slog.Logger
 	where     place
 	url       string // URL of the embedded AWS, http://<address>
-	public    string // the same URL with a host name that functions can also use
+	public    string // same URL, with a host name that functions can also use
 	objects   string // host:port of S3 alone, for functions
 	filesURL  string // URL of S3 for clients
-	customer  string // URL of the inbox and the patients' return page, which are not part of the service
+	customer  string // URL of the inbox and the patients' return page; neither is part of the service
 	template  *template.Template
 	cloud     *aws.Cloud
 	authority *iam.Authority
@@ -87,7 +87,7 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 		s.close(ctx)
 		return nil, errors.Join(err, at.close())
 	}
-	// When ctx is done, the stack shuts down in order, so background work must not stop by itself before then.
+	// When ctx is done, the stack shuts down in order. Background work must not stop by itself before then.
 	var background context.Context
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.serve(background, at.service, handler)
@@ -116,7 +116,7 @@ func (s *stack) serve(ctx context.Context, listener net.Listener, handler http.H
 	})
 }
 
-// prepare creates everything that the handler needs. address is the address at which functions reach the handler.
+// prepare creates everything that the handler needs. address is the address at which functions can reach the handler.
 func (s *stack) prepare(ctx context.Context, o options, address string, output *lines) error {
 	parameters, err := o.templateParameters(s.public+"/v1", named(s.public)+"/v1/dashboard",
 		s.filesURL+" http://"+s.objects, s.where.host())
@@ -133,7 +133,8 @@ func (s *stack) prepare(ctx context.Context, o options, address string, output *
 		BaseURL: s.public + "/" + s.template.API.Stage, DashboardURL: parameters["DashboardUrl"],
 		ConsoleURL: s.public + "/_local", InboxURL: s.customer + inboxPath,
 		AWS: runfile.AWS{
-			// The secret changes with every start, so that no page and no other user of this machine can sign requests.
+			// The secret changes with every start, so that web pages and other users of this machine can't sign
+			// requests.
 			EndpointURL: s.url, Region: region, AccessKeyID: operatorCaller, SecretAccessKey: rand.Text(),
 			Outputs: s.template.Outputs,
 		},
@@ -176,8 +177,8 @@ func (s *stack) newCloud(o options) (*aws.Cloud, error) {
 	return cloud, nil
 }
 
-// close shuts down every part of the stack, even after ctx is done. The order ensures that no part waits for a stopped
-// part.
+// close shuts down every part of the stack, even after ctx is done. The order ensures that parts never wait for a
+// stopped part.
 func (s *stack) close(ctx context.Context) {
 	if s.stop != nil {
 		s.stop()
@@ -200,11 +201,11 @@ func (s *stack) close(ctx context.Context) {
 	}
 }
 
-// expire removes rows whose time to live has passed, at intervals, as DynamoDB does.
+// expire periodically removes rows whose time to live has passed, as DynamoDB does.
 func (s *stack) expire(ctx context.Context) {
 	ticker := time.NewTicker(expireEvery)
 	defer ticker.Stop()
-	for now := time.Now(); ; { // starts immediately, since the data may be older than this process
+	for now := time.Now(); ; { // starts immediately, because the data may be older than this process
 		s.cloud.DynamoDB().Expire(now)
 		select {
 		case <-ctx.Done():

@@ -78,7 +78,7 @@ func (v view) Webhooks() []console.Webhook {
 	return list
 }
 
-// newest returns the last mostShown elements of all in reverse order.
+// newest returns the last mostShown elements of all, newest first.
 func newest[T any](all []T) []T {
 	last := slices.Clone(all[max(0, len(all)-mostShown):])
 	slices.Reverse(last)

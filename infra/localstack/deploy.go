@@ -16,14 +16,14 @@ import (
 // stackName is the stack's name on LocalStack.
 const stackName = "recordbridge"
 
-// bucket is the bucket from which the functions are deployed.
+// bucket is the bucket that holds the functions' code for deployment.
 const bucket = "recordbridge-functions"
 
 // desktopRange is this machine's address range under Docker Desktop. Containers may see a different address.
 const desktopRange = "192.168.65.0/24"
 
-// build builds the functions for the engine's architecture and uploads them to LocalStack in advance, so that a
-// deployment only has to change the stack.
+// build builds the functions for the engine's architecture and uploads them to LocalStack in advance. A deployment then
+// only has to change the stack.
 func build(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Building")
 	err := o.do(ctx, o.source, append(samVariables(), "LAMBDA_GOARCH="+host.Architecture),
@@ -39,16 +39,16 @@ func build(ctx context.Context, o options, host *engine.Engine, progress io.Writ
 		"--s3-bucket", bucket, "--output-template-file", o.packaged())
 }
 
-// built returns the folder for this run's build. Each run has a separate folder, since runs may build concurrently. The
-// SAM CLI stores its own data in the parent folder.
+// built returns the folder for this run's build. Each run has a separate folder, because runs may build concurrently.
+// The SAM CLI stores its own data in the parent folder.
 func (o options) built() string {
 	return filepath.Join(strings.TrimSuffix(o.runFile, ".json")+".sam", "build")
 }
 
-// packaged returns the path of the template file that contains the functions' locations in the bucket.
+// packaged returns the path of the template file that contains the bucket locations of the functions.
 func (o options) packaged() string { return o.built() + ".yaml" }
 
-// makeBucket creates the bucket from which the functions are deployed. The SAM CLI would create the bucket in a
+// makeBucket creates the bucket that holds the functions' code for deployment. The SAM CLI would create the bucket in a
 // separate stack and wait 15 seconds for that stack.
 func makeBucket(ctx context.Context, o options) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+o.aws+"/"+bucket, http.NoBody)
@@ -76,8 +76,8 @@ func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Wri
 
 func samVariables() []string { return []string{"SAM_CLI_TELEMETRY=0", "AWS_DEFAULT_REGION=" + region} }
 
-// toLocalStack returns environment variables that direct the SAM CLI to LocalStack and make it check every second
-// whether a deployment has ended.
+// toLocalStack returns environment variables that direct the SAM CLI to LocalStack. They also make the CLI check every
+// second whether a deployment has ended.
 func (o options) toLocalStack() []string {
 	return append(samVariables(), "SAM_CLI_POLL_DELAY=1", "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey,
 		"AWS_SECRET_ACCESS_KEY="+accessKey)

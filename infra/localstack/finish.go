@@ -22,8 +22,7 @@ const (
 	gatewayAPI = "/restapis"
 )
 
-// finishUpdate completes a stack update by performing the steps that AWS's CloudFormation performs and LocalStack
-// omits.
+// finishUpdate completes a stack update. It performs the steps that AWS's CloudFormation performs and LocalStack omits.
 func finishUpdate(ctx context.Context, o options) error {
 	if err := moveAliases(ctx, o); err != nil {
 		return err
@@ -34,8 +33,8 @@ func finishUpdate(ctx context.Context, o options) error {
 	return nil
 }
 
-// restoreStage assigns the API's new deployment to the API's stage, since LocalStack removes the stage together with
-// the old deployment. An update without API changes keeps both the stage and the deployment.
+// restoreStage assigns the API's new deployment to the API's stage. LocalStack removes the stage together with the old
+// deployment. If an update does not change the API, both the stage and the deployment remain.
 func restoreStage(ctx context.Context, o options) error {
 	api, err := only(ctx, o, gatewayAPI)
 	if err != nil {
@@ -54,7 +53,7 @@ func restoreStage(ctx context.Context, o options) error {
 		map[string]string{"stageName": stage, "deploymentId": deployment}, nil)
 }
 
-// only returns the ID of the only element in the list at a path.
+// only returns the ID of the single element in the list at a path.
 func only(ctx context.Context, o options, path string) (string, error) {
 	found, err := listed(ctx, o, path)
 	if err != nil {
@@ -66,7 +65,7 @@ func only(ctx context.Context, o options, path string) (string, error) {
 	return found[0], nil
 }
 
-// listed returns the IDs of the API Gateway elements in the list at a path. Stages have no ID.
+// listed returns the IDs of the API Gateway elements in the list at a path. Stages do not have IDs.
 func listed(ctx context.Context, o options, path string) ([]string, error) {
 	var page struct {
 		Items []struct {
@@ -83,8 +82,8 @@ func listed(ctx context.Context, o options, path string) ([]string, error) {
 	return found, nil
 }
 
-// moveAliases points every function's alias to the function's latest published version, since LocalStack leaves the
-// alias at a version that the update has removed.
+// moveAliases points every function's alias to the function's latest published version. LocalStack leaves the alias at
+// a version that the update has removed.
 func moveAliases(ctx context.Context, o options) error {
 	names, err := functions(ctx, o)
 	if err != nil {
@@ -147,9 +146,9 @@ func moveAlias(ctx context.Context, o options, function string) error {
 }
 
 // ask calls an operation of one of LocalStack's services. LocalStack reads only the service and region from the
-// signature and does not verify it.
+// signature and does not verify the signature.
 func ask(ctx context.Context, o options, service, method, path string, in, out any) error {
-	var body io.Reader = http.NoBody // LocalStack accepts no other body in a GET request
+	var body io.Reader = http.NoBody // LocalStack rejects any other body in a GET request
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {

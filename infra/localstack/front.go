@@ -30,19 +30,19 @@ const (
 )
 
 // front is the server through which people and functions reach the API and the inbox at localhost. LocalStack's own URL
-// for the API is known only after a deployment and changes with each deployment. front adds only two behaviours of
+// for the API is known only after a deployment, and it changes with each deployment. front adds only two behaviours of
 // AWS's gateway that LocalStack's gateway lacks. It returns the template's response for an unknown path, and it renames
 // an authentication challenge's header.
 type front struct {
 	inbox   *inbox.Inbox
 	nowhere http.Handler            // handles paths that are not in the API
-	api     atomic.Pointer[url.URL] // the API's URL at LocalStack; nil before it is deployed
+	api     atomic.Pointer[url.URL] // the API's URL at LocalStack; nil before the API is deployed
 	aws     string                  // LocalStack's address on this machine
 	inside  netip.Addr              // this machine's address for containers
-	watch   atomic.Pointer[watch]   // state of an upgrade; nil if none runs
+	watch   atomic.Pointer[watch]   // state of an upgrade; nil if no upgrade is running
 	server  *http.Server
-	// receiver serves the inbox and the patients' return page on a separate port, since a customer's URL must not point
-	// to the service.
+	// receiver serves the inbox and the patients' return page on a separate port, because a customer's URL must not
+	// point to the service.
 	receiver *http.Server
 	stopped  chan error
 }
@@ -67,7 +67,7 @@ func (o options) receiverURL() string {
 }
 
 var (
-	// errNowhere means that the API has no resource for a request.
+	// errNowhere means that the API does not have a resource for a request.
 	errNowhere = errors.New("not found")
 	// errUndeployed means that a request can't be forwarded because LocalStack is replacing the API.
 	errUndeployed = errors.New("the API is not deployed")
@@ -107,7 +107,7 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	return f, nil
 }
 
-// newNowhere returns a simulated API Gateway without routes, as in make run, which responds to paths that the template
+// newNowhere returns a simulated API Gateway without routes. As in make run, it responds to paths that the template
 // does not declare.
 func newNowhere(o options) (http.Handler, error) {
 	declared, err := template.Load(filepath.Join(o.source, "template.yaml"),
@@ -121,9 +121,9 @@ func newNowhere(o options) (http.Handler, error) {
 	}), nil
 }
 
-// ofThisMachine reports whether one of this machine's interfaces has the address. If the engine is in a virtual
-// machine, no interface has the address that containers use, and the containers' requests arrive at the loopback
-// address.
+// ofThisMachine reports whether one of this machine's interfaces has the address. If the engine runs in a virtual
+// machine, the address that containers use does not belong to any interface, and the containers' requests arrive at the
+// loopback address.
 func ofThisMachine(ip netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -142,7 +142,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" &&
 		(notIP != nil || !ip.IsLoopback() && ip != f.inside) {
-		// prevents a page's own host name from counting as our origin
+		// prevents a page's own host name from being treated as our origin
 		http.Error(w, "This server accepts requests only for this machine's names.", http.StatusMisdirectedRequest)
 		return
 	}
@@ -174,7 +174,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveReceiver serves the inbox and the patients' return page, which are not part of the service.
+// serveReceiver serves the inbox and the patients' return page. Neither of these pages is part of the service.
 func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.URL.Path, inboxPath) && r.URL.Path != returnPath {
 		http.NotFound(w, r)
@@ -223,8 +223,8 @@ func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, "LocalStack does not respond.", http.StatusBadGateway)
 }
 
-// outside rewrites a redirect to LocalStack's container address so that it points to this machine. Functions sign the
-// URLs of files with the container address.
+// outside rewrites a redirect to LocalStack's container address so that it points to this machine. Functions use the
+// container address when they sign the URLs of files.
 func (f *front) outside(response *http.Response) {
 	location, err := response.Location()
 	if err != nil {
@@ -232,7 +232,7 @@ func (f *front) outside(response *http.Response) {
 	}
 	ip, err := netip.ParseAddr(location.Hostname())
 	if err != nil || !ip.IsPrivate() || location.Port() != port(f.aws) && location.Port() != insidePort {
-		return // a host name instead of an address
+		return // a host name instead of an IP address
 	}
 	location.Host = f.aws
 	response.Header.Set("Location", location.String())

@@ -59,7 +59,7 @@ func asked(f *front, method, host, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// sent sends a POST request to the front, like a webhook worker, and returns the response's status.
+// sent sends a POST request to the front, like a webhook worker. It returns the status of the response.
 func sent(f *front, target, body string) int {
 	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	request.Host = "localhost:4580"
@@ -125,9 +125,9 @@ func TestFrontRewritesFileURLsToLocalHost(t *testing.T) {
 	}
 }
 
-// TestFrontReturnsSameErrorsAsAPIGateway covers the differences between LocalStack's gateway and AWS's: the template's
-// response for an unknown path, AWS's name for a challenge's header, and a temporarily missing API. A function's own
-// error response must not change.
+// TestFrontReturnsSameErrorsAsAPIGateway covers the differences between LocalStack's gateway and AWS's gateway. The
+// differences are the template's response for an unknown path, AWS's name for a challenge's header, and a temporarily
+// missing API. A function's own error response must not change.
 func TestFrontReturnsSameErrorsAsAPIGateway(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	image = "localstack/localstack:4.14.0" // the last version that requires no token
+	image = "localstack/localstack:4.14.0" // last version that does not require a token
 	// insidePort is LocalStack's port inside its container.
 	insidePort = "4566"
 	startTime  = 3 * time.Minute
@@ -25,7 +25,7 @@ const (
 
 // instance is a running LocalStack process.
 type instance struct {
-	name    string // name of its container, and name prefix of its functions' containers
+	name    string // container name, and name prefix of its functions' containers
 	command *exec.Cmd
 	stopIt  context.CancelFunc
 	ended   chan struct{} // closed when LocalStack has ended
@@ -76,7 +76,7 @@ func (o options) settings(name string, host *engine.Engine) []string {
 		"LAMBDA_IGNORE_ARCHITECTURE=1", // the functions are built for this machine
 		"LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT=60",
 		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the newer engine can't update the stack
-		// checks at once, not after a second, whether a function exists
+		// checks immediately, not after a second, whether a function exists
 		"CFN_NO_WAIT_ITERATIONS=1000",
 		"EXTRA_CORS_ALLOWED_ORIGINS=" + o.publicURL(),
 		"DYNAMODB_IN_MEMORY=1",
@@ -84,8 +84,8 @@ func (o options) settings(name string, host *engine.Engine) []string {
 	}
 }
 
-// listenAt returns the address on which LocalStack listens. If LocalStack runs in a container, listenAt returns all
-// interfaces; otherwise it returns an address that this machine and containers can reach.
+// listenAt returns the address on which LocalStack listens. If LocalStack runs in a container, the address covers all
+// interfaces. Otherwise, this machine and containers can reach the address.
 func (o options) listenAt(host *engine.Engine) string {
 	if len(o.command) == 0 {
 		return "0.0.0.0:" + insidePort
@@ -97,7 +97,7 @@ func (o options) listenAt(host *engine.Engine) string {
 }
 
 // container returns the command that runs LocalStack in a container. The container can access the engine's socket,
-// since LocalStack starts the functions' containers next to its own.
+// because LocalStack starts the functions' containers next to its own container.
 func (o options) container(name string, settings []string) []string {
 	command := []string{
 		"docker", "run", "--rm", "--name", name, "--publish", o.aws + ":" + insidePort,
@@ -133,9 +133,9 @@ func (i *instance) await(ctx context.Context, o options) error {
 	}
 }
 
-// stop ends LocalStack and the functions' containers. It removes the containers first, since LocalStack would take five
-// seconds for each. It removes containers again afterwards, since LocalStack may have started more. stop also works
-// after ctx is done.
+// stop ends LocalStack and the functions' containers. It removes the containers first, because LocalStack would take
+// five seconds for each container. It removes containers again afterwards, because LocalStack may have started more
+// containers. stop also works after ctx is done.
 func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()

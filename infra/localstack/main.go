@@ -1,7 +1,7 @@
 // Command localstack runs the complete service on LocalStack 4.14. It starts LocalStack in a container (or with
 // -command), builds the unchanged template and deploys the build with the SAM CLI. It then seeds the stack by an
-// operator's rules, and serves the API and a webhook inbox at URLs that are the same inside and outside containers. Its
-// output is the same as that of make run. With -upgrade-from, it first deploys the release in another folder, and then
+// operator's rules. It serves the API and a webhook inbox at URLs that are the same inside and outside containers. Its
+// output is the same as that of make run. With -upgrade-from, it first deploys the release in another folder. It then
 // upgrades that stack while an export runs and a delivery is pending.
 //
 //	go run ./infra/localstack [-addr HOST:PORT] [-aws HOST:PORT] [-source DIR] [-upgrade-from DIR] [-run-file FILE]

@@ -14,8 +14,8 @@ import (
 type options struct {
 	address string // address of the API and the inbox
 	aws     string // address of LocalStack
-	// release is the name of the release to deploy. It makes an update create a new version of every function. release
-	// is empty if only one release is deployed.
+	// release is the name of the release to deploy. Because of the name, an update creates a new version of every
+	// function. release is empty if only one release is deployed.
 	release string
 	source  string // folder of the release to deploy
 	// previous is the folder of the release that an upgrade test deploys first. It is empty outside upgrade tests.

@@ -17,14 +17,13 @@ const (
 	region = "us-east-1"
 	// accessKey is the access key of LocalStack's only account. Every client of LocalStack has all permissions.
 	accessKey = "test"
-	// killAfter is the time that a program may take to end after a request to end. After killAfter, the program is
-	// killed.
+	// killAfter is the time that a program has to end after a request to do so. After killAfter, the program is killed.
 	killAfter = 30 * time.Second
 	// shownLines is the number of log lines included in an error.
 	shownLines = 15
 )
 
-// findPrograms returns an error that lists the required programs that are not installed.
+// findPrograms returns an error if any required programs are not installed. The error lists the missing programs.
 func findPrograms(o options) error {
 	var missing []error
 	for program, advice := range map[string]string{
@@ -73,7 +72,7 @@ func program(ctx context.Context, variables []string, arguments ...string) *exec
 	return command
 }
 
-// withoutAWS removes the environment variables that would direct a program to AWS, so that the program receives none of
+// withoutAWS removes the environment variables that would direct a program to AWS, so that the program never receives
 // the user's credentials.
 func withoutAWS(all []string) []string {
 	kept := []string{

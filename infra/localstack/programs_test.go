@@ -68,7 +68,7 @@ func TestDoErrorIncludesProgramLog(t *testing.T) {
 	}
 }
 
-// TestListenAtExcludesPublicInterfaces protects LocalStack, since its clients have all permissions.
+// TestListenAtExcludesPublicInterfaces protects LocalStack, whose clients have all permissions.
 func TestListenAtExcludesPublicInterfaces(t *testing.T) {
 	t.Parallel()
 	here, virtual := &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")},

@@ -43,9 +43,9 @@ const (
 type watch struct {
 	receiver string        // path of the inbox whose first deliveries are rejected
 	lasts    time.Duration // delay before a rejected delivery's retry
-	refused  atomic.Int32  // number of rejected deliveries
+	refused  atomic.Int32  // number of deliveries rejected so far
 	holds    atomic.Bool   // whether the portal is slow; set when the export starts
-	asked    atomic.Int32  // number of record requests while slow
+	asked    atomic.Int32  // number of record requests while the portal is slow
 	over     chan struct{} // closed when the upgrade is over
 }
 
@@ -76,7 +76,7 @@ func (w *watch) hold(r *http.Request) {
 // retryAfter returns the value of the Retry-After header in the receiver's rejections.
 func (w *watch) retryAfter() string { return strconv.Itoa(int(w.lasts.Seconds())) }
 
-// refuses reports whether to reject a request because the request is one of the first deliveries of an export's event.
+// refuses reports whether to reject a request. It rejects the first deliveries of an export's event.
 func (w *watch) refuses(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.URL.Path != w.receiver {
 		return false
@@ -86,8 +86,8 @@ func (w *watch) refuses(r *http.Request) bool {
 	return err == nil && bytes.Contains(body, []byte(exported)) && w.refused.Add(1) <= refusals
 }
 
-// upgrade deploys the previous release, starts a long export and a delivery that the receiver rejects, and upgrades the
-// stack. It returns nil if the export and the delivery each complete with exactly one event.
+// upgrade deploys the previous release, starts a long export and a delivery that the receiver rejects, and then
+// upgrades the stack. It returns nil if both the export and the delivery complete with exactly one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"

@@ -18,7 +18,7 @@ import (
 )
 
 // TestWatchRejectsFirstDeliveriesOfExportEvent also checks that the receiver accepts other events and the third
-// attempt, and that other receivers accept all events.
+// attempt. It also checks that other receivers accept all events.
 func TestWatchRejectsFirstDeliveriesOfExportEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
@@ -62,7 +62,7 @@ func TestRetryAfterIncreasesWithUpgradeDuration(t *testing.T) {
 }
 
 // TestHoldDelaysPortalRequestsUntilUpgradeEnds checks that every request to the slow portal is delayed, and that
-// requests to other portals are not.
+// requests to other portals are not delayed.
 func TestHoldDelaysPortalRequestsUntilUpgradeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestHoldDelaysPortalRequestsUntilUpgradeEnds(t *testing.T) {
 	})
 }
 
-// TestAwaitRequiresExactlyOneSignedEvent also checks that other events do not count.
+// TestAwaitRequiresExactlyOneSignedEvent also checks that await ignores other events.
 func TestAwaitRequiresExactlyOneSignedEvent(t *testing.T) {
 	t.Parallel()
 	const success = `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`

@@ -1,4 +1,4 @@
-// Package marked regenerates the generated tables in a Markdown document. Each table is between two lines, "<!-- table
+// Package marked regenerates the generated tables in a Markdown document. Each table is between the lines "<!-- table
 // NAME -->" and "<!-- end -->".
 package marked
 
@@ -14,7 +14,7 @@ const (
 )
 
 // Renew replaces each table in a document with the result of tableOf for the table's name. The result must end with a
-// line break. If tableOf returns an empty string, the table stays unchanged.
+// line break. If tableOf returns an empty string, Renew does not change the table.
 func Renew(document []byte, tableOf func(name string) (string, error)) ([]byte, error) {
 	var out bytes.Buffer
 	for {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// endpoint holds the requested endpoint's name in the forms that the templates use.
+// endpoint holds the requested endpoint's name in the forms that templates use.
 type endpoint struct {
 	Folder  string // such as getsomething; the folder below functions/, and the name in documents and alarms
 	Logical string // such as GetSomething; the prefix of logical IDs
@@ -56,5 +56,5 @@ func logical(name string) string {
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// errTaken means that the endpoint already exists. In that case, no file is written.
+// errTaken means that the endpoint already exists. In that case, the command does not write any files.
 var errTaken = errors.New("it exists")

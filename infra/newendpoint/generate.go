@@ -13,7 +13,7 @@ import (
 //go:embed parts
 var parts embed.FS
 
-// generate returns the files that adding an endpoint creates or changes, keyed by path in the repository.
+// generate returns the files that a new endpoint adds or changes, keyed by path in the repository.
 func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	t, err := template.ParseFS(parts, "parts/*.tmpl")
 	if err != nil {
@@ -34,8 +34,8 @@ func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	return w.files, w.err
 }
 
-// writer collects files. It stores the first error, so callers can call its methods in sequence without checking for
-// errors.
+// writer collects files. It stores the first error, so callers can call its methods in sequence without checking each
+// error.
 type writer struct {
 	repository fs.FS
 	parts      *template.Template
@@ -50,7 +50,7 @@ func (w *writer) failf(layout string, args ...any) {
 	}
 }
 
-// part renders one part of the template.
+// part renders a part of the template.
 func (w *writer) part(name string) string {
 	var text bytes.Buffer
 	if err := w.parts.ExecuteTemplate(&text, name, w.endpoint); err != nil {
@@ -62,7 +62,8 @@ func (w *writer) part(name string) string {
 // add adds a Go file that contains the given part of the template.
 func (w *writer) add(file, part string) { w.put(file, w.part(part)) }
 
-// put stores the content of a file. It formats Go code, which sorts imports and aligns columns.
+// put stores the content of a file. If the file contains Go code, put formats it, which sorts imports and aligns
+// columns.
 func (w *writer) put(file, text string) {
 	if !strings.HasSuffix(file, ".go") {
 		w.files[file] = []byte(text)
@@ -92,8 +93,8 @@ func (w *writer) before(file, anchor, text string) { w.replace(file, anchor, tex
 
 func (w *writer) after(file, anchor, text string) { w.replace(file, anchor, anchor+text) }
 
-// replace replaces a text that must occur exactly once in a file. If the text does not, the file's layout has changed
-// and this program must be updated.
+// replace replaces a text that must occur exactly once in a file. If the text does not occur exactly once, the file's
+// layout has changed and this program must be updated.
 func (w *writer) replace(file, old, text string) {
 	all := w.read(file)
 	if n := strings.Count(all, old); n != 1 && w.err == nil {

@@ -1,6 +1,6 @@
 // Command newendpoint generates an endpoint that organisations call with their key. It writes a handler, wiring and a
-// test, and adds the endpoint to template.yaml, the documents and the tests that name every function (make endpoint,
-// CONTRIBUTING.md). The generated endpoint compiles, and make run deploys it. The endpoint returns the caller's
+// test. It adds the endpoint to template.yaml, the documents and the tests that name every function (make endpoint,
+// CONTRIBUTING.md). The generated endpoint compiles, and make run deploys it. Its handler returns the caller's
 // organisation in a single line, which the engineer replaces.
 package main
 
@@ -42,7 +42,7 @@ func run(args []string, out io.Writer) error {
 	return write(*root, files, out)
 }
 
-// write writes all generated files and prints the files' names. If generating a file fails, write is not called.
+// write writes all generated files and prints their names. If generating a file fails, write is not called.
 func write(root string, files map[string][]byte, out io.Writer) error {
 	names := make([]string, 0, len(files))
 	for name := range files {

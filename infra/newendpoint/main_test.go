@@ -33,7 +33,7 @@ func (l layered) Open(name string) (fs.File, error) {
 	return l.FS.Open(name)
 }
 
-// endpoints generates endpoints in sequence and returns all files that the endpoints create or change.
+// endpoints generates endpoints in sequence. It returns all files that the endpoints create or change.
 func endpoints(t *testing.T, names ...string) map[string][]byte {
 	t.Helper()
 	repository := layered{os.DirFS(root), fstest.MapFS{}}
@@ -51,7 +51,7 @@ func endpoints(t *testing.T, names ...string) map[string][]byte {
 	return all
 }
 
-// TestGeneratedEndpointPassesItsTests overlays the generated files for the go command and does not write them to
+// TestGeneratedEndpointPassesItsTests overlays the generated files for the go command. It does not write the files to
 // the repository.
 func TestGeneratedEndpointPassesItsTests(t *testing.T) {
 	t.Parallel()
@@ -75,7 +75,7 @@ func TestGeneratedEndpointPassesItsTests(t *testing.T) {
 	main, tests, function := filepath.Join(folder, "main"), filepath.Join(folder, "tests"), "./functions/"+name
 	execute(t, root, "go", "build", "-overlay", file, "-o", main, function+"/bootstrap")
 	execute(t, root, "go", "list", "-overlay", file, "-test", "-export", "./infra/test/e2e") // compiles without linking
-	// go vet and go test would require that the folder exists.
+	// go vet and go test would require the folder to exist.
 	execute(t, root, "go", "test", "-overlay", file, "-vet=off", "-c", "-o", tests, function)
 	execute(t, folder, tests)
 }

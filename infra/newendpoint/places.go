@@ -13,7 +13,7 @@ const (
 	callsFile    = "infra/capacity/journey/calls.csv"
 )
 
-// template adds the function to template.yaml, together with the function's role, log group, path and monitoring.
+// template adds the function to template.yaml. It also adds the function's role, log group, path and monitoring.
 func (w *writer) template() {
 	if strings.Contains(w.read(stackFile), "\n          "+w.endpoint.Path+":") {
 		w.failf("%s in %s: %w", w.endpoint.Path, stackFile, errTaken)
@@ -32,7 +32,7 @@ func (w *writer) documents() {
 	w.changelog()
 }
 
-// changelog adds a line under the API heading of the unreleased additions, and adds missing headings.
+// changelog adds a line under the API heading of the unreleased additions. It also adds missing headings.
 func (w *writer) changelog() {
 	const (
 		file    = "CHANGELOG.md"
@@ -63,8 +63,8 @@ func (w *writer) tests() {
 	w.coldStart()
 }
 
-// coldStart adds a row for the secret that a new process reads to the cost table of calls. The table lists cold starts
-// in alphabetical order.
+// coldStart adds a row to the cost table of calls. The row is for the secret that a new process reads. The table lists
+// cold starts in alphabetical order.
 func (w *writer) coldStart() {
 	lines := strings.SplitAfter(w.read(callsFile), "\n")
 	row := "cold start," + w.endpoint.Folder + ",secretsmanager,GetSecretValue,,1,0,0,0,0\n"

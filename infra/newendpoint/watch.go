@@ -17,8 +17,8 @@ var (
 	comparison = regexp.MustCompile(`(?m)^      ComparisonOperator:`)
 )
 
-// watch adds the function to the alarms on errors, throttles and durations of the functions that organisations call. If
-// the last alarms are full, watch creates three new alarms.
+// watch adds the function to the error, throttle and duration alarms of the functions that organisations call. If the
+// last alarms are full, watch creates three new alarms.
 func (w *writer) watch() {
 	all := alarms.FindAllStringSubmatch(w.read(stackFile), -1)
 	if len(all) == 0 {

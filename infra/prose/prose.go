@@ -1,5 +1,6 @@
-// Package prose extracts the sentences that people read from the repository's files: documents, comments, test names
-// and strings. The reading check samples the sentences (infra/sample), and infra/test/policy rejects some patterns.
+// Package prose extracts the sentences that people read from the repository's files. The sentences come from documents,
+// comments, test names and strings. The reading check samples the sentences (infra/sample), and infra/test/policy
+// rejects some patterns.
 package prose
 
 import (
@@ -31,11 +32,11 @@ func Groups() []string {
 // Sentence is a sentence in a file, or a test name.
 type Sentence struct {
 	Group, Path, Text string
-	First, Last       int // first and last line of the sentence's passage
+	First, Last       int // first and last line of the passage that contains the sentence
 }
 
-// Of returns the sentences in a file, given the file's path in the repository. It returns no sentences for test data
-// and for unsupported kinds of files.
+// Of returns the sentences in a file, given the file's path in the repository. For test data and unsupported kinds of
+// files, the result is empty.
 func Of(file, content string) []Sentence {
 	switch {
 	case strings.Contains(file, "testdata/"):
@@ -53,7 +54,7 @@ func Of(file, content string) []Sentence {
 	}
 }
 
-// wordsOfSentence is the minimum number of words in a passage that counts as a sentence.
+// wordsOfSentence is the minimum number of words for a passage to count as a sentence.
 const wordsOfSentence = 4
 
 var sentenceEnd = regexp.MustCompile(`([.!?][")'”]?)\s+([A-Z¿¡\x60*\[])`)
@@ -169,7 +170,7 @@ type blockComment struct {
 	lines []string
 }
 
-// read adds a line. It returns inside if the line belongs to a comment, and ended if the comment ends there.
+// read adds a line. It returns inside if the line belongs to a comment, and ended if the comment ends on the line.
 func (b *blockComment) read(line string, number int) (inside, ended bool) {
 	if m := openComment.FindStringSubmatch(line); m != nil && b.first == 0 {
 		b.first, line = number, m[1]
@@ -181,8 +182,8 @@ func (b *blockComment) read(line string, number int) (inside, ended bool) {
 	return true, endComment.MatchString(line)
 }
 
-// ofTypeScript reads comments, test titles, and quoted strings and text between tags that are each on one line. A
-// trailing comment belongs to its line.
+// ofTypeScript reads comments and test titles. It also reads quoted strings and text between tags if they do not span
+// lines. A trailing comment belongs to its line.
 func ofTypeScript(file, content string) []Sentence {
 	group := String
 	switch {

@@ -15,22 +15,22 @@ import (
 )
 
 const (
-	// chaosTries is the number of times that the same request may fail. It is limited so that a client that retries
+	// chaosTries is the number of times that the same request may fail. The limit ensures that a client that retries
 	// eventually succeeds.
 	chaosTries = 3
 	// maxChaosBody is the maximum size of a request body in bytes. It exceeds the size of any form that a client sends.
 	maxChaosBody = 64 << 10
 )
 
-// mishap is the fault that chaos injects into one request. The zero value means no fault.
+// mishap is the fault that chaos injects into a request. The zero value means no fault.
 type mishap struct {
-	status int // status sent instead of the operation's response
+	status int // status sent instead of the operation's own response
 	late   time.Duration
 	broken bool // truncate the body
 }
 
 // chaos derives a request's mishap from the seed, the request, and the number of times that the same client has sent
-// the request. Concurrent requests therefore get the same mishaps in any order.
+// the request. Concurrent requests therefore get the same mishaps, whatever their order.
 func (s site) chaos(r *http.Request) (mishap, error) {
 	seed := s.with.Number(switches.Chaos)
 	if seed == 0 {
@@ -50,7 +50,7 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 		return mishap{}, err
 	}
 	_, asked, _ := strings.Cut(r.URL.RequestURI(), "/with/")
-	_, asked, _ = strings.Cut(asked, "/") // same mishap under every label and mount point
+	_, asked, _ = strings.Cut(asked, "/") // same mishap for every label and mount point
 	sum := sha256.Sum256([]byte(strconv.FormatInt(seed, 10) + "\n" + r.Method + " " + asked + "\n" +
 		strconv.FormatInt(nth, 10)))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -70,8 +70,8 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 	}
 }
 
-// before delays the operation or responds instead of the operation. It returns true if it has responded. In that case,
-// a POST request changes nothing, so that chaos loses no token.
+// before delays the operation or responds in its place. It returns true if it has responded. In that case, a POST
+// request doesn't change any state, so chaos never loses a token.
 func (m mishap) before(answer *captured, r *http.Request) bool {
 	wait(r, m.late)
 	if m.status == 0 {

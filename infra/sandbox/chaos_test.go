@@ -13,7 +13,7 @@ import (
 )
 
 // tryConnect works like connect but supports a portal at which any step may fail. If a step fails, tryConnect returns
-// no access token.
+// an empty access token.
 func (p *oauthClient) tryConnect(personaID string) string {
 	p.t.Helper()
 	location, err := url.Parse(p.authorize("persona", personaID, "decision", "approve").header.Get("Location"))
@@ -28,13 +28,13 @@ func (p *oauthClient) tryConnect(personaID string) string {
 	return got.Access
 }
 
-// fates runs searches with a chaos seed and returns the searches' results in the form "status valid seconds".
+// fates runs searches with a chaos seed. It returns the results of the searches in the form "status valid seconds".
 func fates(t *testing.T, seed string) (seen []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "chaos:"+seed)
 		access := ""
-		for access == "" { // repeated, since chaos also affects connecting
+		for access == "" { // repeated because chaos also affects connecting
 			access = there.tryConnect("juniper-vale")
 		}
 		for i := range 40 {

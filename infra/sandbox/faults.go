@@ -42,12 +42,12 @@ const (
 		"wrong</h1></body></html>"
 )
 
-// captured buffers an operation's response, so that a switch can change the response.
+// captured buffers an operation's response so that a switch can change the response.
 type captured struct {
 	status int
 	header http.Header
 	body   bytes.Buffer
-	// generated writes the rest of the response after the body if the rest is too large to buffer.
+	// generated writes the rest of the response after the body. It is used if the rest is too large to buffer.
 	generated func(io.Writer)
 }
 
@@ -87,7 +87,8 @@ func (c *captured) send(w http.ResponseWriter) {
 	}
 }
 
-// spoiled runs the operation. The switches may respond before the operation runs, or change the operation's response.
+// spoiled runs the operation. The switches may respond before the operation runs. They may also change the operation's
+// response.
 func (s site) spoiled(w http.ResponseWriter, r *http.Request, op operation, args []string) {
 	answer := &captured{header: http.Header{}}
 	if err := s.spoil(answer, r, op, args); err != nil {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Hosts that a client must not send requests to. The hosts do not resolve (RFC 2606) or are private.
+// Hosts that clients must not send requests to. The hosts do not resolve (RFC 2606) or are private.
 const (
 	foreignHost  = "foreign.example"
 	internalHost = "10.0.0.7:8080"
@@ -112,8 +112,8 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	return next.String(), nil
 }
 
-// turnPage returns the request for the page that a next link refers to. A session link works once; a next link at the
-// FHIR base works repeatedly.
+// turnPage returns the request for the page that a next link refers to. A session link works only once. A next link at
+// the FHIR base works repeatedly.
 func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
 	q.continued = q.query.Has("page")
 	if id := q.query.Get("sessionID"); id != "" && q.with.Has(switches.SessionNext) {
@@ -136,7 +136,7 @@ func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest
 	return q, nil
 }
 
-// rewriteReferences makes references absolute, with either a foreign host or the portal's own host.
+// rewriteReferences makes references absolute. The host is either a foreign host or the portal's own host.
 func (q fhirRequest) rewriteReferences(node any) {
 	foreign, absolute := q.with.Has(switches.ForeignReference), q.with.Has(switches.AbsoluteOwn)
 	if !foreign && !absolute {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Rate limit headers, as sent by athenahealth's sandbox.
+// Rate limit headers, as in responses from athenahealth's sandbox.
 const (
 	rateLimit  = 500
 	retryAfter = 2 * time.Second
@@ -29,7 +29,7 @@ type fhirRequest struct {
 	query        url.Values
 	bearer       string
 	// continued reports whether the requested page follows the first page. The portal never rejects the parameters of
-	// its own links. lost reports whether the page's search session has ended or never existed.
+	// its own links. If the page's search session has ended or never existed, lost is true.
 	continued, lost bool
 }
 
@@ -92,7 +92,7 @@ func (q fhirRequest) misreadIDs(r *http.Request) {
 // asksPage reports whether a successful response is a page of resources.
 func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEverything }
 
-// overloaded returns the response of an overloaded server, or nil if the server is not overloaded.
+// overloaded returns the response of an overloaded server. It returns nil if the server is not overloaded.
 func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if q.inBatch {
 		return nil, nil
@@ -127,8 +127,8 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	}, nil
 }
 
-// leftAlone returns the period during which the portal will reject requests from now on, or 0 if the portal accepts the
-// request. Another request within that period restarts the period.
+// leftAlone returns the period during which the portal will reject requests from now on. It returns 0 if the portal
+// accepts the request. Another request within that period restarts the period.
 func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
 	demanded := q.with.Duration(switches.LeaveAlone, 0)
 	if demanded == 0 {
@@ -162,7 +162,7 @@ func (q fhirRequest) breaksOff() bool {
 	return q.asksPage() && (q.with.Has(switches.TruncatedJSON) || q.with.Covers(switches.BrokenJSON, q.resourceType))
 }
 
-// outcome returns an OperationOutcome that has a single issue.
+// outcome returns an OperationOutcome with a single issue.
 func outcome(code, diagnostics string) string {
 	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":` +
 		strconv.Quote(code) + `,"diagnostics":` + strconv.Quote(diagnostics) + `}]}`

@@ -39,7 +39,7 @@ func (s site) refreshes(r *http.Request, op operation) bool {
 	return isToken && r.PostFormValue("grant_type") == "refresh_token"
 }
 
-// failuresOver reports whether the request's refresh token has failed as often as the switch specifies.
+// failuresOver reports whether the request's refresh token has already failed as often as the switch specifies.
 func (s site) failuresOver(r *http.Request) (bool, error) {
 	most := s.with.Number(switches.FailsFirst)
 	if most == 0 {
@@ -66,7 +66,7 @@ func (s site) refusedOAuth(op operation) (refusal, bool) {
 	}
 }
 
-// failedEndpoint returns the response of a revocation or introspection endpoint that fails in the given way.
+// failedEndpoint returns the response of a revocation or introspection endpoint that fails in the specified way.
 func failedEndpoint(how string) refusal {
 	if how == "html" {
 		return htmlRefusal(http.StatusOK)
@@ -83,7 +83,7 @@ func failedEndpoint(how string) refusal {
 	return refusal{status: status, contentType: jsonType, body: `{"error":"` + code + `"}`}
 }
 
-// failedRefresh returns the response to a refresh request that fails in the given way.
+// failedRefresh returns the response to a refresh request that fails in the specified way.
 func failedRefresh(how string) refusal {
 	problem := func(status int, code string) refusal {
 		return refusal{

@@ -29,7 +29,7 @@ const (
 	markBytes     = "mark of bytes that are not UTF-8"
 )
 
-// addEntries adds entries to a page. A client must discard these entries or must not process them twice.
+// addEntries adds entries to a page. A client must either discard these entries or avoid processing them twice.
 func (q fhirRequest) addEntries(bundle map[string]any) {
 	entries, _ := bundle["entry"].([]any)
 	if q.with.Has(switches.DuplicateEntries) {
@@ -90,7 +90,7 @@ func (q fhirRequest) addNarrative(bundle map[string]any) {
 }
 
 // sendPage replaces placeholders with content that encoding/json would not write. It writes large content directly to
-// the response without buffering it.
+// the response without a buffer.
 func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	if q.with.Has(switches.GzipBomb) {
 		answer.header.Set("Content-Encoding", "gzip")
@@ -112,7 +112,8 @@ func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 }
 
 // writeBomb writes a Bundle that contains a 1 GiB string, compressed to about a megabyte. The output consists of gzip
-// members, whose contents are concatenated (RFC 1952 section 2.2). One 1 MiB member is compressed once and repeated.
+// members, whose contents are concatenated (RFC 1952 section 2.2). A single 1 MiB member is compressed once and written
+// repeatedly.
 func writeBomb(w io.Writer) {
 	head, err := packed([]byte(`{"resourceType":"Bundle","type":"searchset","language":"`))
 	if err != nil {
@@ -135,7 +136,7 @@ func writeBomb(w io.Writer) {
 	_, _ = w.Write(tail)
 }
 
-// packed returns plain, compressed as one complete gzip member.
+// packed returns plain compressed as a single complete gzip member.
 func packed(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	writer := gzip.NewWriter(&out)

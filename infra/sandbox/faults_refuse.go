@@ -10,8 +10,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// refused returns the refusal that a switch sends instead of the response to an authorised request. It first checks the
-// switches for all requests, then the switches for types, and then the switches for search parameters.
+// refused returns the refusal that a switch sends instead of the response to an authorised request. It checks the
+// switches for all requests first, then the switches for types, and finally the switches for search parameters.
 func (q fhirRequest) refused(answer *captured) (refusal, bool) {
 	for _, find := range []func(*captured) (refusal, bool){
 		q.refusedAtAll, q.refusedType, q.refusedFailure,
@@ -123,7 +123,7 @@ func (q fhirRequest) refusedSearch(*captured) (refusal, bool) {
 	}
 }
 
-// asksCategory reports whether the search includes the category code, with or without the code's system.
+// asksCategory reports whether the search includes the category code. The code may include its system.
 func (q fhirRequest) asksCategory(code string) bool {
 	return slices.ContainsFunc(strings.Split(q.query.Get("category"), ","), func(one string) bool {
 		return one == code || strings.HasSuffix(one, "|"+code)

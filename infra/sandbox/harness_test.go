@@ -44,7 +44,7 @@ type wire struct {
 // oauthClient is a client of the sandbox's authorization server.
 type oauthClient struct{ wire }
 
-// portal is a sandbox with its records, as seen by an application.
+// portal is a sandbox and its records, as seen by an application.
 type portal struct{ oauthClient }
 
 func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
@@ -141,7 +141,7 @@ func (p *wire) request(method, address string, body io.Reader) *http.Request {
 	return request
 }
 
-// get requests an absolute URL. headers alternates names and values.
+// get requests an absolute URL. headers alternates between names and values.
 func (p *wire) get(address string, headers ...string) answer {
 	p.t.Helper()
 	request := p.request(http.MethodGet, address, nil)
@@ -170,8 +170,8 @@ func (p *wire) post(path string, form url.Values, headers ...string) answer {
 	return p.do(request)
 }
 
-// authorizeQuery returns the parameters of a valid authorization request. pairs alternates names and values that
-// override parameters; an empty value removes a parameter.
+// authorizeQuery returns the parameters of a valid authorization request. pairs alternates between names and values,
+// which override parameters. An empty value removes a parameter.
 func (p *oauthClient) authorizeQuery(pairs ...string) url.Values {
 	sum := sha256.Sum256([]byte(verifier))
 	query := url.Values{
@@ -195,7 +195,7 @@ func (p *oauthClient) authorize(pairs ...string) answer {
 	return p.get(p.base + "/oauth/authorize?" + p.authorizeQuery(pairs...).Encode())
 }
 
-// landing returns the query parameters of the URL at which the browser returns to the client.
+// landing returns the query parameters of the URL with which the browser returns to the client.
 func (p *oauthClient) landing(a answer) url.Values {
 	p.t.Helper()
 	location, err := url.Parse(a.header.Get("Location"))
@@ -308,7 +308,8 @@ func (h inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// newInProcess is like newPortal, but without sockets and with the real clock, for tests in a synctest bubble.
+// newInProcess is like newPortal, but uses the real clock and doesn't use sockets. It is for tests in a synctest
+// bubble.
 func newInProcess(t *testing.T) *portal {
 	t.Helper()
 	deps := usual("http://ehr.example/sandbox", time.Now)

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// includeBundle is a record whose resources contain every kind of reference that includes follow.
+// includeBundle is a record whose resources contain every kind of reference that an include can follow.
 const includeBundle = `{"resourceType":"Bundle","entry":[
  {"resource":{"resourceType":"Patient","id":"p"}},
  {"resource":{"resourceType":"Medication","id":"m1"}},

@@ -52,7 +52,7 @@ func TestNewRejectsInvalidDependencies(t *testing.T) {
 	}
 }
 
-// brokenStore is a store whose methods all fail.
+// brokenStore is a store whose methods always fail.
 type brokenStore struct{}
 
 var errBroken = errors.New("table-is-gone")

@@ -23,7 +23,7 @@ var (
 )
 
 // portalState stores a misbehaving portal's counters and open search sessions. The sandbox's store holds this data,
-// since a client's requests reach many processes.
+// because a client's requests can reach many processes.
 type portalState struct {
 	store  oauth.Store
 	now    func() time.Time
@@ -65,7 +65,7 @@ func (n portalState) count(ctx context.Context, parts ...string) (int64, error) 
 	return 0, errBusy
 }
 
-// counted returns a counter's value and does not change the counter.
+// counted returns a counter's value. It does not change the counter.
 func (n portalState) counted(ctx context.Context, parts ...string) (int64, error) {
 	raw, found, err := n.store.Get(ctx, n.key("COUNT#", parts))
 	if err != nil || !found {
@@ -103,8 +103,8 @@ func errCounter(what string, err error) error {
 	return fmt.Errorf("%s counter: %w", what, err)
 }
 
-// every reports whether the current event is the n-th, 2n-th… event of its kind, where n is period. If n is 0, every
-// returns false and does not count the event.
+// every reports whether the current event is the n-th, 2n-th, and so on of its kind, where n is period. If n is 0,
+// every returns false and does not count the event.
 func (n portalState) every(ctx context.Context, period int64, parts ...string) (bool, error) {
 	if period <= 0 {
 		return false, nil
@@ -114,7 +114,7 @@ func (n portalState) every(ctx context.Context, period int64, parts ...string) (
 	return err == nil && counted%period == 0, err
 }
 
-// openSession stores a next page's query and returns the session ID with which a client can fetch the page once.
+// openSession stores a next page's query. It returns the ID of a session in which a client can fetch the page once.
 func (n portalState) openSession(ctx context.Context, query string) (string, error) {
 	raw := make([]byte, 16)
 	if _, err := io.ReadFull(n.random, raw); err != nil {
@@ -128,7 +128,7 @@ func (n portalState) openSession(ctx context.Context, query string) (string, err
 	return id, nil
 }
 
-// session returns a session's query without closing the session. It returns false if no open session has the given ID.
+// session returns a session's query and leaves the session open. It returns false if no open session has the given ID.
 func (n portalState) session(ctx context.Context, id string) (string, bool, error) {
 	query, found, err := n.store.Get(ctx, n.key("SESSION#", []string{id}))
 	if err != nil {

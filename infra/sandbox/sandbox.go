@@ -1,10 +1,11 @@
 // Package sandbox is a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. The Lambda function
-// for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal in test mode only; make run and tests also use the
+// for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal in test mode only. make run and tests also use the
 // package.
 //
-// Auth: its own, as in a portal: OAuth with PKCE in package oauth, bearer tokens in package fhirserver. The sandbox
-// never responds with the service's error envelope, because it simulates an external server. Callers: the patient's
-// browser (authorize), callback (token), exportworker and refreshworker (FHIR, refresh), deleteconnection (revoke).
+// Auth: the sandbox's own, as in a portal. It uses OAuth with PKCE in package oauth and bearer tokens in package
+// fhirserver. The sandbox never responds with the service's error envelope, because it simulates an external server.
+// Callers: the patient's browser (authorize), callback (token), exportworker and refreshworker (FHIR, refresh),
+// deleteconnection (revoke).
 //
 // This package determines the operation for a path and applies the wire-level faults. A FHIR base URL with switches in
 // its path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal that misbehaves accordingly. Package
@@ -45,8 +46,8 @@ var (
 
 // Deps holds the sandbox's dependencies. All fields except Identities are required.
 type Deps struct {
-	// BaseURL is the public URL of the mount point, such as http://127.0.0.1:4566/v1/sandbox. The FHIR base is
-	// BaseURL + "/fhir", and every absolute link starts with it.
+	// BaseURL is the public URL of the mount point, such as http://127.0.0.1:4566/v1/sandbox. The FHIR base is BaseURL
+	// + "/fhir", and every absolute link starts with BaseURL.
 	BaseURL  string
 	Personas []persona.Persona
 	Clients  []oauth.Client
@@ -57,11 +58,11 @@ type Deps struct {
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
 	// Identities provides the keys of the identity providers that the portal trusts (package udap). By default, the
-	// portal trusts the simulated identity provider that runs next to it.
+	// portal trusts only the simulated identity provider that runs next to it.
 	Identities udap.Issuers
 }
 
-// New returns the sandbox's handler. It accepts paths with or without the stage: for the BaseURL above, both
+// New returns the sandbox's handler. The handler accepts paths with or without the stage. For the BaseURL above, both
 // /v1/sandbox/fhir/metadata and /sandbox/fhir/metadata return the CapabilityStatement.
 func New(d Deps) (http.Handler, error) {
 	base, err := d.check()

@@ -24,7 +24,7 @@ import (
 
 const memberURI = "https://app.example/udap#T-IAS"
 
-// rsaKeys returns two keys: one for the identity provider and one for another party.
+// rsaKeys returns a key for the identity provider and a key for another party.
 var rsaKeys = sync.OnceValue(func() [2]*rsa.PrivateKey {
 	var keys [2]*rsa.PrivateKey
 	for i := range keys {
@@ -34,7 +34,7 @@ var rsaKeys = sync.OnceValue(func() [2]*rsa.PrivateKey {
 	return keys
 })
 
-// issuers trusts a single identity provider.
+// issuers trusts only a single identity provider.
 type issuers struct{}
 
 func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error) {
@@ -47,7 +47,7 @@ func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error
 
 func withIdentities(d *sandbox.Deps) { d.Identities = issuers{} }
 
-// communityMember is a client in a portal's trust community. It is implemented from the specification alone.
+// communityMember is a client in a portal's trust community. Its implementation is based on the specification alone.
 type communityMember struct {
 	*portal
 
@@ -105,7 +105,7 @@ func sign(t *testing.T, key jose.SigningKey, claims map[string]any, header strin
 	return token
 }
 
-// statement returns the claims of a software statement. changes overrides claims; a nil value removes a claim.
+// statement returns the claims of a software statement. changes overrides claims. A nil value removes a claim.
 func (m *communityMember) statement(jti string, changes map[string]any) map[string]any {
 	return changed(map[string]any{
 		"iss": memberURI, "sub": memberURI, "aud": m.base + "/udap/register", "iat": m.seconds(0),
@@ -143,7 +143,7 @@ func (m *communityMember) registered(jti string) string {
 	return id
 }
 
-// idToken returns an id_token about Alder Maple from the identity provider.
+// idToken returns an id_token about Alder Maple. The identity provider issues the id_token.
 func (m *communityMember) idToken(changes map[string]any) string {
 	return sign(m.t, jose.SigningKey{Algorithm: jose.RS256, Key: rsaKeys()[0]}, changed(map[string]any{
 		"iss": "https://id.example", "exp": m.seconds(time.Minute), "given_name": "Alder", "family_name": "Maple",
@@ -171,7 +171,7 @@ func (m *communityMember) extensions(idToken string) map[string]any {
 	}
 }
 
-// assertion returns the claims for a token request's assertion.
+// assertion returns the claims for the assertion of a token request.
 func (m *communityMember) assertion(client, jti string, changes map[string]any) map[string]any {
 	return changed(map[string]any{
 		"iss": client, "sub": client, "aud": m.base + "/udap/token", "iat": m.seconds(0),
@@ -189,7 +189,7 @@ func (m *communityMember) ask(assertion string, headers ...string) answer {
 	}, headers...)
 }
 
-// unsigned returns a token whose header declares that the token has no signature.
+// unsigned returns a token whose header declares that the token is not signed.
 func unsigned(t *testing.T, claims map[string]any, chain []string) string {
 	t.Helper()
 	header, err := json.Marshal(map[string]any{"alg": "none", "x5c": chain})

@@ -22,7 +22,8 @@ type switchList struct {
 	Known    []switches.Switch `json:"switches"`
 }
 
-// serveWith serves the paths below /with/: the list of switches, or the portal that the first path segment describes.
+// serveWith serves the paths below /with/. A path selects either the list of switches or the portal that the first path
+// segment describes.
 func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string) {
 	spec, path, isPortal := strings.Cut(below, "/")
 	list := switchList{
@@ -56,7 +57,7 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 	there.serve(w, r, path)
 }
 
-// at returns the portal that has the switches in spec. It makes only a few small copies. It needs no stored state
+// at returns the portal that has the switches in spec. It makes only a few small copies. It doesn't need stored state
 // unless the portal's token URL moves.
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site

@@ -80,7 +80,7 @@ func keySet(t *testing.T, public any) []byte {
 	return toJSON(t, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: public, KeyID: "k1"}}})
 }
 
-// assertion signs a client assertion. Without changes, the assertion is valid for the token URL.
+// assertion signs a client assertion. An assertion without changes is valid for the token URL.
 func (s signer) assertion(t *testing.T, p *portal, client string, header, change map[string]any) string {
 	t.Helper()
 	head := map[string]any{"alg": s.algorithm, "kid": "k1", "typ": "JWT"}
@@ -252,7 +252,8 @@ func TestIDTokenSwitchSignsOrCorruptsIDToken(t *testing.T) {
 	}
 }
 
-// idToken returns an id_token's claims, and reports whether the portal's published key verifies the token's signature.
+// idToken returns an id_token's claims. It also reports whether the portal's published key verifies the token's
+// signature.
 func (p *oauthClient) idToken(token string) (claims map[string]any, signed bool) {
 	p.t.Helper()
 	var set jose.JSONWebKeySet

@@ -16,8 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// attachmentURL returns the content URL of a record's first document. The URL must be the same in a read and in a
-// search.
+// attachmentURL returns the content URL of a record's first document. The URL must be the same in reads and searches.
 func (p *portal) attachmentURL(access string) string {
 	p.t.Helper()
 	type document struct {
@@ -175,7 +174,7 @@ func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	if err != nil || response.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%v, Content-Encoding %q", err, response.Header.Get("Content-Encoding"))
 	}
-	// All members except the first and the last are identical, so only one of them is decompressed.
+	// All members except the first and the last are identical, so the test decompresses only one of them.
 	head, rest := member(t, raw)
 	middle, behind := member(t, rest)
 	packed := rest[:len(rest)-len(behind)]
@@ -194,7 +193,7 @@ func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	}
 }
 
-// member decompresses the first of several gzip members and returns the remaining members unchanged.
+// member decompresses the first of several gzip members. It returns the remaining members unchanged.
 func member(t *testing.T, raw []byte) (plain, behind []byte) {
 	t.Helper()
 	source := bytes.NewReader(raw)

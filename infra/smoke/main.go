@@ -5,9 +5,9 @@
 //	smoke -base-url https://api.example.org/v1                       # as the organisation of SMOKE_PUBLIC_ID
 //	smoke                                                            # the stack that make run has started
 //
-// The command reads a credential from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, and the secret of the
-// credential's webhook from SMOKE_WEBHOOK_SECRET. Secrets are not flags, because other users of the machine could read
-// flags. The exit code is 0 for success, 1 if a step failed, and 2 if no step was run.
+// The command reads a credential from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI. It reads the secret of
+// the credential's webhook from SMOKE_WEBHOOK_SECRET. Secrets are not flags, because other users of the machine could
+// read flags. The exit code is 0 for success, 1 if a step failed, and 2 if the run was rejected before the first step.
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// unusableError means that the run was rejected before any step was run.
+// unusableError means that the run was rejected before the first step.
 type unusableError struct{ cause error }
 
 func (u *unusableError) Error() string { return u.cause.Error() }
@@ -57,8 +57,8 @@ func exitCode(err error) int {
 	return 1
 }
 
-// requestTimeout limits the duration of one request. It allows for a cold start of the called container and of another
-// container that the first one calls in turn.
+// requestTimeout limits the duration of a request. It allows for a cold start of the called container and of another
+// container that the called container calls in turn.
 const requestTimeout = 40 * time.Second
 
 // wanted holds the settings from the command line and the environment.
@@ -141,7 +141,7 @@ func checkAddress(baseURL string) error {
 	return nil
 }
 
-// running returns the stack that make run started, if that stack is the selected one.
+// running returns the stack that make run started, if that stack is the selected stack.
 func (w wanted) running(ctx context.Context) (target.Stack, error) {
 	const advice = "name the stack (-stack, make smoke STACK=…), or set a test mode credential (SMOKE_PUBLIC_ID, " +
 		"SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"

@@ -55,7 +55,7 @@ type Writer interface {
 	Abort(ctx context.Context)
 }
 
-// objectGrace is how long after a task's failure a run may still be writing. It exceeds the maximum duration of a
+// objectGrace is the time after a task's failure a run may still be writing. It exceeds the maximum duration of a
 // function invocation.
 const objectGrace = 20 * time.Minute
 

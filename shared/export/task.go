@@ -34,7 +34,7 @@ const (
 )
 
 const (
-	// Budget is how long a task may stay pending before it fails, excluding the time that the task waits in line.
+	// Budget is the time that a task may stay pending before it fails, excluding the time that the task waits in line.
 	Budget = 6 * time.Hour
 	// maxFailures is the number of consecutive transient failures after which the task fails. The task then reports the
 	// reason for those failures.

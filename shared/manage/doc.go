@@ -4,7 +4,7 @@
 // ratelimit from platform. Only passkey depends on HTTP. The subpackages are:
 //
 //   - account defines the dashboard's accounts, sessions, roles, memberships and invitations (ADR 36). Package
-//     account/signin signs users in, account/members manages members, and account/totp and account/freemail support both.
+//     account/signin signs users in, account/members manages members, account/totp and account/freemail support both.
 //   - audit records changes in tamper-evident chains.
 //   - deletion deletes an organisation, stage by stage.
 //   - disconnect ends a connection at an organisation's request.

@@ -1,6 +1,6 @@
-// Package journey owns the cost table of the product's journeys. The table lists each function's calls to AWS, the
-// DynamoDB units that the calls consume, the bytes transferred and the waiting time. All figures are counted, not
-// estimated: infra/test/e2e performs the journeys and fails if the table disagrees.
+// Package journey owns the cost table of the product's journeys. The table lists each function's AWS calls, the
+// DynamoDB units consumed, the bytes transferred and the waiting time. All figures are counted, not estimated. The
+// tests in infra/test/e2e perform the journeys and fail if the table disagrees.
 package journey
 
 import (
@@ -14,31 +14,30 @@ import (
 //go:embed calls.csv
 var calls []byte
 
-// Values of Cost.Service in addition to the service names of wire.Call.
+// Additional values of Cost.Service, besides the service names of wire.Call.
 const (
 	// Lambda rows count function invocations.
 	Lambda = "lambda"
 	// Logs rows hold the number of bytes logged.
 	Logs = "logs"
-	// Outside rows count requests to servers outside AWS: health systems and webhooks.
+	// Outside rows count requests to servers outside AWS, such as health systems and webhook receivers.
 	Outside = "outside"
 )
 
-// Cost is one row of the table: one operation's share of a journey's cost.
+// Cost is one row of the table. It holds a single operation's share of a journey's cost.
 type Cost struct {
 	Journey   string
 	Function  string // the function's folder; empty in Outside and Logs rows
 	Service   string // a service as in wire.Call, or one of the constants
 	Operation string
-	// On is the operation's target: a table and the kind of its rows ("Work EVENT"), a table's index ("Work byDue"), or
-	// a queue.
+	// On is the operation's target: a table and row kind ("Work EVENT"), a table's index ("Work byDue"), or a queue.
 	On     string
 	Calls  int
 	Reads  float64 // DynamoDB read units consumed
 	Writes float64 // DynamoDB write units consumed
 	Bytes  int     // bytes sent to S3, logged, or received from outside
-	// Waits is a Lambda row's invocation time in seconds. It assumes that AWS takes no time and that each outside
-	// server takes one second to respond. Only responses awaited in sequence are counted.
+	// Waits is a Lambda row's invocation time in seconds. It assumes that AWS calls take no time and that each outside
+	// server responds after one second. Only responses awaited in sequence are counted.
 	Waits float64
 }
 

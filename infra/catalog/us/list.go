@@ -1,9 +1,9 @@
-// Package us generates a synthetic institution list as large and as untidy as all lists that vendors publish in the
-// United States combined. It reproduces each vendor's and each server's share of the rows. It also reproduces the
-// shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal form, degree or
-// state. All data is invented: proper names, towns and customer numbers are built from syllables, and server names end
-// in us.example (RFC 2606). Only the health care vocabulary and the first three digits of ZIP codes are real. The list
-// is the same on every run.
+// Package us generates a synthetic institution list. The list is as large and as untidy as all vendor lists published
+// in the United States combined. The package reproduces each vendor's and each server's share of the rows. It also
+// reproduces the shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal
+// form, degree or state. All data is invented: proper names, towns and customer numbers are built from syllables, and
+// server names end in us.example (RFC 2606). Only the health care vocabulary and the first three digits of ZIP codes
+// are real. The list is the same on every run.
 package us
 
 import (
@@ -24,7 +24,7 @@ const (
 	License = "Synthetic: contains no real institution, person or address. Apache-2.0, like the whole repository"
 )
 
-// List generates the list in the format lantern-ndjson, row by row as it is read.
+// List generates the list in the lantern-ndjson format, producing rows as they are read.
 type List struct {
 	random  *rand.Rand
 	invent  inventor
@@ -63,7 +63,7 @@ func (l *List) Read(into []byte) (int, error) {
 	return l.unread.Read(into)
 }
 
-// institution holds the data of an institution, which several vendors may list.
+// institution holds an institution's data. Several vendors may list the same institution.
 type institution struct {
 	name, town, state, zip, number, host string
 }
@@ -77,8 +77,8 @@ type row struct {
 	ZIP  string `json:"zip"`
 }
 
-// next returns the institution for the vendor's next row. The institution is new or, for the collector, may be a copy
-// of another vendor's institution.
+// next returns the institution for the vendor's next row. The institution is usually new. For the collector, it may be
+// a copy of another vendor's institution.
 func (l *List) next(v vendor) institution {
 	if v.copies > 0 && len(l.copied) > 0 && l.chance(v.copies) {
 		at, last := l.random.IntN(len(l.copied)), len(l.copied)-1
@@ -117,7 +117,7 @@ func (l *List) rows(v vendor, i institution) []row {
 		r.ZIP = i.zip
 	}
 	if l.chance(v.npi) {
-		r.NPI = fmt.Sprintf("%010d", l.random.IntN(1_000_000_000)) // real NPIs do not begin with 0
+		r.NPI = fmt.Sprintf("%010d", l.random.IntN(1_000_000_000)) // real NPIs don't begin with 0
 	}
 	rows := make([]row, len(v.bases))
 	for at, base := range v.bases {

@@ -13,7 +13,7 @@ type inventor struct {
 	common []string // names that several institutions share
 }
 
-// choices holds alternative texts with their relative frequencies.
+// choices holds alternative texts and their relative frequencies.
 type choices struct {
 	texts  []string
 	shares []int

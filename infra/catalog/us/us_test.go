@@ -22,7 +22,8 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// realList is the path of the vendors' published list, which is stored next to the project but is not part of it.
+// realList is the path of the vendors' published list. The list is stored next to the project but is not part of the
+// project.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 // row is a list row with the institution's name as the catalogue reads it.
@@ -32,7 +33,7 @@ type row struct {
 	state, key string
 }
 
-// Rows of both lists, shared by all tests so that the 47,650 rows are read only once.
+// Rows of both lists. All tests share the rows, so the 47,650 rows are read only once.
 var (
 	invented = sync.OnceValues(func() ([]row, error) { return rowsIn(us.NewList()) })
 	actual   = sync.OnceValues(func() ([]row, error) {
@@ -94,7 +95,7 @@ var (
 	letters    = regexp.MustCompile(`[A-Za-z]`)
 )
 
-// statistics returns a list's characteristics: counts, and shares of rows.
+// statistics returns a list's counts and row shares.
 func statistics(rows []row) map[string]float64 {
 	lists, servers, said := map[string]float64{}, map[string]float64{}, map[string]float64{}
 	states := map[string]map[string]bool{}

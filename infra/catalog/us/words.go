@@ -1,7 +1,7 @@
 package us
 
 // tables holds the name parts of each kind. A part may end in "=" and its relative frequency. If a word in a pattern is
-// itself a kind, it is replaced with a text of that kind.
+// the name of a kind, the word is replaced with a random part of that kind.
 var tables = map[string]string{
 	"names": "First I Surname, Degree=90|First I Surname Degree=30|First Surname, Degree=60|Surname, First Degree=20|Dr " +
 		"First Surname=18|First Surname=42|" +

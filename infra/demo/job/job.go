@@ -33,8 +33,8 @@ type Job struct {
 }
 
 // New returns a job that exports a persona's record. If persona is empty, the job uses the sandbox's third persona. The
-// job writes its progress to out. If the stack lacks its seed data or the persona, New returns an error that names what
-// is missing.
+// job writes its progress to out. If the stack lacks seed data or the persona, New returns an error that names the
+// missing data.
 func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	if len(stack.Organisations) == 0 || len(stack.Sandbox.Personas) < 3 {
 		return nil, errors.New("the stack was started without its seed")
@@ -76,7 +76,7 @@ func (j *Job) Perform(ctx context.Context) error {
 	return j.Finish(ctx, taskID)
 }
 
-// Finish waits for the event that ends an export and downloads the file that the event refers to. If the organisation
+// Finish waits for the event that ends an export, and downloads the file that the event refers to. If the organisation
 // has no webhook, Finish polls the API instead.
 func (j *Job) Finish(ctx context.Context, taskID string) error {
 	j.sayf("3. Waiting for the webhook")
@@ -183,7 +183,7 @@ func (j *Job) get(ctx context.Context, address string) (*http.Response, error) {
 	return response, nil
 }
 
-// succeeded is the type of the event for a successful export.
+// succeeded is the event type for a successful export.
 const succeeded = "patient.ehi_export_success"
 
 // event is the body of a webhook request.
@@ -212,7 +212,7 @@ const (
 	askEvery  = time.Second          // polling interval of the API, which is rate-limited
 )
 
-// await polls the inbox, which receives the webhook's messages, and verifies the messages about the task.
+// await polls the inbox for webhook messages and verifies the messages about the task.
 func (j *Job) await(ctx context.Context, taskID string) (event, error) {
 	look, every := j.ask, askEvery
 	if j.org.WebhookURL != "" {

@@ -1,9 +1,9 @@
 // Package aws assembles the embedded AWS. It serves all services from one HTTP handler, which identifies each call,
-// verifies its signature, runs the middleware and writes the journal. Package aws emulates no service itself; each
-// service has its own package beside this one, and all services share package wire.
+// verifies its signature, runs the middleware and writes the journal. Package aws doesn't emulate any service itself.
+// Each service has its own package beside this one, and all services share package wire.
 //
 // The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). Calls within the
-// process open no socket, so they work under the virtual clock of testing/synctest.
+// process don't open a socket, so they work under the virtual clock of testing/synctest.
 package aws
 
 import (
@@ -31,7 +31,7 @@ import (
 )
 
 const (
-	// If the host is an IP address instead of a name, the SDKs put the S3 bucket in the path.
+	// For a host that is an IP address, the SDKs put the S3 bucket in the path.
 	defaultURL    = "http://127.0.0.1:4566"
 	region        = "us-east-1"
 	defaultSecret = "local"
@@ -41,12 +41,13 @@ const (
 type Options struct {
 	URL string // base URL of the cloud and its queues; "" means http://127.0.0.1:4566
 	Dir string // directory for the journal and S3's objects; "" stores everything in memory
-	// SecretKey is the secret key for every access key, so its holder may use any access key ID. An empty SecretKey
-	// means "local", for tests. A cloud that listens on a port needs a confidential secret key.
+	// SecretKey is the secret key for every access key, so its holder may use any access key ID. If SecretKey is empty,
+	// the secret key is "local", which is suitable only for tests. A cloud that listens on a port needs a confidential
+	// secret key.
 	SecretKey  string
 	Middleware []wire.Middleware // middleware for every call; the first element is outermost
 	// Skew returns how far the cloud's clock is ahead of the signing caller's clock. The skew affects signatures and
-	// the Date header. If Skew is nil, the clocks agree.
+	// the Date header. If Skew is nil, both clocks show the same time.
 	Skew func(caller string) time.Duration
 }
 
@@ -66,7 +67,7 @@ type Cloud struct {
 	sqs      *sqs.Server
 }
 
-// New creates the services and, if o.Dir is set, restores the state that an earlier Cloud stored there. If the
+// New creates the services. If o.Dir is set, New also restores the state that an earlier Cloud stored there. If the
 // directory is damaged or in use by another process, New returns an error that states the remedy. Close the Cloud after
 // use.
 func New(o Options) (*Cloud, error) {
@@ -132,7 +133,7 @@ func (c *Cloud) SES() *ses.Server { return c.ses }
 func (c *Cloud) SQS() *sqs.Server { return c.sqs }
 
 // Config returns an SDK configuration whose clients call this cloud without a socket. caller is the clients' access
-// key, which middleware receives as Call.Caller. All other settings are those of config.LoadDefaultConfig.
+// key, which middleware receives as Call.Caller. All other settings have the defaults of config.LoadDefaultConfig.
 func (c *Cloud) Config(caller string) awssdk.Config {
 	return awssdk.Config{
 		Region:                     region,

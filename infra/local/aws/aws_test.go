@@ -25,7 +25,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// probe tests one service: fill stores data under fixed names, and check verifies it.
+// probe tests a single service. fill stores data under fixed names, and check verifies the data.
 type probe struct {
 	service string
 	fill    func(ctx context.Context, cfg awssdk.Config) error
@@ -137,7 +137,7 @@ func fillKey(ctx context.Context, cfg awssdk.Config) error {
 	if err != nil {
 		return err
 	}
-	// Both values are stored in the description of a second key, so that check needs no state of its own.
+	// Both values are stored in the description of a second key, so that check doesn't need its own state.
 	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " +
 		base64.StdEncoding.EncodeToString(sealed.Plaintext)
 	described, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &note})

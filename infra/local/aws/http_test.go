@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// counter is middleware that records every call and refuses calls of one operation.
+// counter is middleware that records every call and refuses all calls of a single operation.
 type counter struct {
 	refused string
 

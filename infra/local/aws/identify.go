@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// identity is a request's unverified claim about its caller and service.
+// identity is the caller and service that a request claims, before verification.
 type identity struct {
-	service string // as in wire.Call; the embedded AWS may lack this service
+	service string // as in wire.Call; the embedded AWS may not have this service
 	caller  string // access key ID, or "" if the request is not signed
 }
 
@@ -37,7 +37,7 @@ func serviceOfTarget(prefix string) string {
 }
 
 // credential reads the access key and the service from the credential scope, <access
-// key>/<date>/<region>/<service>/aws4_request, in the Authorization header or in a presigned URL
+// key>/<date>/<region>/<service>/aws4_request. The scope is in the Authorization header or in a presigned URL
 // (https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html).
 func credential(r *http.Request) (caller, service string, ok bool) {
 	scope := ""

@@ -10,7 +10,7 @@ import (
 )
 
 // Do implements the SDK's HTTPClient. It serves r in the caller's goroutine and returns the buffered response. If the
-// request's context ends during a call that waits, such as a long poll, Do returns the context's error.
+// request's context ends while a call is waiting, for example in a long poll, Do returns the context's error.
 func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	incoming := serverSide(r)
@@ -35,14 +35,14 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (broken bool) {
 		if reason := recover(); reason == http.ErrAbortHandler { //nolint:errorlint // what was thrown, not what it wraps
 			broken = true
 		} else if reason != nil {
-			panic(reason) // re-panics, since only http.ErrAbortHandler is handled here
+			panic(reason) // re-panics because only http.ErrAbortHandler is handled here
 		}
 	}()
 	c.ServeHTTP(w, r)
 	return false
 }
 
-// serverSide returns r as net/http's server would present it after reading it from a socket.
+// serverSide returns r in the form that net/http's server would pass to a handler.
 func serverSide(r *http.Request) *http.Request {
 	in := r.Clone(r.Context())
 	in.URL = &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
@@ -62,13 +62,13 @@ func serverSide(r *http.Request) *http.Request {
 	return in
 }
 
-// maxReserved limits, in bytes, the memory reserved for a response based on its Content-Length header.
+// maxReserved is the maximum number of bytes reserved for a response based on its Content-Length header.
 const maxReserved = 64 << 20
 
 // bufferedResponse is an http.ResponseWriter that buffers the response in memory.
 type bufferedResponse struct {
 	header http.Header
-	sent   http.Header // headers at the time the status was sent
+	sent   http.Header // headers when the status was sent
 	status int
 	body   bytes.Buffer
 }
@@ -102,7 +102,7 @@ func (a *bufferedResponse) response(r *http.Request) *http.Response {
 	a.WriteHeader(http.StatusOK)
 	body := a.body.Bytes()
 	if r.Method == http.MethodHead || a.status == http.StatusNoContent || a.status == http.StatusNotModified {
-		body = nil // net/http sends no body for these statuses
+		body = nil // net/http does not send a body for these statuses
 	} else if a.sent.Get("Content-Length") == "" {
 		a.sent.Set("Content-Length", strconv.Itoa(len(body)))
 	}

@@ -101,7 +101,7 @@ func TestRestartDropsExpiredRows(t *testing.T) {
 	}
 }
 
-// A second start reads the first start's snapshot of the same state, and must not lose any data.
+// A second start reads the first start's snapshot of the same state. It must not lose any data.
 func TestStateSurvivesSecondRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -190,7 +190,7 @@ func TestCloudRejectsChangesAfterClose(t *testing.T) {
 	}
 }
 
-// afterKill copies a data directory in the state that killing its process now would leave.
+// afterKill copies a data directory in the state that would remain if its process were killed now.
 func afterKill(t *testing.T, dir string) string {
 	t.Helper()
 	copied := t.TempDir()

@@ -1,5 +1,6 @@
-// Package banner prints the message for a local stack that is ready: its URLs, its keys, and the main job as shell
-// commands. The package needs only the stack's run file, regardless of how the stack was created.
+// Package banner prints the message for a local stack that is ready. The message contains the stack's URLs, its keys,
+// and the main job as shell commands. The package needs only the stack's run file, regardless of how the stack was
+// created.
 package banner
 
 import (
@@ -14,7 +15,7 @@ import (
 )
 
 // Print reports that the stack is ready and prints its URLs and the next steps. filesAt is the URL of files if files
-// have no host of their own.
+// don't have their own host.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
 	text.WriteString("\nReady.\n\n")
@@ -59,7 +60,7 @@ func withoutLive(all []runfile.Organisation) []runfile.Organisation {
 	})
 }
 
-// mainJob prints the complete job as shell commands, in execution order.
+// mainJob prints the complete main job as shell commands, in execution order.
 func mainJob(text *strings.Builder, run runfile.Run, o runfile.Organisation) {
 	connect := run.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {o.PublicID}, "endpoint_id": {run.Sandbox.EndpointID}, "redirect_uri": {o.RedirectURI},

@@ -1,5 +1,5 @@
 // Package build builds the functions' bootstrap binaries for this machine if their inputs have changed. Deployments do
-// not use this package: `sam build` builds the arm64 binaries from the Makefile, with the same flags.
+// not use this package. For a deployment, `sam build` builds the arm64 binaries from the Makefile, with the same flags.
 package build
 
 import (
@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// flags returns the build flags. The flags must equal the Makefile's, since different flags would compile the SDK a
-// second time (docs/develop/architecture.md, "Builds").
+// flags returns the build flags. The flags must be the same as in the Makefile, because different flags would compile
+// the SDK a second time (docs/develop/architecture.md, "Builds").
 func flags() []string {
 	return []string{"-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace"}
 }
@@ -42,8 +42,7 @@ type Platform struct{ OS, Architecture string }
 // here returns this machine's platform.
 func here() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
 
-// Folder returns the directory below out for the platform's binaries. For this machine's platform, it returns out
-// itself.
+// Folder returns the platform's output directory below out. For this machine's platform, it returns out itself.
 func (p Platform) Folder(out string) string {
 	if p == here() {
 		return out
@@ -51,9 +50,9 @@ func (p Platform) Folder(out string) string {
 	return filepath.Join(out, p.Architecture)
 }
 
-// Functions builds every function whose binary is missing or out of date. One go command compiles all functions, and
-// only changed functions are linked. A separate go command for each of 20 functions would take seconds to detect that
-// nothing changed.
+// Functions builds every function whose binary is missing or out of date. A single go command compiles all functions,
+// and only changed functions are linked. A separate go command for each of 20 functions would take seconds to detect
+// that nothing has changed.
 func Functions(ctx context.Context, o Options) error {
 	wanted, err := fingerprints(ctx, o)
 	if err != nil {
@@ -102,7 +101,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	if err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
 	}
-	// The go command would need git to stamp the repository's state, and the stamp is not needed here.
+	// To stamp the repository's state, the go command would need git. The stamp is not needed here.
 	arguments := slices.Concat([]string{"build", "-buildvcs=false"}, flags(), []string{"-o", out, mainPackage(folder)})
 	if _, err = o.goTool(ctx, arguments...); err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
@@ -110,7 +109,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	return nil
 }
 
-// goTool runs the go command for the platform, without cgo, and returns its output.
+// goTool runs the go command for the platform, without cgo. It returns the command's output.
 func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error) {
 	platform := cmp.Or(o.Platform, here())
 	command := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // our own arguments
@@ -127,7 +126,7 @@ func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error
 func binary(out, folder string) string { return filepath.Join(out, folder, "bootstrap") }
 
 // Pages copies the output of make ui from root to the serving function's directory below out, as a deployment does. If
-// the output is missing, Pages only reports that, since everything else works without the output.
+// the output is missing, Pages only reports that fact, because everything else works without the output.
 func Pages(root, out string, progress io.Writer) error {
 	from, to := filepath.Join(root, "build", "ui"), filepath.Join(out, "web", "ui")
 	if err := os.RemoveAll(to); err != nil {

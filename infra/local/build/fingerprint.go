@@ -18,12 +18,14 @@ import (
 // listed is the output of `go list -export` for one package.
 type listed struct {
 	ImportPath string
-	// BuildID identifies the compiled package: Go's own hash of its inputs, including the toolchain, and of its output.
+	// BuildID identifies the compiled package. It is Go's own hash of the package's output and of its inputs, including
+	// the toolchain.
 	BuildID string
 	Deps    []string
 }
 
-// fingerprints compiles the functions and returns, by function directory, a hash of everything linked into the binary.
+// fingerprints compiles the functions. For each function directory, it returns a hash of everything linked into the
+// binary.
 func fingerprints(ctx context.Context, o Options) (map[string]string, error) {
 	mains, err := filepath.Glob(filepath.Join(o.Root, "functions", "*", "bootstrap"))
 	if err != nil {
@@ -67,7 +69,7 @@ func list(ctx context.Context, o Options, arguments []string) (map[string]*liste
 	}
 }
 
-// combine hashes the flags together with the function's package and all its dependencies.
+// combine hashes the flags, the function's package and all of its dependencies.
 func combine(packages map[string]*listed, folder string) string {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%q\n", flags()) // writing to a hash never fails
@@ -82,7 +84,7 @@ func combine(packages map[string]*listed, folder string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// stamp records the fingerprint of folder's binary beside it.
+// stamp records the fingerprint of folder's binary next to the binary.
 func stamp(out, folder, fingerprint string) error {
 	identity, err := identify(binary(out, folder))
 	if err != nil {
@@ -94,8 +96,8 @@ func stamp(out, folder, fingerprint string) error {
 	return nil
 }
 
-// stamped returns the recorded fingerprint of folder's binary, or "" if no fingerprint is recorded or another program
-// built the binary.
+// stamped returns the recorded fingerprint of folder's binary. It returns "" if no fingerprint is recorded or another
+// program built the binary.
 func stamped(out, folder string) string {
 	content, err := os.ReadFile(stampFile(out, folder))
 	if err != nil {
@@ -108,7 +110,7 @@ func stamped(out, folder string) string {
 	return fingerprint
 }
 
-// identify returns a text that distinguishes a file from its later versions without reading the file's contents.
+// identify returns a text that distinguishes a file from its later versions. It does not read the file's contents.
 func identify(file string) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestConsoleRendersHostileDataAsText inspects every part of the page that shows foreign data, after a browser has
-// parsed that part. The guarantee relies on the rules that TestScriptsNeverParseHTML checks.
+// TestConsoleRendersHostileDataAsText lets a browser parse every part of the page that shows foreign data, and then
+// inspects the result. The guarantee relies on the rules that TestScriptsNeverParseHTML checks.
 func TestConsoleRendersHostileDataAsText(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")
@@ -32,7 +32,7 @@ func TestConsoleRendersHostileDataAsText(t *testing.T) {
 		"queues":  {"queue": {"work-dead"}},
 		"objects": {"bucket": {"files"}, "prefix": {"a/"}, "key": {"a/" + evil}}, "inbox": nil, "mail": nil,
 	} {
-		// Browsers run one after another, since starting a browser is expensive.
+		// Browsers run one after another, because starting a browser is expensive.
 		command := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
 			"--user-data-dir="+t.TempDir(),
 			"--virtual-time-budget=3000", "--dump-dom", server.URL+"/_local#/"+part+"?"+query.Encode())

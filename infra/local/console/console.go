@@ -1,13 +1,14 @@
 // Package console serves the runner's page for people at /_local. It shows the state and activity of the stack on this
 // machine: functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received
 // webhooks. A person can run a scheduled function, kill a function's processes, redrive or purge a queue, corrupt a row
-// and enable faults. The package also holds the page to which the seeded test credential redirects a browser. It owns
-// no state and makes no decisions: each subject has an interface below, which the subject's owner implements.
+// and enable faults. The package also holds the page to which the seeded test credential redirects a browser. The
+// package doesn't own any state or make any decisions. Each subject has an interface below, which the subject's owner
+// implements.
 //
-// Any user of this machine can open the page, so it shows no keys: no environment, no Secrets Manager, no KMS, no
-// binary values, and nothing that is named or looks like a key, secret, token or hash (hide.go). The page gets its data
-// from these endpoints, as JSON with names in snake_case, times in RFC 3339 and {"error": "…"} with a status of 4xx or
-// 5xx:
+// Any user of this machine can open the page, so it never shows keys. It omits environment variables, Secrets Manager,
+// KMS, binary values, and everything that is named or looks like a key, secret, token or hash (hide.go). The page gets
+// its data from these endpoints, as JSON with names in snake_case, times in RFC 3339 and {"error": "…"} with a status
+// of 4xx or 5xx:
 //
 //	GET  /_local/api/state                                            links, functions, totals
 //	POST /_local/api/functions/{function}/fire                        run its schedule now; responds when it is done
@@ -65,7 +66,7 @@ type console struct {
 	returnPage *template.Template
 }
 
-// New returns a stack's console. It rejects state-changing requests from pages of other origins.
+// New returns a stack's console. The console rejects state-changing requests from pages of other origins.
 func New(o Options) (http.Handler, error) {
 	page, err := fs.Sub(files, "page")
 	if err != nil {
@@ -111,7 +112,7 @@ func New(o Options) (http.Handler, error) {
 	return withHeaders(http.NewCrossOriginProtection().Handler(mux)), nil
 }
 
-// servePage serves index.html at Root and the scripts and styles beside it.
+// servePage serves index.html at Root, together with the scripts and styles in the same folder.
 func servePage(mux *http.ServeMux, page fs.FS) error {
 	entries, err := fs.ReadDir(page, ".")
 	if err != nil {
@@ -132,7 +133,7 @@ func servePage(mux *http.ServeMux, page fs.FS) error {
 	return nil
 }
 
-// withHeaders sets headers that prevent content from functions or redirects from acting on the page.
+// withHeaders sets headers that prevent content from functions or redirects from affecting the page.
 func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -146,7 +147,8 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// limit returns the request's limit, or usual if the request has no limit. The result never exceeds most.
+// limit returns the request's limit. If the request does not set a limit, it returns usual. The result never exceeds
+// most.
 func limit(r *http.Request, usual, most int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || n < 1 {

@@ -36,8 +36,8 @@ func TestPageBlocksForeignScripts(t *testing.T) {
 	}
 }
 
-// The content security policy forbids inline code and external content. The scripts must never parse anything as HTML,
-// since rows, messages and mail contain foreign data.
+// The content security policy forbids inline code and external content. The scripts must never parse text as HTML,
+// because rows, messages and mail contain foreign data.
 func TestScriptsNeverParseHTML(t *testing.T) {
 	t.Parallel()
 	page := os.DirFS("page")

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// maxFaults limits the size of the list of faults, in bytes.
+// maxFaults is the maximum size of the list of faults, in bytes.
 const maxFaults = 64 << 10
 
 // Faults stores the faults that a person has enabled.
@@ -20,8 +20,8 @@ func (c *console) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"faults": c.Faults.Faults()})
 }
 
-// serveSetFaults enables the listed faults and disables all others. It rejects an unknown name, since a fault with such
-// a name would never occur.
+// serveSetFaults enables the listed faults and disables all others. It rejects unknown names, because a fault with an
+// unknown name would never occur.
 func (c *console) serveSetFaults(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Faults []faults.Fault `json:"faults"`

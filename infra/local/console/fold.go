@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// attribute is an attribute value in DynamoDB's wire format, with exactly one field set.
+// attribute is an attribute value in DynamoDB's wire format. Exactly one field is set.
 type attribute struct {
 	S, N       *string
 	B          []byte
@@ -19,8 +19,8 @@ type attribute struct {
 	BS         [][]byte
 }
 
-// folded converts a row to plain JSON. It replaces typed values with their content, expands text that is itself JSON,
-// and shows only the length of binary values and secrets.
+// folded converts a row to plain JSON. It replaces typed values with their content and expands text that is itself
+// JSON. For binary values and secrets, it shows only the length.
 func folded(item map[string]json.RawMessage) map[string]any {
 	plain := make(map[string]any, len(item))
 	for name, value := range item {
@@ -70,7 +70,7 @@ func foldAll[T any](all []T, one func(T) any) []any {
 	return plain
 }
 
-// foldText expands text that is a JSON object or array, since the service stores lists in this form.
+// foldText expands text that is a JSON object or array. The service stores lists in this form.
 func foldText(text string, secret bool) any {
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))

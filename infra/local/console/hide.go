@@ -7,7 +7,7 @@ import (
 
 const hiddenText = "[hidden]"
 
-// Text in these forms is never shown: Recordbridge's own key formats, and private keys in PEM.
+// Text in these forms is never shown. The forms are Recordbridge's own key formats and PEM private keys.
 var (
 	keyForms = regexp.MustCompile(`\b(private_(?:test|live)_|whsec_|whsk_)[A-Za-z0-9+/=_-]+`)
 	pemForm  = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?`)
@@ -26,8 +26,7 @@ func maskAll(texts []string) []string {
 	return masked
 }
 
-// isSecret reports whether values with this name are key material or are derived from key material by encryption or
-// hashing.
+// isSecret reports whether values with this name are key material, or are encrypted or hashed forms of key material.
 func isSecret(name string) bool {
 	name = strings.ToLower(name)
 	if strings.HasSuffix(name, "_endpoint") || strings.HasSuffix(name, "_at") { // "token_endpoint", for example, is a URL

@@ -80,7 +80,7 @@ func (s *stack) Kill(function string) int {
 	return 2
 }
 
-// fixture is a console on a real embedded AWS and a real timeline recorder.
+// fixture is a console with a real embedded AWS and a real timeline recorder.
 type fixture struct {
 	http.Handler
 
@@ -118,8 +118,8 @@ func (f fixture) serve(t *testing.T, method, target string, header map[string]st
 	return recorder
 }
 
-// get requests an endpoint, checks the status and decodes the response into answer. The elements of parameters are
-// alternating names and values.
+// get requests an endpoint, checks the status and decodes the response into answer. parameters alternates between names
+// and values.
 func (f fixture) get(t *testing.T, status int, answer any, path string, parameters ...string) {
 	t.Helper()
 	query := url.Values{}

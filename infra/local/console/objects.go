@@ -18,7 +18,7 @@ import (
 
 const (
 	objectsOfPage = 200
-	shownBytes    = 64 << 10 // maximum number of bytes of an object's text to show
+	shownBytes    = 64 << 10 // maximum number of bytes shown of an object's text
 	downloadChunk = 8 << 20  // downloads read chunks so that objects need not fit into memory
 )
 
@@ -61,7 +61,7 @@ func (c *console) serveBuckets(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"buckets": names})
 }
 
-// serveObjects lists the keys at one level, up to the next slash, as folders and objects.
+// serveObjects lists the keys at a single level as folders and objects. A level ends at the next slash.
 func (c *console) serveObjects(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	in := &s3.ListObjectsV2Input{
@@ -121,7 +121,7 @@ func (c *console) serveObject(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, shown)
 }
 
-// serveDownload sends the object as an attachment, so that browsers do not display the object on the console's origin.
+// serveDownload sends the object as an attachment, so that browsers don't display the object on the console's origin.
 func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	shown, err := c.head(r)
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	for from := int64(0); from < shown.Size; from += downloadChunk {
 		chunk, err := c.part(r, shown.listedObject, from, downloadChunk)
 		if err != nil {
-			return // the response is short; the client detects this from its length
+			return // the client detects the short response from its length
 		}
 		if _, err := w.Write(chunk); err != nil { //nolint:gosec // an attachment of no type, which no browser renders
 			return
@@ -163,7 +163,7 @@ func (c *console) head(r *http.Request) (shownObject, error) {
 	}, nil
 }
 
-// part reads up to size bytes of the object, or returns an error if the object has changed.
+// part reads up to size bytes of the object. It returns an error if the object has changed.
 func (c *console) part(r *http.Request, o listedObject, from, size int64) ([]byte, error) {
 	out, err := c.Objects.GetObject(r.Context(), &s3.GetObjectInput{
 		Bucket: aws.String(r.PathValue("bucket")), Key: &o.Key, IfMatch: &o.ETag,

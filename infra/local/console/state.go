@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// Stack gives access to the runner itself. Its lists are in display order.
+// Stack provides access to the runner itself. Its lists are in display order.
 type Stack interface {
 	Links() Links
 	Functions() []Function
@@ -21,7 +21,7 @@ type Stack interface {
 	Webhooks() []Webhook
 	// Fire runs a scheduled function now. The console shows the error to the user.
 	Fire(ctx context.Context, function string) error
-	// Kill ends a function's processes and returns the number of ended processes.
+	// Kill ends a function's processes and returns how many it ended.
 	Kill(function string) int
 }
 
@@ -60,16 +60,16 @@ type Mail struct {
 
 // Webhook is a delivery that the inbox received.
 type Webhook struct {
-	ID         int               `json:"id"` // number, counted from the runner's start
+	ID         int               `json:"id"` // number, counted from the start of the runner
 	ReceivedAt time.Time         `json:"received_at"`
 	Path       string            `json:"path"`
 	Signature  string            `json:"signature"`        // "verified", "wrong" or "unknown"
-	Reason     string            `json:"reason,omitempty"` // why the signature is not "verified"
+	Reason     string            `json:"reason,omitempty"` // reason why the signature is not "verified"
 	Headers    map[string]string `json:"headers"`
 	Body       string            `json:"body"`
 }
 
-// state is the data that every part of the page shows, and the content of the page's first part.
+// state is the data shown in every part of the page. It is also the content of the page's first part.
 type state struct {
 	Links
 
@@ -126,11 +126,11 @@ func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"mails": c.Stack.Mails()})
 }
 
-// mailPolicy is the content security policy of a mail. It allows the mail's own styles, as in a mailbox, but no
-// scripts, requests or forms, and gives it a separate origin.
+// mailPolicy is the content security policy for mails. It allows the mail's own styles, as in a mailbox, but forbids
+// scripts, requests and forms. It also gives each mail a separate origin.
 const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
-// serveMailHTML serves a mail's HTML, which the page shows in a frame.
+// serveMailHTML serves a mail's HTML. The page shows the HTML in a frame.
 func (c *console) serveMailHTML(w http.ResponseWriter, r *http.Request) {
 	for _, m := range c.Stack.Mails() {
 		if m.ID == r.PathValue("id") && m.HTML != "" {
@@ -163,7 +163,7 @@ func (c *console) serveKill(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"killed": c.Stack.Kill(r.PathValue("function"))})
 }
 
-// serveReturn shows the parameters of a redirect. A person receives a page; a program that requests JSON receives an
+// serveReturn shows the parameters of a redirect. A person receives a page. A program that requests JSON receives an
 // object with the first value of every parameter.
 func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
 	type parameter struct{ Name, Value string }

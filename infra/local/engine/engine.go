@@ -1,5 +1,5 @@
-// Package engine detects this machine's container engine, reports what is missing if none is installed, and runs
-// commands of the engine's client. The caller owns the containers that it starts.
+// Package engine detects this machine's container engine and runs the engine's client commands. If no engine is
+// installed, the package reports what is missing. The caller owns the containers that it starts.
 package engine
 
 import (
@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// image is the name prefix of the base image for the CLI's containers. SAM's name for the architecture follows the
-// prefix.
+// image is the name prefix of the base image for the CLI's containers. The full name ends with SAM's name for the
+// architecture.
 const image = "public.ecr.aws/lambda/provided:al2023-"
 
-// alias is this machine's host name inside the container that determines the machine's address.
+// alias is this machine's host name inside the container that Find uses to determine the machine's address.
 const alias = "runner.internal"
 
 var (
@@ -33,7 +33,7 @@ type Engine struct {
 	Host         netip.Addr // this machine's address as seen from containers
 }
 
-// Find queries the engine and runs a container to check that the engine works. Unless host is given, the container also
+// Find queries the engine and runs a container to check that the engine works. If host is empty, the container also
 // determines this machine's address. Find pulls a missing image and reports the pull to progress. Its errors state the
 // remedy.
 func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, error) {
@@ -87,8 +87,8 @@ func SAMArchitecture(architecture string) string {
 	return architecture
 }
 
-// Run runs a docker client command and returns its output. The error contains the output's last line, which states the
-// cause.
+// Run runs a docker client command and returns its output. If the command fails, the error contains the last line of
+// its output, which states the cause.
 func Run(ctx context.Context, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "docker", arguments...) //nolint:gosec // our own arguments
 	var stdout, stderr bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// These messages use AWS's wording. Callers decide by the code; the messages are for people who read logs.
+// These messages use AWS's wording. Callers decide by the code. The messages are for people who read logs.
 const (
 	rateExceeded = "Rate exceeded"
 	ongoing      = "Transaction is ongoing for the item"
@@ -19,7 +19,7 @@ const (
 )
 
 // throttling returns the service's error for a caller that exceeds its rate limit. Each API reference lists the error
-// under Common Errors and under the operations' errors. cancelled is the number of items in a transaction.
+// under Common Errors and under the errors of each operation. cancelled is the number of items in a transaction.
 func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 	switch c.Service {
 	case "dynamodb":
@@ -39,7 +39,7 @@ func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 	}
 }
 
-// ddbThrottling returns one of DynamoDB's three throttling codes or, for a transaction, a cancellation with a
+// ddbThrottling returns one of DynamoDB's three throttling codes. For a transaction, it returns a cancellation with a
 // throttling reason. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
 func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
 	code := pickOne(random, "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
@@ -56,7 +56,7 @@ func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
 	return cancellation(random, cancelled, reason, rateExceeded)
 }
 
-// conflict returns the error for a write that conflicts with a transaction in flight on the same row.
+// conflict returns the error for a write that conflicts with a transaction in flight. Both affect the same row.
 func conflict(random *rand.Rand, cancelled int) *wire.Error {
 	if cancelled > 0 {
 		return cancellation(random, cancelled, "TransactionConflict", ongoing)
@@ -145,8 +145,8 @@ func refuseXML(w http.ResponseWriter, r *http.Request, failure *wire.Error, body
 	_, _ = w.Write(text) // the client may have disconnected
 }
 
-// members returns the number of items in a transaction, which equals the number of cancellation reasons, or 0 for other
-// calls.
+// members returns the number of items in a transaction, which is also the number of cancellation reasons. It returns 0
+// for other calls.
 func members(r *http.Request, c wire.Call) int {
 	if c.Service != "dynamodb" || !strings.HasPrefix(c.Operation, "Transact") {
 		return 0
@@ -158,5 +158,5 @@ func members(r *http.Request, c wire.Call) int {
 	return len(request.TransactItems)
 }
 
-// largestTransaction exceeds DynamoDB's limit of 4 MB for a transaction's items, in bytes.
+// largestTransaction is a size in bytes that exceeds DynamoDB's limit of 4 MB for a transaction's items.
 const largestTransaction = 16 << 20

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// probe is an operation with the error codes of its service.
+// probe is an operation together with the error codes of its service.
 type probe struct {
 	call     call
 	throttle []string // the expected throttling codes
@@ -49,7 +49,7 @@ func probes() map[string]probe {
 	}
 }
 
-// failOnce makes the first call to an operation, such as "sqs.SendMessage", fail.
+// failOnce makes the first call of an operation fail. An example of an operation is "sqs.SendMessage".
 func failOnce(t *testing.T, operation string, kind faults.Kind, seed uint64) (*bench, *faults.Plan) {
 	t.Helper()
 	service, name, _ := strings.Cut(operation, ".")
@@ -186,7 +186,7 @@ func TestConflictFaultsAffectDynamoDBWrites(t *testing.T) {
 	}
 }
 
-// codes returns the reason codes in a cancellation, sorted, since the failing item is random.
+// codes returns the reason codes of a cancellation. The codes are sorted because the failing item is random.
 func codes(cancelled *ddbtypes.TransactionCanceledException) []string {
 	if cancelled == nil {
 		return nil

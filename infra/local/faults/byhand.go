@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Fault is a fault that a person enables. It affects the calls that match its fields; an empty field matches every
+// Fault is a fault that a person enables. It affects the calls that match its fields. An empty field matches every
 // call.
 type Fault struct {
 	Caller    string `json:"caller,omitempty"`    // a function's logical ID; "" means all functions, but no other callers
@@ -22,7 +22,7 @@ type Fault struct {
 	Kind      string `json:"kind"`                // a key of kinds
 }
 
-// kinds maps the values of Fault.Kind to kinds.
+// kinds maps the values of Fault.Kind to fault kinds.
 var kinds = map[string]Kind{
 	"throttled": Throttled, "failed": FailedBefore, "failed-after": FailedAfter, "broken": BrokenBefore,
 	"broken-after": BrokenAfter, "silent": TimedOutBefore, "silent-after": TimedOutAfter,
@@ -88,7 +88,7 @@ func (f Fault) fits(c wire.Call) bool {
 	return isCaller && (f.Service == "" || f.Service == c.Service) && (f.Operation == "" || f.Operation == c.Operation)
 }
 
-// names returns the names of the tables, queue or bucket that a call accesses.
+// names returns the names of the tables, the queue or the bucket that a call accesses.
 func names(r *http.Request, c wire.Call) []string {
 	if c.Service == "s3" {
 		bucket, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")

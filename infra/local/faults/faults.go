@@ -1,11 +1,11 @@
-// Package faults injects faults into the embedded AWS, on demand and repeatably. A Plan, created from a seed, decides
-// which calls from Recordbridge's functions fail and how, which messages are duplicated or reordered, how much indexes
-// lag and how far clocks differ. A Life ends a function instance after one of its calls. Points returns the calls after
+// Package faults injects repeatable faults into the embedded AWS on demand. A Plan, created from a seed, decides which
+// calls from Recordbridge's functions fail and how, which messages are duplicated or reordered, how much indexes lag
+// and how far clocks differ. A Life ends a function instance after one of its calls. Points returns the calls after
 // which a crash makes a difference.
 //
-// A plan's decision is a pure function of its seed and the call (caller, service, operation, ordinal), independent of
-// the order in which goroutines run. The package emulates no service: the real service responds to every call that
-// passes, and the code that starts the cloud attaches the plan to the cloud.
+// A plan's decision depends only on the seed and the call (caller, service, operation, ordinal). It does not depend on
+// the order in which goroutines run. The package doesn't emulate any service. The real service responds to every call
+// that passes, and the code that starts the cloud attaches the plan to the cloud.
 package faults
 
 import (
@@ -26,13 +26,13 @@ import (
 type Options struct {
 	Seed     uint64
 	Severity Severity // if zero, only Rules apply
-	Rules    []Rule   // take precedence over Severity; the first matching rule wins
+	Rules    []Rule   // overrides Severity; the first matching rule wins
 	// Callers reports whether a caller's calls may fail. If Callers is nil, calls may fail if the caller's name ends in
-	// "Function". These callers are the template's functions, but not the test, the operator or the provisioning.
+	// "Function". Such names belong to the template's functions, but not to the test, the operator or the provisioning.
 	Callers func(caller string) bool
 }
 
-// Rule makes one or all matching calls fail. An empty field matches every call.
+// Rule makes either one or all matching calls fail. An empty field matches every call.
 type Rule struct {
 	Caller    string // as in wire.Call
 	Service   string
@@ -48,10 +48,10 @@ func (r Rule) fits(c wire.Call) bool {
 
 // Injection records a fault that a plan injected.
 type Injection struct {
-	Caller    string // caller as in wire.Call; for messages, the queue
+	Caller    string // caller as in wire.Call; for messages, queue name
 	Service   string
 	Operation string
-	N         int // ordinal among the caller's calls of that operation, from 1, including retries
+	N         int // ordinal among the caller's calls of the operation, from 1, including retries
 	Kind      Kind
 }
 
@@ -60,7 +60,7 @@ func (i Injection) String() string {
 	return i.Caller + " " + i.Service + "." + i.Operation + " " + strconv.Itoa(i.N) + ": " + i.Kind.String()
 }
 
-// kept is the maximum number of stored injections, since a runner may run for days. The newest injections are kept.
+// kept is the maximum number of stored injections. A runner may run for days, so only the newest injections are kept.
 const kept = 10_000
 
 // Plan decides which calls fail and records its injections. It is safe for concurrent use.
@@ -77,7 +77,7 @@ type Plan struct {
 	injected []Injection
 }
 
-// site identifies a kind of call; calls of the same kind are counted together.
+// site identifies a kind of call. Calls of the same kind are counted together.
 type site struct{ caller, service, operation string }
 
 // New returns a plan that has not made any decisions.
@@ -92,8 +92,8 @@ func New(o Options) *Plan {
 	return p
 }
 
-// Parse parses a plan from a command-line argument: a seed, or a seed and a severity such as "42:harsh". The default
-// severity is mild.
+// Parse parses a plan from a command-line argument. The argument is a seed, or a seed and a severity such as
+// "42:harsh". The default severity is mild.
 func Parse(text string) (*Plan, error) {
 	number, name, named := strings.Cut(text, ":")
 	if !named {
@@ -107,7 +107,7 @@ func Parse(text string) (*Plan, error) {
 	return New(Options{Seed: seed, Severity: severity}), nil
 }
 
-// Pause pauses or resumes fault injection. During a pause, calls and messages pass uncounted and indexes do not lag.
+// Pause pauses or resumes fault injection. During a pause, calls and messages are not counted and indexes do not lag.
 // Clocks are not affected.
 func (p *Plan) Pause(paused bool) {
 	p.mu.Lock()
@@ -122,7 +122,7 @@ func (p *Plan) Injected() []Injection {
 	return slices.Clone(p.injected)
 }
 
-// String returns the seed and the injections, one on each line, so that a failed run can be explained.
+// String returns the seed and the injections, one per line. The output helps to explain a failed run.
 func (p *Plan) String() string {
 	var text strings.Builder
 	injected := p.Injected()
@@ -133,7 +133,7 @@ func (p *Plan) String() string {
 	return text.String()
 }
 
-// decide counts a call and returns its fault. The returned random source belongs to this call and makes choices within
+// decide counts a call and returns its fault. The returned random source belongs to this call. It makes choices within
 // the fault's kind.
 func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	if !p.callers(c.Caller) {
@@ -183,7 +183,7 @@ func (p *Plan) note(i Injection) {
 	p.injected = append(p.injected, i)
 }
 
-// random returns the random source for one decision. Equal names yield equal random numbers.
+// random returns the random source for a decision. Equal names yield equal random numbers.
 func (p *Plan) random(names ...string) *rand.Rand {
 	sum := fnv.New64a()
 	for _, name := range names {

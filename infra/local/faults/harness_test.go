@@ -65,7 +65,7 @@ func (b *bench) reachedService() int {
 	return b.reached
 }
 
-// prepare creates the objects that the probes use, without any faults, as provisioning does.
+// prepare creates the objects that the probes use. Like provisioning, it runs without faults.
 func (b *bench) prepare(t *testing.T) {
 	t.Helper()
 	ctx, cfg := t.Context(), b.cloud.Config("provision")
@@ -100,7 +100,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// once returns a configuration whose clients do not retry, so that tests see the raw error.
+// once returns a configuration for clients that do not retry, so that tests see the raw error.
 func (b *bench) once() awssdk.Config {
 	cfg := b.cloud.Config(caller)
 	cfg.RetryMaxAttempts = 1

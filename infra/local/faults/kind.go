@@ -5,7 +5,7 @@ import "strings"
 // Kind is a kind of fault.
 type Kind int
 
-// Kinds of faults. "After" in a name means that the call has taken effect and only its response is lost.
+// Kinds of faults. If the name contains "After", the call has taken effect and only its response is lost.
 const (
 	None           Kind = iota
 	Throttled           // rejected by a rate limit, with the service's own error
@@ -17,7 +17,7 @@ const (
 	TimedOutAfter       // like BrokenAfter, after a long wait
 	Conflicted          // conflict with a transaction on the same row; affects only DynamoDB writes
 	Doubled             // a message is delivered twice
-	Reordered           // a message overtakes an older one
+	Reordered           // a message overtakes an older message
 )
 
 // String returns the kind's name for logs.

@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// ErrCrashed is returned by calls of an instance that has crashed.
+// ErrCrashed is the error returned by calls of an instance that has crashed.
 var ErrCrashed = errors.New("this instance has crashed")
 
 // Life represents a function instance that crashes after a given number of external calls. The last call before the
-// crash has taken effect. After the crash, the instance's actions have no effect, and its caller must discard its
-// response, as after kill -9.
+// crash has taken effect. As after kill -9, the instance's later actions have no effect, and its caller must discard
+// its response.
 type Life struct {
 	mu         sync.Mutex
 	calls      int
@@ -22,10 +22,10 @@ type Life struct {
 	dead       bool
 }
 
-// NewLife returns the life of an instance that crashes after its n-th call. If n is 0, the instance never crashes.
+// NewLife returns the life of an instance that crashes after n calls. If n is 0, the instance never crashes.
 func NewLife(n int) *Life { return &Life{crashAfter: n} }
 
-// Next returns the life of the next instance, which continues the call count and does not crash by itself.
+// Next returns the life of the next instance. The next instance continues the call count and does not crash by itself.
 func (l *Life) Next() *Life {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,14 +39,14 @@ func (l *Life) Dead() bool {
 	return l.dead
 }
 
-// End crashes the instance immediately, as Lambda does if an instance exceeds its timeout.
+// End crashes the instance immediately, as Lambda does when an instance exceeds its timeout.
 func (l *Life) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dead = true
 }
 
-// Disarm cancels a crash that has not happened yet.
+// Disarm cancels a pending crash.
 func (l *Life) Disarm() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,8 +79,8 @@ func (l *Life) Recorded() []Call {
 	return slices.Clone(l.recorded)
 }
 
-// Through wraps next, an outgoing connection of the instance. The returned Doer counts requests and makes requests fail
-// once the instance has ended. describe returns the record of a completed call.
+// Through wraps next, which is an outgoing connection of the instance. The returned Doer counts requests. After the
+// instance has ended, its requests fail. describe returns the record of a completed call.
 func (l *Life) Through(next Doer, describe func(*http.Request) Call) Doer {
 	return way{l, next, describe}
 }

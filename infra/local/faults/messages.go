@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// The methods below match the signatures of hooks without referencing the hooks' types, so this package stays
+// The methods below match the signatures of hooks without referring to the hooks' types, so this package stays
 // independent of queues and tables.
 
-// Disorder implements sqs.Disorder. Given the number of candidates, oldest first, it chooses the message that a queue
-// delivers and decides whether that message is delivered again.
+// Disorder implements sqs.Disorder. Given the number of candidates, which are ordered oldest first, it chooses the
+// message that a queue delivers. It also decides whether that message is delivered again.
 func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,8 +31,8 @@ func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	return pick, twice
 }
 
-// IndexLag returns the delay of an index entry (ddb.Server.LagIndexes). Injected does not include the delay, since
-// every write has one.
+// IndexLag returns the delay of an index entry (ddb.Server.LagIndexes). Injected does not include these delays, because
+// every write has a delay.
 func (p *Plan) IndexLag(table, index string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,8 +43,8 @@ func (p *Plan) IndexLag(table, index string) time.Duration {
 	return spread(p.random(table, index, strconv.Itoa(n)), p.severity.IndexLag)
 }
 
-// Skew returns how far the cloud's clock is ahead of the caller's clock (aws.Options.Skew). The skew is constant during
-// a run.
+// Skew returns how far the cloud's clock is ahead of the caller's clock (aws.Options.Skew). A caller's skew is constant
+// during a run.
 func (p *Plan) Skew(caller string) time.Duration {
 	if !p.callers(caller) {
 		return 0

@@ -9,18 +9,18 @@ import (
 // Call describes an external call of an instance.
 type Call struct {
 	Kind  string    // kind of call, for sampling
-	Reads bool      // whether the call changed nothing outside the instance
+	Reads bool      // whether the call changed no state outside the instance
 	At    time.Time // time of completion
 	Turn  int       // number of invocation starts and ends so far; set by Life
 }
 
-// Points returns the calls after which to crash so that each situation among wanted occurs once. Calls are counted from
-// 1.
+// Points returns the calls after which to crash so that each of the wanted situations occurs once. Calls are counted
+// from 1.
 //
-// A crash destroys everything in the instance, so two crashes differ only in the state outside the instance: durable
-// state, the data that other servers and callers have received, and the time. A read-only call changes none of this
-// state. A crash after a read-only call is therefore equivalent to a crash after the preceding call, unless one of the
-// following lies between the two calls:
+// A crash destroys everything in the instance, so two crashes differ only in the state outside the instance. That state
+// consists of durable state, the data that other servers and callers have received, and the time. A read-only call
+// doesn't change any of this state. A crash after a read-only call is therefore equivalent to a crash after the
+// preceding call, unless one of the following lies between the two calls:
 //
 //   - an effect: a write to AWS, or a request to another server, which that server has then received;
 //   - the start or end of an invocation, since the caller then has its response;
@@ -44,8 +44,7 @@ func isSameSituation(before, after Call) bool {
 	return after.Reads && after.Turn == before.Turn && after.At.Equal(before.At)
 }
 
-// readers lists the operations that change nothing, by X-Amz-Target. It does not include ReceiveMessage, which hides
-// messages.
+// readers lists the read-only operations by X-Amz-Target. It does not include ReceiveMessage, which hides messages.
 var readers = map[string]bool{
 	"DynamoDB_20120810.GetItem": true, "DynamoDB_20120810.BatchGetItem": true, "DynamoDB_20120810.Query": true,
 	"DynamoDB_20120810.Scan": true, "DynamoDB_20120810.TransactGetItems": true,
@@ -56,8 +55,8 @@ var readers = map[string]bool{
 	"secretsmanager.GetSecretValue": true, "AmazonSQS.GetQueueAttributes": true, "AmazonSQS.GetQueueUrl": true,
 }
 
-// ReadsOnly reports whether a request to AWS changes nothing there. Among the services without a target, only S3 uses
-// GET or HEAD for reads; SES and the Query protocols use POST.
+// ReadsOnly reports whether a request to AWS is read-only. Among the services without a target, only S3 uses GET or
+// HEAD for reads. SES and the Query protocols use POST.
 func ReadsOnly(r *http.Request) bool {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		return readers[target]

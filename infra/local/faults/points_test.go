@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// journey returns a made-up sequence of calls in two invocations.
+// journey returns an invented sequence of calls in two invocations.
 func journey() []faults.Call {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	return []faults.Call{

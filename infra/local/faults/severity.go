@@ -8,14 +8,15 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Severity sets the magnitude of faults and their frequency, as fractions of 1.
+// Severity sets the magnitude and the frequency of faults. Frequencies are fractions of 1.
 type Severity struct {
 	Throttle float64 // fraction of all calls
 	Fail     float64 // fraction of all calls; half of these calls take effect first
 	Break    float64 // fraction of all calls; half of these calls take effect first
 	Timeout  float64 // fraction of all calls; half of these calls take effect first
 	Conflict float64 // fraction of DynamoDB writes
-	// Storm is the fraction of runs of equal calls in which most calls fail, so that immediate retries do not help.
+	// Storm is the fraction of runs of equal calls in which most calls fail. During a storm, immediate retries do not
+	// help.
 	Storm float64
 
 	Double  float64 // fraction of received messages
@@ -27,13 +28,13 @@ type Severity struct {
 }
 
 const (
-	// stormCalls is the length of a storm in calls. It exceeds the number of times that an SDK attempts one request.
+	// stormCalls is the length of a storm in calls. It exceeds the number of attempts that an SDK makes for a request.
 	stormCalls = 6
 	// stormFails is the fraction of a storm's calls that fail.
 	stormFails = 0.8
 )
 
-// Mild returns the severity of a bad day, on which a client's retries must hide all faults.
+// Mild returns the severity of a bad day. A client's retries must hide all of its faults.
 func Mild() Severity {
 	return Severity{
 		Throttle: 0.01, Fail: 0.01, Break: 0.01, Timeout: 0.002, Conflict: 0.01, Storm: 0.002,
@@ -41,7 +42,7 @@ func Mild() Severity {
 	}
 }
 
-// Harsh returns a severity worse than any that AWS reaches: calls often fail permanently, and only work stored for
+// Harsh returns a severity worse than anything that AWS causes. Calls often fail permanently, and only work stored for
 // later survives.
 func Harsh() Severity {
 	return Severity{
@@ -52,12 +53,12 @@ func Harsh() Severity {
 
 func severities() map[string]Severity { return map[string]Severity{"mild": Mild(), "harsh": Harsh()} }
 
-// String describes the settings that do not appear in any Injection.
+// String describes the settings that an Injection does not contain.
 func (s Severity) String() string {
 	return fmt.Sprintf("indexes up to %v late, clocks up to %v off", s.IndexLag, s.Skew)
 }
 
-// draw chooses a call's fault. storm is the random number shared by the run of calls that includes this call.
+// draw chooses a call's fault. storm is the random number shared by all calls in the same run of calls.
 func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	early := random.IntN(2) == 0
 	pick := func(before, after Kind) Kind {
@@ -87,7 +88,7 @@ func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	}
 	at := random.Float64()
 	if storm < s.Storm && sum > 0 {
-		at *= sum / stormFails // scales the chances so that most of a storm's calls fail
+		at *= sum / stormFails // scales the probabilities so that most of a storm's calls fail
 	}
 	for _, chance := range chances {
 		if at < chance.part {

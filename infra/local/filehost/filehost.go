@@ -1,9 +1,9 @@
 // Package filehost gives files a separate host name on a laptop, as on AWS. With a separate name, browsers do not send
-// the API's cookies to files, and clients that compare host names without ports, such as Go's net/http, do not forward
-// keys. The functions use the IP address, which makes the SDKs put the bucket in the path; only URLs for clients
+// the API's cookies to files. Clients that compare host names without ports, such as Go's net/http, do not forward
+// keys. The functions use the IP address, which makes the SDKs put the bucket in the path. Only URLs for clients
 // contain the name.
 //
-// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl implement this rule; most other
+// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl implement this rule. Most other
 // programs query the system's resolver.
 package filehost
 
@@ -20,15 +20,15 @@ import (
 // Name is the host name for files.
 const Name = "files.localhost"
 
-// lookupTime limits the duration of the query to the system's resolver.
+// lookupTime limits the duration of a query to the system's resolver.
 const lookupTime = time.Second
 
-// Lookup queries the system's resolver, like net.Resolver's LookupNetIP.
+// Lookup queries the system's resolver. It has the signature of net.Resolver's LookupNetIP.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// URL returns the base URL at which clients reach the files served at listener. It contains Name if this machine
-// resolves Name to the listener's address and to nothing outside the machine. Otherwise, it contains the address
-// itself.
+// URL returns the base URL at which clients reach the files served at listener. The URL contains Name if this machine
+// resolves Name to the listener's address and not to any address outside the machine. Otherwise, the URL contains the
+// address itself.
 func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
@@ -43,7 +43,7 @@ func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	return "http://" + net.JoinHostPort(Name, portOf(listener.String()))
 }
 
-// Files serves S3 both at the listener's address and at url. It restores the host that the functions use, since
+// Files serves S3 both at the listener's address and at url. It restores the host that the functions use, because
 // signatures cover the host.
 func Files(listener, url string, next http.Handler) http.Handler {
 	host := strings.TrimPrefix(url, "http://")
@@ -55,7 +55,7 @@ func Files(listener, url string, next http.Handler) http.Handler {
 	})
 }
 
-// Redirects changes next's redirects to files at listener so that they point to url.
+// Redirects rewrites next's redirects. A redirect to files at listener then points to url.
 func Redirects(listener, url string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(redirecting{w, "http://" + listener + "/", url + "/"}, r)

@@ -69,7 +69,7 @@ func TestRedirectsRewritesFileURLs(t *testing.T) {
 	}
 }
 
-// TestFilesRestoresSignedHostHeader covers clients that follow the redirect and therefore send the host of its URL.
+// TestFilesRestoresSignedHostHeader covers clients that follow the redirect and therefore send the redirect URL's host.
 func TestFilesRestoresSignedHostHeader(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{

@@ -23,8 +23,8 @@ type answer struct {
 	body   []byte
 }
 
-// readAnswer parses the output of a proxy integration. All fields are optional, but an unknown field is an error, as in
-// API Gateway.
+// readAnswer parses the output of a proxy integration. All fields are optional. As in API Gateway, an unknown field is
+// an error.
 func (g *gateway) readAnswer(out []byte) (answer, error) {
 	var response events.APIGatewayProxyResponse
 	decoder := json.NewDecoder(bytes.NewReader(out))
@@ -62,8 +62,8 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 	return a, nil
 }
 
-// outerName returns the name under which the client receives a function's header, since API Gateway renames some
-// headers. https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+// outerName returns the name under which the client receives a function's header. API Gateway renames some headers.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
 func outerName(name string) string {
 	name = http.CanonicalHeaderKey(name)
 	switch name {
@@ -73,7 +73,7 @@ func outerName(name string) string {
 	return name
 }
 
-// write sends the response. It keeps the request IDs already set in w.
+// write sends the response. It keeps the request IDs that are already set in w.
 func (a answer) write(w http.ResponseWriter) {
 	for name, values := range a.header {
 		switch name {

@@ -50,7 +50,7 @@ func TestResponseHeadersMatchThoseOfAPIGateway(t *testing.T) {
 }
 
 // API Gateway decodes a function's base64 body only if the response is marked as base64 and the API has binary media
-// types. Other bodies pass unchanged, even if the binary media types include */*.
+// types. Other bodies are passed unchanged, even if the binary media types include */*.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func TestGatewayDecodesResponseMarkedAsBase64(t *testing.T) {
 	t.Parallel()

@@ -54,16 +54,17 @@ func (g *gateway) event(x exchange, body []byte) events.APIGatewayProxyRequest {
 	return e
 }
 
-// binary reports whether bodies of a media type are treated as bytes: request bodies are base64-encoded in the event,
-// and a function's base64 is decoded.
+// binary reports whether bodies of a media type are treated as bytes. If so, request bodies are base64-encoded in the
+// event, and a function's base64 response is decoded.
 func (g *gateway) binary(mediaType string) bool {
 	mediaType, _, _ = strings.Cut(mediaType, ";")
 	types := g.options.API.BinaryMediaTypes
 	return slices.Contains(types, "*/*") || slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType)))
 }
 
-// passedHeaders returns the headers that a function receives: the client's headers without those of the connection,
-// plus API Gateway's headers about the request's origin. It drops the client's own claims about the request's origin.
+// passedHeaders returns the headers that a function receives. These are the client's headers without the connection's
+// headers, plus API Gateway's headers about the request's origin. passedHeaders drops the client's own claims about the
+// request's origin.
 func passedHeaders(r *http.Request) map[string][]string {
 	headers := r.Header.Clone()
 	for _, name := range []string{

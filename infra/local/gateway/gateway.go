@@ -1,9 +1,9 @@
-// Package gateway serves a template's routes like an API Gateway REST API with Lambda proxy integrations: stage and
-// resource matching, proxy events, limits, gateway responses, and changes to headers. Rules without a cited source
-// follow the API Gateway developer guide.
+// Package gateway serves a template's routes like an API Gateway REST API with Lambda proxy integrations. It implements
+// stage and resource matching, proxy events, limits, gateway responses, and changes to headers. Rules without a cited
+// source follow the API Gateway developer guide.
 //
-// The gateway has no authorisers, keys, throttling, caching or CORS of its own, since the template declares none of
-// these features. An Invoker runs the functions.
+// The gateway doesn't implement authorisers, keys, throttling, caching or CORS, because the template doesn't declare
+// any of these features. An Invoker runs the functions.
 package gateway
 
 import (
@@ -36,18 +36,20 @@ type Options struct {
 	Functions []template.Function
 	Invoker   Invoker
 	Now       func() time.Time
-	// RequestID returns a new request ID, used as requestContext.requestId, x-amzn-RequestId and $context.requestId.
+	// RequestID returns a new request ID. The ID is used as requestContext.requestId, x-amzn-RequestId and
+	// $context.requestId.
 	RequestID func() string
-	// Log receives the reason for every 5xx response, as API Gateway's execution log does. Log never receives a body or
-	// a header.
+	// Log receives the reason for every 5xx response, like API Gateway's execution log. Log never receives a body or a
+	// header.
 	Log *slog.Logger
 }
 
-// Invoker runs one function to completion, like Lambda's Invoke with invocation type RequestResponse.
+// Invoker runs a function to completion, like Lambda's Invoke with invocation type RequestResponse.
 type Invoker interface {
 	// Invoke passes payload to the function with this logical ID and returns its response. If the function itself fails
-	// (reports an error, exits or times out), the error is a *FunctionError; any other error means that the function
-	// could not be invoked. If ctx ends, Invoke stops waiting, but the function runs until its own timeout, as on AWS.
+	// (reports an error, exits or times out), the error is a *FunctionError. Any other error means that the function
+	// could not be invoked. If ctx ends, Invoke stops waiting. As on AWS, the function then continues until its own
+	// timeout.
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
@@ -61,8 +63,8 @@ type FunctionError struct {
 func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
 // New returns a handler that serves the routes of o.Functions under /<stage>. The handler responds to every path,
-// including paths outside the stage. Do not put the handler behind an http.ServeMux, which would redirect paths with //
-// or .. before API Gateway's own rules apply.
+// including paths outside the stage. Do not wrap the handler in an http.ServeMux, which would redirect paths with // or
+// .. before API Gateway's own rules apply.
 func New(o Options) http.Handler {
 	g := &gateway{options: o, routes: &place{}}
 	for _, f := range o.Functions {
@@ -94,13 +96,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", x.id)
 	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
 	if headerBytes(r.Header) > maxHeaderBytes {
-		// AWS does not document which gateway response applies here; the default 4xx response fits.
+		// AWS does not document which gateway response applies in this case. The default 4xx response fits.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
 	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-		// AWS does not document this case either. A function would receive the rest of the query and respond as if the
-		// client had not sent the missing part.
+		// AWS does not document this case either. A function would receive the rest of the query. Its response would be
+		// the same as if the client had not sent the missing part.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
@@ -147,7 +149,7 @@ func (g *gateway) route(x *exchange) (function string, ok bool) {
 }
 
 // integrate invokes the function and forwards its response. If the client disconnects, the invocation continues, as on
-// AWS, so functions must handle disconnected clients.
+// AWS. Functions must therefore handle disconnected clients.
 func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchange, function string, payload []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), integrationTimeout)
 	defer cancel()
@@ -172,7 +174,7 @@ func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchan
 	}
 }
 
-// fail responds with a 5xx status and logs the reason. The log entry omits the function's own error message, which is
+// fail responds with a 5xx status and logs the reason. It doesn't log the function's own error message, which is
 // already in the function's log.
 func (g *gateway) fail(ctx context.Context, w http.ResponseWriter, x exchange, kind, function string, err error) {
 	cause := err.Error()

@@ -25,7 +25,7 @@ func (i invoker) Invoke(ctx context.Context, function string, payload []byte) ([
 	return i(ctx, function, payload)
 }
 
-// answering returns an invoker that returns the same response to every event.
+// answering returns an invoker that gives the same response to every event.
 func answering(response events.APIGatewayProxyResponse) invoker {
 	return func(context.Context, string, []byte) ([]byte, error) { return json.Marshal(response) }
 }
@@ -38,7 +38,7 @@ func echo(_ context.Context, function string, payload []byte) ([]byte, error) {
 	})
 }
 
-// bench is a gateway together with its log.
+// bench is a gateway and its log.
 type bench struct {
 	http.Handler
 
@@ -81,7 +81,8 @@ func (b bench) get(target string) *httptest.ResponseRecorder {
 	return b.ask(httptest.NewRequest(http.MethodGet, target, http.NoBody))
 }
 
-// wantEnvelope checks that the response is the gateway's own, in Recordbridge's error envelope.
+// wantEnvelope checks that the gateway itself sent the response, and that the response uses Recordbridge's error
+// envelope.
 func wantEnvelope(t *testing.T, w *httptest.ResponseRecorder, status int, code string) {
 	t.Helper()
 	var got struct {

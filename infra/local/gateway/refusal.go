@@ -8,9 +8,9 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// refuse responds without invoking a function. It uses the template's gateway response of the given type, or else the
-// template's DEFAULT_4XX or DEFAULT_5XX, or else API Gateway's own text. A status that the template sets on a default
-// response also applies to all types that fall back to that default.
+// refuse responds without invoking a function. It uses the template's gateway response of the given type. If the
+// template does not define one, refuse uses the template's DEFAULT_4XX or DEFAULT_5XX, or else API Gateway's own text.
+// A status that the template sets on a default response also applies to all types that fall back to that default.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
 func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 	status, text := builtIn(kind)
@@ -33,8 +33,8 @@ func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 	_, _ = w.Write(bodyOf(response, text, x.id)) // the client may have disconnected
 }
 
-// evaluate evaluates a header value of a gateway response, either a 'literal' or context.requestId. Package template
-// has already validated the value.
+// evaluate evaluates a header value of a gateway response. The value is either a 'literal' or context.requestId.
+// Package template has already validated the value.
 func evaluate(value, requestID string) string {
 	if value == "context.requestId" {
 		return requestID
@@ -42,7 +42,7 @@ func evaluate(value, requestID string) string {
 	return value[1 : len(value)-1]
 }
 
-// bodyOf renders a gateway response's body.
+// bodyOf renders the body of a gateway response.
 func bodyOf(response template.GatewayResponse, text, requestID string) []byte {
 	if response.Body != "" {
 		return []byte(strings.ReplaceAll(response.Body, "$context.requestId", requestID))
@@ -54,8 +54,8 @@ func bodyOf(response template.GatewayResponse, text, requestID string) []byte {
 	return body
 }
 
-// builtIn returns API Gateway's own response for a type that the template does not define. The status for
-// INTEGRATION_FAILURE is 504 in the guide's table, but 502 if a Lambda proxy integration fails.
+// builtIn returns API Gateway's own response for a type that the template does not define. In the guide's table, the
+// status for INTEGRATION_FAILURE is 504. If a Lambda proxy integration fails, the status is 502.
 func builtIn(kind string) (status int, text string) {
 	switch kind {
 	case "MISSING_AUTHENTICATION_TOKEN":

@@ -7,13 +7,13 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// place is a node in the resource tree: one segment of a path.
+// place is a node in the resource tree. It represents a single segment of a path.
 type place struct {
 	literals  map[string]*place
 	variable  *place // {name}; package template allows one name per node
 	greedy    *place // {name+}
 	name      string // name of a variable or greedy segment
-	resource  string // declared path, if the resource has methods
+	resource  string // declared path if the resource has methods
 	functions map[string]string
 }
 
@@ -36,7 +36,7 @@ func (p *place) add(r template.Route, function string) {
 	p.functions[r.Method] = function
 }
 
-// below returns the child for a declared segment, creating it if necessary.
+// below returns the child for a declared segment. It creates the child if necessary.
 func (p *place) below(part string) *place {
 	inner, isVariable := strings.CutPrefix(part, "{")
 	name, isGreedy := strings.CutSuffix(inner, "+}")
@@ -62,7 +62,7 @@ func (p *place) below(part string) *place {
 }
 
 // find returns the resource that matches a path. The path must still be percent-encoded, so that an encoded slash
-// remains within its segment. Like API Gateway, find ignores trailing slashes.
+// remains within its segment. find ignores trailing slashes, as API Gateway does.
 func (p *place) find(path string) (match, bool) {
 	m := match{parameters: map[string]string{}}
 	found := p.descend(strings.Split(strings.TrimRight(path[1:], "/"), "/"), m.parameters)
@@ -73,8 +73,8 @@ func (p *place) find(path string) (match, bool) {
 	return m, true
 }
 
-// descend prefers literal segments over variables, and variables over greedy segments. It backtracks if the preferred
-// child does not match.
+// descend prefers literal segments over variables, and variables over greedy segments. If the preferred child does not
+// match, descend backtracks.
 func (p *place) descend(parts []string, parameters map[string]string) *place {
 	if len(parts) == 0 {
 		if p.functions == nil {
@@ -103,7 +103,7 @@ func (p *place) descend(parts []string, parameters map[string]string) *place {
 	return nil
 }
 
-// decoded removes percent-encoding, since REST APIs decode path parameters before passing them to functions.
+// decoded removes percent-encoding, because REST APIs decode path parameters before passing them to functions.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
 func decoded(part string) string {
 	text, err := url.PathUnescape(part)

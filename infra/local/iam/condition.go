@@ -12,7 +12,7 @@ import (
 // and operators.
 const (
 	leadingKeys    = "dynamodb:leadingkeys"
-	contextPrefix  = "kms:encryptioncontext:" // followed by the name of an encryption context pair
+	contextPrefix  = "kms:encryptioncontext:" // followed by the name of a pair in an encryption context
 	viaServiceKey  = "kms:viaservice"
 	prefixKey      = "s3:prefix"
 	setOfAll       = "ForAllValues:"
@@ -25,7 +25,7 @@ var (
 	errNoValue  = errors.New("a condition needs a value")
 )
 
-// condition is one key under one operator in a statement.
+// condition is a single key under a single operator in a statement.
 type condition struct {
 	all      bool   // whether the operator has the prefix ForAllValues
 	operator string // operatorEquals or operatorLike
@@ -33,8 +33,8 @@ type condition struct {
 	values   []string
 }
 
-// conditions parses a statement's Condition. It returns an error for an unsupported condition, since ignoring the
-// condition would grant more than AWS does.
+// conditions parses a statement's Condition. It returns an error for an unsupported condition, because ignoring the
+// condition would grant more permissions than AWS does.
 func conditions(declared map[string]map[string][]string) ([]condition, error) {
 	var all []condition
 	for _, operator := range slices.Sorted(maps.Keys(declared)) {
@@ -70,7 +70,7 @@ func (c condition) check() error {
 	return nil
 }
 
-// isSet reports whether a key can have several values in one request, and whether the key is supported.
+// isSet reports whether a key can have several values in a request. It also reports whether the key is supported.
 func isSet(key string) (several, understood bool) {
 	switch key {
 	case leadingKeys:
@@ -81,8 +81,8 @@ func isSet(key string) (several, understood bool) {
 	return false, strings.HasPrefix(key, contextPrefix) && key != contextPrefix
 }
 
-// holds evaluates the condition with the request's values for its key. If the request lacks the key, only ForAllValues
-// is satisfied, as in IAM.
+// holds evaluates the condition with the request's values for its key. If the request lacks the key, the condition is
+// satisfied only for ForAllValues, as in IAM.
 func (c condition) holds(request map[string][]string) bool {
 	got, present := request[c.key]
 	if c.all {
@@ -91,7 +91,7 @@ func (c condition) holds(request map[string][]string) bool {
 	return present && slices.ContainsFunc(got, c.accepts)
 }
 
-// accepts reports whether value, one of the request's values, matches the condition.
+// accepts reports whether a single value from the request matches the condition.
 func (c condition) accepts(value string) bool {
 	if c.operator == operatorLike {
 		return slices.ContainsFunc(c.values, func(pattern string) bool { return matches(pattern, value) })

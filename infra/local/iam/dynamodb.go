@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// tableRequest holds the parts of a request that determine the required permissions. Keys and items are decoded only if
+// tableRequest holds the parts of a request that determine the required permissions. It decodes keys and items only if
 // a condition needs them.
 type tableRequest struct {
 	TableName                 string
@@ -28,7 +28,7 @@ type tableRequest struct {
 }
 
 // tableNeeds returns the permissions that a DynamoDB request requires. A transaction requires the permission for each
-// of its parts, and a batch requires the batch operation's permission on each of its tables.
+// of its parts. A batch requires the batch operation's permission for each of its tables.
 func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	var in tableRequest
 	if err := decode(r, &in); err != nil {
@@ -58,7 +58,7 @@ func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]ne
 	}
 }
 
-// transactAction returns the permission required for one kind of transaction part.
+// transactAction returns the permission required for a kind of transaction part.
 func transactAction(kind string) string {
 	if kind == "ConditionCheck" {
 		return "dynamodb:ConditionCheckItem"
@@ -66,7 +66,7 @@ func transactAction(kind string) string {
 	return "dynamodb:" + kind + "Item"
 }
 
-// itemNeed returns the permission required for a request or a transaction part on one table or index.
+// itemNeed returns the permission that a request or a transaction part requires for a table or index.
 func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need {
 	n := need{action: action, resource: "*"}
 	switch {
@@ -108,7 +108,7 @@ func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
 }
 
 // keyOf returns the text of the attribute hash in an encoded item. If the item lacks the attribute, keyOf returns "",
-// which is not a valid key.
+// which is not a valid key value.
 func keyOf(item json.RawMessage, hash string) string {
 	var found json.RawMessage
 	if itemjson.Each(item, func(name, content []byte) {
@@ -125,7 +125,7 @@ func keyOf(item json.RawMessage, hash string) string {
 	return textOf(attributes[hash])
 }
 
-// textOf returns the text in {"S": "text"}; numbers and binary values have the same form.
+// textOf returns the text in {"S": "text"}. Numbers and binary values have the same form.
 func textOf(encoded json.RawMessage) string {
 	if kind, content, ok := itemjson.Scalar(encoded); ok && string(kind) != "BOOL" && string(kind) != "NULL" {
 		return string(content)
@@ -160,7 +160,7 @@ func queryKey(in tableRequest, hash string) string {
 }
 
 // keyConditionWords splits a key condition into names, values and operators. It treats parentheses and commas as
-// separators, since neither can affect the single equality that the grammar allows for a partition key.
+// separators, because neither character can affect the single equality that the grammar allows for a partition key.
 func keyConditionWords(expression string) []string {
 	spaced := strings.ReplaceAll(expression, "=", " = ")
 	return strings.FieldsFunc(spaced, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' || r == ',' })

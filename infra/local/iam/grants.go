@@ -8,17 +8,18 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Grant is one action on one resource in one of a function's statements, and on one kind of rows if the statement names
-// kinds. A Grant is the smallest unit of permission that can be missing.
+// Grant is a single action that one of a function's statements allows on a single resource. If the statement names
+// kinds of rows, the grant is limited to a single kind of row. A Grant is the smallest unit of permission that can be
+// missing.
 type Grant struct {
 	Function  string // the function's logical ID
 	Statement int    // index in the function's statements
 	Sid       string
 	Action    string // as written in the statement, possibly with *
 	Resource  string
-	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys, or empty if the statement has no
-	// such pattern. The patterns for both modes form one grant, written as in test mode, since a function acts the same
-	// in both modes.
+	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys. It is empty if the statement has no
+	// such pattern. The patterns for both modes form a single grant, written as in test mode, because a function acts
+	// the same in both modes.
 	Rows string
 }
 
@@ -42,7 +43,8 @@ func Grants(functions []template.Function) []Grant {
 	return all
 }
 
-// rowsOf returns the kinds of rows that a statement names, or one empty kind if the statement names no kinds.
+// rowsOf returns the kinds of rows that a statement names. If the statement doesn't name any kinds, rowsOf returns one
+// empty kind.
 func rowsOf(s template.Statement) []string {
 	var all []string
 	for _, keys := range s.Condition {
@@ -68,7 +70,7 @@ func ofBothModes(pattern string) string {
 	return pattern
 }
 
-// Without returns copies of the functions without the grant g. It keeps the rest of the statement, splitting the
+// Without returns copies of the functions without the grant g. It keeps the rest of the statement, and splits the
 // statement if necessary. A test uses Without to show that a grant is necessary.
 func Without(functions []template.Function, g Grant) []template.Function {
 	kept := slices.Clone(functions)
@@ -99,7 +101,7 @@ func without(list []string, gone string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
 }
 
-// withoutRows copies a condition, omitting one kind of rows in both modes.
+// withoutRows copies a condition and omits a kind of row in both modes.
 func withoutRows(condition map[string]map[string][]string, rows string) map[string]map[string][]string {
 	kept := map[string]map[string][]string{}
 	for operator, keys := range condition {
@@ -114,9 +116,9 @@ func withoutRows(condition map[string]map[string][]string, rows string) map[stri
 	return kept
 }
 
-// Lambda writes a function's log lines and trace segments with the function's role, and silently drops lines and
+// Lambda writes a function's log lines and trace segments with the function's role. It silently drops lines and
 // segments that the role does not allow. The functions' runner therefore checks the permission before it shows a line
-// or an invocation, so that a missing permission is noticed.
+// or an invocation, so that people notice a missing permission.
 // https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 
 // MayLog reports whether Lambda may write a function's output to its log group.
@@ -127,7 +129,8 @@ func (a *Authority) MayLog(function string) bool {
 	})
 }
 
-// MayTrace reports whether Lambda may report a function's invocations to X-Ray. X-Ray's actions have no resources here.
+// MayTrace reports whether Lambda may report a function's invocations to X-Ray. X-Ray's actions don't have resources
+// here.
 func (a *Authority) MayTrace(function string) bool {
 	return a.mayAll(function, []need{
 		{action: "xray:PutTraceSegments", resource: "*"}, {action: "xray:PutTelemetryRecords", resource: "*"},

@@ -1,10 +1,10 @@
 // Package iam enforces permissions in the embedded AWS. Its middleware checks every call of a function against the
-// function's statements in the template, as IAM checks a role's statements, and records which permissions were used and
-// denied. Package iam does not authenticate: package aws has already verified the call's signature.
+// function's statements in the template, as IAM checks a role's statements. It also records the permissions that were
+// used or denied. Package iam does not authenticate: package aws has already verified the call's signature.
 //
-// The package supports only roles with identity-based Allow statements: no Deny, no key, queue or bucket policies, no
-// boundaries and no session policies. The permissions that a call requires follow the AWS Service Authorization
-// Reference.
+// The package supports only roles with identity-based Allow statements. It doesn't support Deny statements, key, queue
+// or bucket policies, boundaries or session policies. The permissions that a call requires follow the AWS Service
+// Authorization Reference.
 package iam
 
 import (
@@ -34,11 +34,11 @@ type Authority struct {
 type role struct {
 	function    string
 	statements  []statement
-	conditional bool // whether any statement has a condition, so that requests must be parsed for its keys
+	conditional bool // whether any statement has a condition; if so, requests must be parsed for its keys
 }
 
-// New reads the statements of t's functions, and t's tables and buckets, which determine the other resources that a
-// call accesses. New returns an error for an unsupported operator, key or policy variable in a statement.
+// New reads the statements of t's functions. It also reads t's tables and buckets, which determine the other resources
+// that a call accesses. New returns an error if a statement contains an unsupported operator, key or policy variable.
 func New(t *template.Template) (*Authority, error) {
 	a := &Authority{
 		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{},
@@ -70,9 +70,9 @@ func New(t *template.Template) (*Authority, error) {
 }
 
 // Middleware returns middleware that denies calls not allowed by a function's statements. A caller whose name does not
-// end in Function is the account's administrator and has full access. A caller whose name ends in Function has no
-// permissions unless it is a function in the template. Put this middleware last, next to the services, since it queries
-// the service behind it for KMS keys.
+// end in Function is the account's administrator and has full access. A caller whose name ends in Function has
+// permissions only if it is a function in the template. Put this middleware last, next to the services, because it
+// queries the service behind it for KMS keys.
 func (a *Authority) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
@@ -112,8 +112,8 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request, c wire.Call, c
 	next(w, r, c)
 }
 
-// needs returns the permissions that a call requires, or an error if the request can't be parsed and the permissions
-// are therefore unknown.
+// needs returns the permissions that a call requires. It returns an error if it can't parse the request, because the
+// permissions are then unknown.
 func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	switch c.Service {
 	case "dynamodb":
@@ -133,7 +133,7 @@ func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, e
 	}
 }
 
-// decide allows either all needs or none, and records the result. It returns the first unmet need.
+// decide allows either all needs or none of the needs, and records the result. It returns the first unmet need.
 func (a *Authority) decide(caller *role, needs []need) (need, bool) {
 	used := make([]Grant, 0, len(needs))
 	for _, n := range needs {

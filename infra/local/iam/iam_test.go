@@ -250,7 +250,7 @@ func TestAuthorityReportsUsedAndUnusedGrants(t *testing.T) {
 	}
 }
 
-// TestAuthorityRecordsAccessedRowKinds checks a statement that names two kinds of rows: only the kind that a call
+// TestAuthorityRecordsAccessedRowKinds checks a statement that names two kinds of rows. Only the kind that a call
 // accesses counts as used.
 func TestAuthorityRecordsAccessedRowKinds(t *testing.T) {
 	t.Parallel()

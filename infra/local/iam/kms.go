@@ -13,8 +13,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// serveKMS authorises a KMS call. A key has several names: its ID, its ARN and its aliases, and on a laptop the ARN in
-// a template is an alias's. If no statement allows the call under the name in the request, serveKMS tries all names
+// serveKMS authorises a KMS call. A key has several names: its ID, its ARN and its aliases. On a laptop, the ARN in a
+// template is an alias's ARN. If no statement allows the call under the name in the request, serveKMS tries all names
 // that KMS has for the key.
 func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
 	n, err := keyNeed(r, c)
@@ -25,7 +25,7 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 	var answered *answer
 	if c.Operation == "Decrypt" && n.resource == "*" {
-		// The blob names its key, and only KMS can read the blob. Decrypt has no effect other than its response.
+		// The blob names its key, but only KMS can read the blob. Decrypt has no side effects.
 		answered = &answer{header: http.Header{}}
 		next(answered, r, c)
 		if n.resource = answered.keyARN(); n.resource == "" {
@@ -46,8 +46,8 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 }
 
-// keyNeed returns the need for the request's key and encryption context. If the request names no key, the resource is
-// "*".
+// keyNeed returns the need for the request's key and encryption context. If the request doesn't name a key, the
+// resource is "*".
 func keyNeed(r *http.Request, c wire.Call) (need, error) {
 	n := need{action: "kms:" + c.Operation, resource: "*", keys: map[string][]string{}}
 	var in struct {
@@ -77,7 +77,7 @@ func keyARN(name string) string {
 	return arnOf("kms", "key/", name)
 }
 
-// otherNames returns the key's own ARN and the ARNs of those aliases that the caller's statements mention.
+// otherNames returns the key's own ARN and the ARNs of the aliases that the caller's statements mention.
 func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role) []string {
 	own := arnOfKey(ctx, kms, name)
 	if own == "" {
@@ -95,7 +95,7 @@ func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role
 	return names
 }
 
-// arnOfKey queries KMS for a key's ARN by any of the key's names. It returns "" if the key does not exist.
+// arnOfKey queries KMS for a key's ARN. It accepts any of the key's names. It returns "" if the key does not exist.
 func arnOfKey(ctx context.Context, kms wire.Handler, name string) string {
 	content, err := json.Marshal(map[string]string{"KeyId": name})
 	if err != nil {

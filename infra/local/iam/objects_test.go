@@ -46,7 +46,7 @@ func getObject(bucket, key string) step {
 	}
 }
 
-// uploaded starts an upload as the administrator and passes the upload's ID to use.
+// uploaded starts an upload as the administrator. It passes the upload's ID to use.
 func uploaded(use func(client *s3.Client, ctx context.Context, id *string) error) (prepare, do step) {
 	var id *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {

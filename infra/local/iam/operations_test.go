@@ -7,9 +7,9 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// operation is a call together with exactly the permissions that it needs.
+// operation is a call and the exact permissions that the call needs.
 type operation struct {
-	needs   []template.Statement // each statement allows one action on one resource
+	needs   []template.Statement // each statement allows a single action on a single resource
 	prepare step                 // run as the administrator; may be nil
 	do      step
 }
@@ -30,7 +30,7 @@ func TestOperationsRequireExactPermissions(t *testing.T) {
 	}
 }
 
-// check makes the call with all permissions, and again with each permission missing in turn.
+// check makes the call with all permissions, and then once for each permission with that permission missing.
 func (o operation) check(t *testing.T) {
 	t.Helper()
 	declared := world(o.needs...)

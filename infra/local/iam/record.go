@@ -7,7 +7,7 @@ import (
 )
 
 // Use counts the allowed calls that needed a grant. If several grants allow a call, only the first grant in the
-// template counts, so a redundant grant appears as unused.
+// template counts. A redundant grant therefore appears as unused.
 type Use struct {
 	Grant
 

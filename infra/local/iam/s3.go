@@ -33,8 +33,8 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	}
 }
 
-// reading returns the permissions for reading an object. content selects the object's content, which is encrypted,
-// instead of its metadata, which is not encrypted.
+// reading returns the permissions for reading an object. content selects the object's content, which is encrypted.
+// Otherwise, the permissions are for the object's metadata, which is not encrypted.
 func (a *Authority) reading(bucket, key string, content bool) []need {
 	needs := []need{{action: "s3:GetObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	if content {
@@ -43,8 +43,8 @@ func (a *Authority) reading(bucket, key string, content bool) []need {
 	return needs
 }
 
-// writing returns the permissions for writing an object or a part. An upload's parts are encrypted with the data key
-// created at the beginning of the upload, so writing a part requires permission to decrypt that key.
+// writing returns the permissions for writing an object or a part. S3 encrypts an upload's parts with the data key that
+// was created at the beginning of the upload. Writing a part therefore requires permission to decrypt that key.
 func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []need {
 	needs := []need{{action: "s3:PutObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	switch c.Operation {
@@ -60,9 +60,9 @@ func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []
 	return needs
 }
 
-// sealed returns the permission that the caller needs on a bucket's KMS key, which S3 uses on the caller's behalf, or
-// nil if the bucket has no key. All buckets in the template have a bucket key, so the encryption context names the
-// bucket.
+// sealed returns the permission that the caller needs on a bucket's KMS key, which S3 uses on the caller's behalf. It
+// returns nil if the bucket does not have a key. All buckets in the template have a bucket key, so the encryption
+// context names the bucket.
 func (a *Authority) sealed(bucket, action string) []need {
 	key := a.keys[bucket]
 	if key == "" {
@@ -74,7 +74,7 @@ func (a *Authority) sealed(bucket, action string) []need {
 	}}}
 }
 
-// address splits "/bucket/key"; the key includes every slash after the first.
+// address splits "/bucket/key". The key includes every slash after the bucket.
 func address(r *http.Request) (bucket, key string) {
 	path, err := url.PathUnescape(r.URL.EscapedPath())
 	if err != nil {
@@ -84,7 +84,7 @@ func address(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// copySource splits the copy source header, "bucket/key?versionId=1", with or without a leading slash.
+// copySource splits the copy source header, which has the form "bucket/key?versionId=1". A leading slash is optional.
 func copySource(r *http.Request) (bucket, key string) {
 	source, _, _ := strings.Cut(r.Header.Get("X-Amz-Copy-Source"), "?")
 	if decoded, err := url.PathUnescape(source); err == nil {
@@ -94,8 +94,8 @@ func copySource(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// conceal makes a missing object look like a forbidden one unless the caller may list the bucket, since S3 does not
-// reveal to other callers which keys exist.
+// conceal makes a missing object look like a forbidden object unless the caller may list the bucket. S3 does not reveal
+// to other callers which keys exist.
 func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role) http.ResponseWriter {
 	bucket, _ := address(r)
 	list := need{action: "s3:ListBucket", resource: "arn:aws:s3:::" + bucket}
@@ -109,7 +109,8 @@ func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call,
 	}}
 }
 
-// concealer calls missing if the response is 404, and discards that response if missing has sent a different one.
+// concealer calls missing if the response is 404. If missing sends a different response, concealer discards the 404
+// response.
 type concealer struct {
 	http.ResponseWriter
 

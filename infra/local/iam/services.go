@@ -10,10 +10,10 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// place is the part of an ARN that holds the embedded AWS's region and account.
+// place is the part of an ARN that contains the embedded AWS's region and account.
 const place = ":us-east-1:000000000000:"
 
-// arnOf returns the ARN for a name, which may already be an ARN.
+// arnOf returns the ARN for a name. The name may already be an ARN.
 func arnOf(service, kind, name string) string {
 	if strings.HasPrefix(name, "arn:") {
 		return name
@@ -47,8 +47,8 @@ func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return needs, nil
 }
 
-// mailNeeds returns the permissions that an SES call requires. The resource is the sending identity, an address or its
-// domain.
+// mailNeeds returns the permissions that an SES call requires. The resource is the sending identity, which is an
+// address or the address's domain.
 func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 }
 
 // secretNeeds returns the permissions that a Secrets Manager call requires. AWS appends a hyphen and six characters to
-// the secret's name in the ARN. A call, and the ARN in a template on a laptop, may name the secret with or without this
-// suffix.
+// the secret's name in the ARN. A call may name the secret with or without this suffix, and so may the ARN in a
+// template on a laptop.
 func secretNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ SecretID, Name string }
 	if err := decode(r, &in); err != nil {

@@ -16,7 +16,7 @@ type statement struct {
 
 	conditions []condition
 	patterns   []string // the actions in lower case, for comparison
-	kinds      []string // kinds of rows that the statement names; one empty kind if none
+	kinds      []string // kinds of rows that the statement names, or one empty kind
 }
 
 func compile(declared template.Statement) (statement, error) {
@@ -42,11 +42,11 @@ func compile(declared template.Statement) (statement, error) {
 type need struct {
 	action   string              // such as "dynamodb:GetItem"
 	resource string              // ARN
-	others   []string            // other ARNs of the same object, which a statement may name instead
+	others   []string            // other ARNs of the same object, which a statement may use instead
 	keys     map[string][]string // condition keys in lower case
 }
 
-// grants reports whether the statement allows n, and with which of the statement's actions and resources.
+// grants reports whether the statement allows n. It also returns the statement's matching actions and resources.
 func (s *statement) grants(n need) (action, resource string, ok bool) {
 	action = strings.ToLower(n.action)
 	i := slices.IndexFunc(s.patterns, func(pattern string) bool { return matches(pattern, action) })
@@ -63,7 +63,7 @@ func (s *statement) grants(n need) (action, resource string, ok bool) {
 	return s.Actions[i], s.Resources[j], true
 }
 
-// allow returns the grants with which the first matching statement allows n, one for each kind of rows.
+// allow returns the grants with which the first matching statement allows n. It returns a grant for each kind of row.
 func (r *role) allow(n need) ([]Grant, bool) {
 	for i := range r.statements {
 		s := &r.statements[i]
@@ -84,7 +84,8 @@ func (r *role) allow(n need) ([]Grant, bool) {
 	return nil, false
 }
 
-// rows returns the statement's kinds of rows that n accesses, or one empty kind if the statement names no kinds.
+// rows returns the statement's kinds of rows that n accesses. If the statement doesn't name any kinds, rows returns one
+// empty kind.
 func (s *statement) rows(n need) []string {
 	if s.kinds[0] == "" {
 		return s.kinds
@@ -99,8 +100,8 @@ func (s *statement) rows(n need) []string {
 	return touched
 }
 
-// matches reports whether text matches pattern, in which * matches any number of characters and ? matches exactly one
-// character.
+// matches reports whether text matches pattern. In a pattern, * matches any number of characters and ? matches exactly
+// one character.
 func matches(pattern, text string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return pattern == text

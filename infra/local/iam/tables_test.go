@@ -58,8 +58,8 @@ func batchGet(tables ...string) step {
 	return onTables((*dynamodb.Client).BatchGetItem, dynamodb.BatchGetItemInput{RequestItems: all})
 }
 
-// transact returns a step with one transaction: it puts an item into visits, deletes one from visits, updates notes and
-// checks a condition on visits.
+// transact returns a step with a single transaction. The transaction puts an item into visits, deletes an item from
+// visits, updates notes and checks a condition on visits.
 func transact(putKey string) step {
 	return onTables((*dynamodb.Client).TransactWriteItems,
 		dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{

@@ -1,6 +1,6 @@
 // Package inbox receives webhooks on behalf of the seeded organisations, so that people, scripts and tests can inspect
-// the service's deliveries. It holds the newest 1000 deliveries in memory and sends nothing. It accepts every delivery,
-// even one with an invalid signature, and lists the delivery with its signature's validity.
+// the service's deliveries. It holds the newest 1000 deliveries in memory and doesn't send any requests. It accepts
+// every delivery, even if the delivery's signature is invalid. Its lists state whether each signature is valid.
 package inbox
 
 import (
@@ -35,18 +35,18 @@ type Delivery struct {
 	Reason    string    `json:"-"` // why the signature is not Verified
 }
 
-// Inbox serves deliveries under one path. Every path below the Inbox's path is a separate inbox; the path itself lists
-// the deliveries of all inboxes.
+// Inbox serves deliveries under a single path. Every path below the Inbox's path is a separate inbox. The Inbox's path
+// itself lists the deliveries of all inboxes.
 type Inbox struct {
 	root string
 
 	mu       sync.Mutex
 	received []Delivery
-	count    int               // number of deliveries ever received
+	count    int               // total number of deliveries received
 	secrets  map[string]string // secrets by inbox name
 }
 
-// New returns an Inbox to be served at root, such as "/_local/inbox", and at all paths below root.
+// New returns an Inbox. Serve the Inbox at root, such as "/_local/inbox", and at all paths below root.
 func New(root string) *Inbox {
 	return &Inbox{root: path.Clean(root), secrets: make(map[string]string)}
 }
@@ -58,7 +58,7 @@ func (b *Inbox) Expect(name, secret string) {
 	b.secrets[name] = secret
 }
 
-// List returns the received deliveries, oldest first, each with its signature's validity.
+// List returns the received deliveries, oldest first. Each delivery includes its signature's validity.
 func (b *Inbox) List() []Delivery {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,8 +70,8 @@ func (b *Inbox) List() []Delivery {
 	return list
 }
 
-// ServeHTTP stores a POST request and responds with 200. For a GET request, it lists the deliveries at or below the
-// path, oldest first, as JSON.
+// ServeHTTP stores a POST request and responds with 200. For a GET request, it responds with a JSON list of the
+// deliveries at or below the path, oldest first.
 func (b *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
@@ -112,7 +112,7 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 
 func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
 	at := path.Clean(r.URL.Path)
-	list := []Delivery{} // never null, since scripts count the list's elements
+	list := []Delivery{} // never null, because scripts count the list's elements
 	for _, d := range b.List() {
 		if d.Path == at || strings.HasPrefix(d.Path, at+"/") {
 			list = append(list, d)

@@ -22,9 +22,9 @@ const (
 // tolerance is the maximum age of a signature on arrival, as in Standard Webhooks' own libraries.
 const tolerance = 5 * time.Minute
 
-// verify checks a delivery's signature according to Standard Webhooks 1.0: HMAC-SHA256 over "id.timestamp.body" with
-// the secret's bytes. reason explains why a delivery is not Verified. The code deliberately shares nothing with the
-// service's signing code, since a mistake in shared code would go undetected.
+// verify checks a delivery's signature according to Standard Webhooks 1.0. The signature is the HMAC-SHA256 of
+// "id.timestamp.body" with the secret's bytes. reason explains why a delivery is not Verified. The code is deliberately
+// independent of the service's signing code, because a mistake in shared code would go undetected.
 func verify(secret string, d Delivery) (result Signature, reason string) {
 	if secret == "" {
 		return Unknown, "this inbox has no known secret"

@@ -18,21 +18,20 @@ type instance struct {
 	command *exec.Cmd
 	work    chan *invocation
 	ready   chan struct{} // closed when the process first requests work
-	gone    chan struct{} // closed when the process has ended and nothing refers to it
+	gone    chan struct{} // closed when the process has ended and is no longer referenced
 
-	// The following fields are guarded by Subprocesses.mu. These fields can be read without the mutex once gone is
-	// closed.
+	// The following fields are guarded by Subprocesses.mu. After gone is closed, they can be read without the mutex.
 	started  bool
 	current  *invocation
 	latest   string      // trace of the latest invocation; initially the invocation that started the process
 	clock    *time.Timer // kills the process; runs during startup, work and any limited idle time
 	timedOut bool
-	retired  bool           // ending because the process was idle, so it holds no slot
+	retired  bool           // ending because the process was idle; holds no slot
 	initFail *FunctionError // startup failure reported by the process itself
 	exit     error
 }
 
-// invocation is one invocation of a function.
+// invocation is a function's invocation.
 type invocation struct {
 	id        string
 	trace     string // root of the invocation's trace ID
@@ -43,14 +42,14 @@ type invocation struct {
 	answer    *outcome      // guarded by Subprocesses.mu until over or the instance's gone is closed
 }
 
-// outcome holds an invocation's response, or its error.
+// outcome holds an invocation's response or error.
 type outcome struct {
 	body []byte
 	err  error
 }
 
-// start starts a process in p, initially for the invocation with the given trace. The caller holds Subprocesses.mu and
-// one of p's slots.
+// start starts a process in p. The process is initially for the invocation with the given trace. The caller holds
+// Subprocesses.mu and one of p's slots.
 func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*instance, error) {
 	in := &instance{
 		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}),
@@ -103,7 +102,7 @@ func (in *instance) waitReady() error {
 	return in.cause()
 }
 
-// wait waits for inv to end. ok is false if the process ended before it received inv.
+// wait waits for inv to end. If the process ended before it received inv, ok is false.
 func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	select {
 	case <-inv.over:
@@ -123,7 +122,7 @@ func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	}
 }
 
-// cause returns the reason why the process ended, as Lambda's error.
+// cause returns Lambda's error for the reason why the process ended.
 func (in *instance) cause() error {
 	if in.timedOut {
 		seconds := in.pool.function.Timeout.Seconds()
@@ -136,10 +135,10 @@ func (in *instance) cause() error {
 	return &FunctionError{Type: "Runtime.ExitError", Message: how}
 }
 
-// kill ends the process immediately. Cleanup follows once the process has ended.
+// kill ends the process immediately. Cleanup follows after the process has ended.
 func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only if the process has already ended
 
-// killAll ends the instances and returns when all of them have ended.
+// killAll ends the instances and returns after all of them have ended.
 func killAll(victims []*instance) {
 	for _, in := range victims {
 		in.kill()

@@ -1,7 +1,7 @@
 // Package lambda runs the functions in template.yaml on this machine, as subprocesses of the runner behind the Lambda
 // Runtime API. It owns these processes, their environment, their concurrency and their timeouts. A Remote invokes
-// functions that run elsewhere, such as package sam's functions. Package triggers and the gateway trigger the
-// functions, and package build builds the binaries.
+// functions that run outside these processes, such as the functions of package sam. Package triggers and the gateway
+// trigger the functions, and package build builds the binaries.
 package lambda
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// maxPayload is Lambda's limit, in bytes, for a synchronous request and for its response.
+// maxPayload is Lambda's size limit, in bytes, for a synchronous request and for its response.
 const maxPayload = 6 << 20
 
 var (
@@ -27,7 +27,7 @@ var (
 )
 
 // FunctionError is the failure of an invoked function that reported an error, exited or timed out. Any other error from
-// Invoke means that the function could not be invoked.
+// Invoke means that Invoke could not invoke the function.
 type FunctionError struct {
 	Type    string // Lambda's errorType, such as "Runtime.ExitError", "Sandbox.Timedout" or a Go type's name
 	Message string // Lambda's errorMessage
@@ -38,16 +38,16 @@ func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
 // Function holds a function's settings from the template.
 type Function struct {
-	ID          string            // logical ID for invocations; also the AWS access key ID that identifies the caller
+	ID          string            // logical ID for invocations; also the caller's AWS access key ID
 	Name        string            // physical name
 	Bootstrap   string            // path of the executable
 	Environment map[string]string // the template's variables
 	LogGroup    string            // log group on AWS; only passed to the function
-	Timeout     time.Duration     // limit of one invocation, and of a process's start
+	Timeout     time.Duration     // time limit for an invocation, and for a process's start
 	MemoryMB    int               // only passed to the function; not enforced here
 	Concurrency int               // maximum number of processes, at least 1; further invocations wait
-	// IdleLife is the time that an idle process is retained, so that processes started for a burst do not remain. Zero
-	// retains idle processes forever.
+	// IdleLife is the time for which an idle process is retained, so that processes started for a burst eventually end.
+	// If IdleLife is zero, idle processes are retained forever.
 	IdleLife time.Duration
 }
 
@@ -60,38 +60,40 @@ type Options struct {
 	Region     string
 	Account    string
 	Functions  []Function
-	// Line receives every line that a function writes to stdout or stderr. It may be called concurrently.
+	// Line receives every line that a function writes to stdout or stderr. Line may be called concurrently.
 	Line func(function, line string)
 	// Keeps reports whether Lambda may store a function's output. Subprocesses drops any other output. If Keeps is nil,
-	// all output is passed on.
+	// Subprocesses passes on all output.
 	Keeps func(function string) bool
-	// Observer is notified of invocations' progress. It may be nil.
+	// Observer is notified of the progress of invocations. It may be nil.
 	Observer Observer
 }
 
-// Observer is notified of invocations' progress. An invocation is identified by the root of its X-Ray trace ID, which
-// the invocation's process receives as _X_AMZN_TRACE_ID and the AWS SDK sends with every call. The methods may be
-// called concurrently, and some are called with locks held, so they must neither block nor call back.
+// Observer is notified of the progress of invocations. The root of the invocation's X-Ray trace ID identifies the
+// invocation. The invocation's process receives the trace ID as _X_AMZN_TRACE_ID, and the AWS SDK sends it with every
+// call. The methods may be called concurrently. Some methods are called with locks held, so the methods must neither
+// block nor call back.
 type Observer interface {
 	// Requested is called first, with the function's logical ID.
 	Requested(trace, function string, payload []byte)
 	// Starting reports that the invocation is waiting for a process to start.
 	Starting(trace string)
-	// Assigned reports that a process has received the invocation under a request ID.
+	// Assigned reports that a process has received the invocation. The invocation now has a request ID.
 	Assigned(trace, request string)
-	// Wrote reports a line from a process whose latest invocation has this trace. It may be called late.
+	// Wrote reports a line from a process whose latest invocation has this trace. The report may be late.
 	Wrote(trace, line string)
-	// Ended reports the result, as returned from Invoke, and the process's peak memory, or 0 if unknown.
+	// Ended reports the result that Invoke returns. It also reports the process's peak memory, or 0 if the peak memory
+	// is unknown.
 	Ended(trace string, answer []byte, err error, peakMemory int64)
 }
 
 // Subprocesses runs functions as processes on this machine. It is also the http.Handler for the Lambda Runtime API that
-// these processes call, and must be served at Options.Address under Prefix.
+// these processes call. Serve it at Options.Address under Prefix.
 type Subprocesses struct {
 	options  Options
 	observer Observer
 	api      *http.ServeMux
-	pending  sync.WaitGroup // invocations, including ones for which the caller no longer waits
+	pending  sync.WaitGroup // invocations, including those whose caller no longer waits
 
 	mu        sync.Mutex // guards the following fields and all state of pools and instances
 	pools     map[string]*pool
@@ -99,7 +101,7 @@ type Subprocesses struct {
 	closed    bool
 }
 
-// New prepares the functions. No process starts before the first Invoke.
+// New prepares the functions. It does not start a process before the first Invoke.
 func New(options Options) *Subprocesses {
 	s := &Subprocesses{
 		options:   options,
@@ -114,9 +116,9 @@ func New(options Options) *Subprocesses {
 	return s
 }
 
-// Invoke runs the function with this logical ID on payload and returns its response. If the function fails, the error
-// is a *FunctionError. As on AWS, the end of ctx ends the wait but not the function, which continues until it completes
-// or times out.
+// Invoke runs the function with this logical ID on payload and returns the function's response. If the function fails,
+// the error is a *FunctionError. As on AWS, the end of ctx ends only the wait. The function continues until it
+// completes or times out.
 func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	if len(payload) > maxPayload {
 		return nil, errTooLarge
@@ -138,7 +140,7 @@ func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []by
 	}
 }
 
-// Kill ends all processes of a function with SIGKILL, regardless of their state, and returns the number of ended
+// Kill ends all processes of a function with SIGKILL, regardless of their state. It returns the number of ended
 // processes.
 func (s *Subprocesses) Kill(function string) int {
 	s.mu.Lock()
@@ -151,7 +153,7 @@ func (s *Subprocesses) Kill(function string) int {
 	return len(victims)
 }
 
-// Close ends all processes and rejects further invocations. It returns when all processes have ended.
+// Close ends all processes and rejects further invocations. It returns after all processes have ended.
 func (s *Subprocesses) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -161,7 +163,7 @@ func (s *Subprocesses) Close() {
 	s.pending.Wait()
 }
 
-// Status describes a function's state for people.
+// Status describes a function's state for display.
 type Status struct {
 	ID          string
 	Processes   int // processes that are running
@@ -211,8 +213,8 @@ func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome
 	return s.count(p, out)
 }
 
-// carry passes the invocation to an instance, or to a second instance if the first ended before receiving the
-// invocation. It also returns the instance's peak memory, or 0 if unknown.
+// carry passes the invocation to an instance. If the instance ends before receiving the invocation, carry passes the
+// invocation to a second instance. carry also returns the instance's peak memory, or 0 if the peak memory is unknown.
 func (s *Subprocesses) carry(ctx context.Context, p *pool, trace string, payload []byte) (out outcome, memory int64) {
 	for {
 		in, err := s.acquire(ctx, p, trace)

@@ -85,7 +85,7 @@ func TestFunctionEnvironmentExcludesRunnerVariables(t *testing.T) {
 		"AWS_REGION=us-east-1", "AWS_SECRET_ACCESS_KEY=of this run", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
 		"CONTROL_TABLE=local-ControlTable", "LAMBDA_TASK_ROOT=.", roleVariable + "=function", "TZ=:UTC", "_HANDLER=bootstrap",
 	}
-	// These variables differ between runs; the function's response shows that they work.
+	// These variables differ between runs. The function's response shows that they work.
 	varying := []string{
 		"AWS_ENDPOINT_URL", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_LAMBDA_RUNTIME_API", "HOME", "PATH", "PWD", "TMPDIR",
 		"_X_AMZN_TRACE_ID",
@@ -180,7 +180,7 @@ func TestInvokeReturnsFunctionErrorWhenFunctionFails(t *testing.T) {
 				t.Errorf("got %d failures counted, want 1", got)
 			}
 			if test.role == "" {
-				mustInvoke(t, functions, "echo") // echo responds again, in a new process if the old one has ended
+				mustInvoke(t, functions, "echo") // echo responds again, in a new process if the old process has ended
 			}
 		})
 	}
@@ -318,8 +318,8 @@ func TestFunctionOutputIsStoredAsLines(t *testing.T) {
 	}
 }
 
-// logged waits until the function's lines are as expected, and returns the lines. It waits because an invocation's
-// response and its output arrive separately.
+// logged waits until the function's lines are as expected, and returns the lines. An invocation's response and its
+// output arrive separately.
 func logged(t *testing.T, functions *lambda.Subprocesses, expected func(lines []string) bool) []string {
 	t.Helper()
 	late := time.After(10 * time.Second)

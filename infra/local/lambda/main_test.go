@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// The test binary also serves as the function: if roleVariable is set, it acts as a bootstrap.
+// The test binary also serves as the function. If roleVariable is set, the binary acts as a bootstrap.
 const roleVariable = "RECORDBRIDGE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	case "runner":
 		runAlone(os.Getenv("URL"))
 	default:
-		// A developer's shell may have these variables, and they must not reach a function.
+		// A developer's shell may contain these variables. They must not reach a function.
 		os.Setenv("AWS_PROFILE", "someone")
 		os.Setenv("AWS_CA_BUNDLE", "/nowhere/ca.pem")
 		os.Setenv("AWS_ENDPOINT_URL_S3", "https://elsewhere.example")
@@ -49,13 +49,13 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// order is an instruction for the function.
+// order is an instruction to the function.
 type order struct {
 	Do  string `json:"do"`
 	URL string `json:"url,omitempty"` // URL of the meeting point
 }
 
-// answer is the function's response, which describes the function.
+// answer is the function's response. It describes the function.
 type answer struct {
 	PID         int      `json:"pid"`
 	RequestID   string   `json:"request_id"`
@@ -103,7 +103,7 @@ func handle(ctx context.Context, o order) (*answer, error) {
 	}, nil
 }
 
-// callAWS makes an AWS call as Recordbridge's functions do, using the SDK configured by the environment.
+// callAWS makes an AWS call with an SDK configured by the environment, as Recordbridge's functions do.
 func callAWS(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func reportInitError() {
 	os.Exit(1)
 }
 
-// runAlone starts a runner with one function that waits at url.
+// runAlone starts a runner with a single function that waits at url.
 func runAlone(url string) {
 	server := httptest.NewUnstartedServer(nil)
 	functions := lambda.New(lambda.Options{

@@ -36,7 +36,7 @@ func (t *tail) lines() []string {
 	return slices.Clone(t.kept)
 }
 
-// lineWriter splits the output from one of a process's streams into lines.
+// lineWriter splits the output of a process stream into lines.
 type lineWriter struct {
 	emit    func(line string)
 	partial []byte
@@ -72,7 +72,7 @@ func (w *lineWriter) Write(chunk []byte) (int, error) {
 	}
 }
 
-// flush writes an incomplete last line, if any.
+// flush writes the incomplete last line, if any.
 func (w *lineWriter) flush() {
 	if line := strings.ToValidUTF8(string(w.partial), "\uFFFD"); strings.TrimSpace(line) != "" {
 		w.emit(line)
@@ -80,8 +80,8 @@ func (w *lineWriter) flush() {
 	w.partial = w.partial[:0]
 }
 
-// newTrace returns the root of a trace ID: a version, the time in seconds and 96 random bits, in hexadecimal digits
-// (https://docs.aws.amazon.com/xray/latest/devguide/xray-api-sendingdata.html#xray-api-traceids).
+// newTrace returns the root of a trace ID. The root consists of a version, the time in seconds and 96 random bits, in
+// hexadecimal digits (https://docs.aws.amazon.com/xray/latest/devguide/xray-api-sendingdata.html#xray-api-traceids).
 func newTrace() string {
 	random := make([]byte, 12)
 	_, _ = rand.Read(random) // rand.Read never fails, according to its documentation

@@ -8,7 +8,7 @@ import (
 )
 
 // pool holds a function's instances. An instance is busy from its start, or from receiving an invocation, until it
-// requests the next invocation. A busy instance holds one of the pool's slots.
+// requests the next invocation. Each busy instance holds one of the pool's slots.
 type pool struct {
 	function Function
 	slots    chan struct{}
@@ -29,7 +29,7 @@ func newPool(f Function) *pool {
 	}
 }
 
-// acquire returns an idle or a new instance that is ready for the invocation with the given trace.
+// acquire returns an idle instance or a new instance. The instance is ready for the invocation with the given trace.
 func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*instance, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -47,7 +47,7 @@ func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*ins
 	return in, nil
 }
 
-// take returns an idle instance or starts a new one. The returned instance then owns the slot.
+// take returns an idle instance or starts a new instance. The returned instance then owns the slot.
 func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *instance, isNew bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *ins
 	return in, true, err
 }
 
-// assign passes inv to an instance that the caller has acquired, and starts the instance's clock.
+// assign passes inv to an instance that the caller has acquired. It also starts the instance's clock.
 func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	timeout := in.pool.function.Timeout
 	s.mu.Lock()
@@ -73,11 +73,11 @@ func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	inv.deadline = time.Now().Add(timeout)
 	in.current, in.latest = inv, inv.trace
 	in.clock = time.AfterFunc(timeout, func() { s.expire(in, inv) })
-	in.work <- inv // never blocks, since an instance has only one invocation at a time
+	in.work <- inv // never blocks, because an instance has only one invocation at a time
 }
 
 // expire kills an instance whose time for inv has passed, unless the instance has completed inv. If inv is nil, the
-// time is the instance's startup time.
+// time limit applies to the instance's startup.
 func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	}
 }
 
-// next handles an instance's request for work, which ends its start or its current invocation.
+// next handles an instance's request for work. The request ends the instance's start or its current invocation.
 func (s *Subprocesses) next(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Subprocesses) retire(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := slices.Index(in.pool.idle, in); at >= 0 {
-		in.pool.idle = slices.Delete(in.pool.idle, at, at+1) // no invocation can acquire the instance from here on
+		in.pool.idle = slices.Delete(in.pool.idle, at, at+1) // from here on, no invocation can acquire the instance
 		in.retired = true
 		in.kill()
 	}

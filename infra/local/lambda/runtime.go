@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// These routes implement the Lambda Runtime API as aws-lambda-go uses it, with one path prefix per instance:
-// https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
+// These routes implement the parts of the Lambda Runtime API that aws-lambda-go uses. Each instance has its own path
+// prefix: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 func (s *Subprocesses) routes() *http.ServeMux {
 	const base = Prefix + "{instance}/2018-06-01/runtime/"
 	mux := http.NewServeMux()
@@ -56,7 +56,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", s.arn(in.pool.function))
 		header.Set("Lambda-Runtime-Trace-Id", "Root="+inv.trace+";Sampled=0")
 		header.Set("Content-Type", "application/json")
-		_, _ = w.Write(inv.payload) // fails if the process has ended, which is handled elsewhere
+		_, _ = w.Write(inv.payload) // fails if the process has ended; that case is handled elsewhere
 	}
 }
 
@@ -113,7 +113,7 @@ func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *in
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return nil, nil, false
 	}
-	if err != nil { // the process ended while writing, which is reported elsewhere
+	if err != nil { // the process ended while writing; that case is reported elsewhere
 		w.WriteHeader(http.StatusBadRequest)
 		return nil, nil, false
 	}

@@ -1,8 +1,9 @@
-// Package provision creates a template's resources, as CloudFormation does in a deployment: tables, queues, buckets,
-// keys, secrets and SSM parameters. It uses the ordinary SDK clients, so it works with any implementation of AWS.
+// Package provision creates a template's resources, as CloudFormation does in a deployment. The resources are tables,
+// queues, buckets, keys, secrets and SSM parameters. The package uses the ordinary SDK clients, so it works with any
+// implementation of AWS.
 //
 // The package never deletes resources and never changes existing resources in ways that affect data. It skips features
-// that have no use on a laptop (encryption, backup, lifecycle, policies); package template defines which properties
+// that are of no use on a laptop (encryption, backup, lifecycle, policies). Package template defines which properties
 // configure these features.
 package provision
 
@@ -28,9 +29,10 @@ import (
 )
 
 // Apply creates the resources of t that do not exist yet. It does not change existing rows, messages, objects, keys and
-// secret values. It updates declared settings: queue attributes, and the values of SSM parameters, which may contain
-// this run's URL. Apply returns an error for an existing table with different keys or indexes, since no function could
-// use such a table. Apply joins the first error of each service; calling Apply again continues the work.
+// secret values. It updates declared settings, which are queue attributes and the values of SSM parameters. An SSM
+// parameter may contain this run's URL. Apply returns an error for an existing table with different keys or indexes,
+// because functions could not use such a table. Apply joins the first error of each service. To continue after an
+// error, call Apply again.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	tables, queues, buckets := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
@@ -54,7 +56,8 @@ func each[T any](all []T, create func(T) error) error {
 	return nil
 }
 
-// createQueue creates a queue. If the queue exists with different attributes, it sets the declared attributes.
+// createQueue creates a queue. If the queue already exists with different attributes, createQueue sets the declared
+// attributes.
 func createQueue(ctx context.Context, client *sqs.Client, q template.Queue) error {
 	_, err := client.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &q.Name, Attributes: q.Attributes})
 	if _, exists := errors.AsType[*sqstypes.QueueNameExists](err); exists {
@@ -78,7 +81,8 @@ func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) err
 	return nil
 }
 
-// createKey creates a key and its alias. If an earlier run ended between these two steps, the earlier key stays unused.
+// createKey creates a key and its alias. If an earlier run ended between these two steps, the earlier key remains
+// unused.
 func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	_, err := client.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &k.Alias})
 	if err == nil {

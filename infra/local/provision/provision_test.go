@@ -39,7 +39,7 @@ func load(t *testing.T, publicURL string) *template.Template {
 	return tpl
 }
 
-// cloud opens an embedded AWS and returns a client configuration for it.
+// cloud opens an embedded AWS and returns its client configuration.
 func cloud(t *testing.T, dir string) awssdk.Config {
 	t.Helper()
 	c, err := aws.New(aws.Options{URL: address, Dir: dir})

@@ -14,7 +14,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// createTable creates a table, or checks that an existing table has the declared keys and indexes, and enables expiry.
+// createTable creates a table and enables expiry. If the table already exists, createTable checks that it has the
+// declared keys and indexes.
 func createTable(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	in := dynamodb.CreateTableInput{
 		TableName: &t.Name, BillingMode: types.BillingModePayPerRequest,
@@ -53,7 +54,8 @@ func elements(k template.KeySchema) []types.KeySchemaElement {
 	return all
 }
 
-// sameShape returns an error if the existing table, from an earlier template, has different keys or indexes.
+// sameShape returns an error if the existing table has different keys or indexes, for example because an earlier
+// template created it.
 func sameShape(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.Name})
 	if err != nil {
@@ -88,8 +90,8 @@ func schema(elements []types.KeySchemaElement) template.KeySchema {
 	return k
 }
 
-// expire enables a table's time to live. It first checks the current setting, since DynamoDB rejects a call that
-// enables time to live twice.
+// expire enables a table's time to live. It first checks the current setting, because DynamoDB rejects a second call
+// that enables time to live.
 func expire(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	now, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &t.Name})
 	if err != nil {

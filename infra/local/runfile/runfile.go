@@ -1,5 +1,6 @@
-// Package runfile writes .local/run.json, which describes the stack started by `make run` and its keys, for scripts and
-// other programs. It owns the file's format (README.md, "What make run shows") and its protection.
+// Package runfile writes .local/run.json for scripts and other programs. The file describes the stack started by `make
+// run` and contains the stack's keys. The package owns the file's format (README.md, "What make run shows") and its
+// protection.
 package runfile
 
 import (
@@ -19,9 +20,9 @@ const (
 
 // Run is the content of the run file.
 type Run struct {
-	Stack   string `json:"stack"` // stack name, which states its kind
+	Stack   string `json:"stack"` // stack name; states the kind of stack
 	BaseURL string `json:"base_url"`
-	// DashboardURL is the URL of the dashboard, with the host name that the dashboard's cookie and passkeys use.
+	// DashboardURL is the URL of the dashboard. Its host name is the one that the dashboard's cookie and passkeys use.
 	DashboardURL  string         `json:"dashboard_url"`
 	ConsoleURL    string         `json:"console_url"` // empty if the stack has no console
 	InboxURL      string         `json:"inbox_url"`   // a GET request lists the received webhooks
@@ -32,8 +33,8 @@ type Run struct {
 	Owner string `json:"owner_email,omitempty"`
 }
 
-// AWS holds the credentials of the embedded AWS for operator programs, and the outputs of the stack there. The secret
-// changes with every start.
+// AWS holds the credentials of the embedded AWS for operator programs, and the stack's outputs. The secret changes with
+// every start.
 type AWS struct {
 	EndpointURL     string            `json:"endpoint_url"`
 	Region          string            `json:"region"`
@@ -55,11 +56,11 @@ type Sandbox struct {
 type Persona struct {
 	ID        string `json:"id"`
 	PatientID string `json:"patient_id"`
-	Resources int    `json:"resources"` // number of resources in the record, of all types
+	Resources int    `json:"resources"` // total number of resources in the record
 }
 
-// Organisation describes an organisation's credential. The secrets are in plain text, protected only by the file's
-// permissions.
+// Organisation describes an organisation's credential. The secrets are in plain text. Only the file's permissions
+// protect them.
 type Organisation struct {
 	ID            string `json:"org_id"` // organisation ID for the operator's command line
 	Name          string `json:"name"`
@@ -67,11 +68,12 @@ type Organisation struct {
 	PublicID      string `json:"public_id"`
 	PrivateKey    string `json:"private_key"`
 	RedirectURI   string `json:"redirect_uri"`
-	WebhookURL    string `json:"webhook_url"` // empty in live mode, since only test mode allows loopback URLs
+	WebhookURL    string `json:"webhook_url"` // empty in live mode, because only test mode allows loopback URLs
 	WebhookSecret string `json:"webhook_secret"`
 }
 
-// Write atomically replaces the file with run, readable only by its owner. It creates the directory if necessary.
+// Write atomically replaces the file with run. Only the owner can read the file. Write creates the directory if
+// necessary.
 func Write(file string, run Run) error {
 	if run.Sandbox.Personas == nil {
 		run.Sandbox.Personas = []Persona{}

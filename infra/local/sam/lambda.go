@@ -1,4 +1,4 @@
-// Package sam runs the functions in template.yaml in containers, using the SAM CLI's `sam local start-lambda`. It
+// Package sam runs the functions in template.yaml in containers. It uses the SAM CLI's `sam local start-lambda`. It
 // inspects this machine's container engine, writes a fully resolved template, and owns the CLI's process and
 // containers. Package triggers and the gateway trigger the functions.
 package sam
@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	startTime = 2 * time.Minute  // maximum time for the CLI to start, since it loads slowly
+	startTime = 2 * time.Minute  // maximum time for the CLI to start; the CLI loads slowly
 	stopTime  = 20 * time.Second // maximum time to stop the CLI and its containers
 	lookEvery = 50 * time.Millisecond
 )
@@ -44,7 +44,7 @@ type Options struct {
 	Functions []template.Function
 	Place     Place
 	Host      netip.Addr // this machine's address for containers
-	// Line receives every line of output from the CLI and the functions.
+	// Line receives every line that the CLI and the functions write.
 	Line func(line string)
 }
 
@@ -53,13 +53,13 @@ type Lambda struct {
 	URL string // URL is the base URL of Lambda's Invoke API.
 
 	command  *exec.Cmd
-	mounting []string // docker filters for the functions' containers, including those of other runs in this directory
+	mounting []string // docker filters for the functions' containers, also from other runs in this directory
 	reaching string   // environment variable that only this run's containers have
 	output   *lineWriter
 	gone     chan struct{} // closed when the process has ended
 }
 
-// FindCLI returns an error that states the remedy if the SAM CLI is not installed.
+// FindCLI returns an error if the SAM CLI is not installed. The error states the remedy.
 func FindCLI() error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errNoCLI
@@ -67,16 +67,16 @@ func FindCLI() error {
 	return nil
 }
 
-// Start starts the CLI and waits until it responds. Inside containers, localhost also refers to this machine, since
-// URLs of local portals and webhooks must have the same meaning inside and outside. On success, the caller must close
-// the Lambda.
+// Start starts the CLI and waits until it responds. Inside containers, localhost also refers to this machine, because
+// URLs of local portals and webhooks must have the same meaning inside and outside containers. On success, the caller
+// must close the Lambda.
 func Start(ctx context.Context, o Options) (*Lambda, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	host, port, _ := strings.Cut(address, ":")
-	// The process lives as long as the Lambda: Close ends the process in an orderly way, even after ctx is done.
+	// The process lives as long as the Lambda. Close ends the process in an orderly way, even after ctx is done.
 	//nolint:gosec // our own arguments
 	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template,
 		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host",
@@ -105,8 +105,8 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	return l, nil
 }
 
-// cliEnvironment returns the CLI's environment: the runner's environment, which Docker needs, without two groups of
-// variables. It excludes the variables for real AWS accounts, because the CLI would pass their credentials to the
+// cliEnvironment returns the CLI's environment. It is the runner's environment, which Docker needs, without two groups
+// of variables. It excludes the variables for real AWS accounts, because the CLI would pass their credentials to the
 // functions. It also excludes the functions' own variables, because the CLI would prefer the shell's values.
 func cliEnvironment(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
@@ -121,7 +121,7 @@ func cliEnvironment(functions []template.Function) []string {
 }
 
 // Close ends the containers and the CLI. The CLI alone would end its containers one by one, and might start more
-// containers meanwhile.
+// containers in the meantime.
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
@@ -192,7 +192,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// lineWriter forwards a program's output line by line and stores the last line, which explains why the program ended.
+// lineWriter forwards a program's output line by line. It stores the last line, which explains why the program ended.
 type lineWriter struct {
 	to    func(line string)
 	begun []byte
@@ -225,8 +225,8 @@ func (s *lineWriter) String() string {
 
 var errWrongBinary = errors.New("is not a program for containers here")
 
-// CheckBinaries returns an error that states the remedy if a function has no binary that a container can run. If the
-// architecture is wrong, the CLI reports only that the function timed out.
+// CheckBinaries returns an error if a function does not have a binary that a container can run. The error states the
+// remedy. If the architecture is wrong, the CLI reports only that the function timed out.
 func (p Place) CheckBinaries(functions []template.Function) error {
 	machine := elf.EM_X86_64
 	if p.Architecture == "arm64" {

@@ -21,8 +21,8 @@ type Place struct {
 }
 
 // Template returns the part of a template that `sam local` needs for the functions, in JSON. Every variable has a
-// literal value, since the CLI does not resolve references to the stack's resources. The access key is the logical ID,
-// by which the embedded AWS identifies the caller. The template contains the secret key.
+// literal value, because the CLI does not resolve references to the stack's resources. The access key is the function's
+// logical ID, which the embedded AWS uses to identify the caller. The template contains the secret key.
 func (p Place) Template(functions []template.Function) ([]byte, error) {
 	resources := make(map[string]resource, len(functions))
 	for _, f := range functions {
@@ -64,7 +64,8 @@ type environment struct{ Variables map[string]string }
 func (p Place) folder(f template.Function) string { return filepath.Join(p.Binaries, f.Folder) }
 
 // variables returns the template's variables and the variables that direct a function to the embedded AWS. The CLI sets
-// Lambda's own variables, except those that it takes from this machine's AWS configuration or sets incorrectly.
+// Lambda's own variables. The exceptions are the variables that the CLI takes from this machine's AWS configuration or
+// sets incorrectly.
 func (p Place) variables(f template.Function) map[string]string {
 	all := map[string]string{
 		"AWS_ENDPOINT_URL":         p.URL,

@@ -1,6 +1,6 @@
-// Package seed populates a new local stack: two organisations with credentials and with webhooks to the local inbox,
-// and the sandbox as a connectable institution. Like any operator's program, it uses shared/manage/operator and never
-// writes to a table itself.
+// Package seed populates a new local stack. It creates two organisations, with credentials and with webhooks to the
+// local inbox, and makes the sandbox a connectable institution. Like any operator's program, the package uses
+// shared/manage/operator and never writes to a table itself.
 package seed
 
 import (
@@ -26,7 +26,7 @@ type Options struct {
 	ConsoleURL string
 	ReturnURL  string // URL to which patients of test credentials return, on a loopback address
 	InboxURL   string // webhooks are sent to InboxURL/<name>; "" disables webhooks
-	DataDir    string // directory of the sandbox's bundles; "" if none
+	DataDir    string // directory of the sandbox's bundles; "" means no bundles
 	Catalog    shipped.Choice
 }
 
@@ -53,8 +53,8 @@ func Apply(ctx context.Context, o *wiring.Operator, to Options) (runfile.Run, er
 	return run, err
 }
 
-// Organisations creates two organisations for trying out a stack, the first with live mode and the second without, and
-// returns their credentials. If Organisations fails, it also returns the credentials created so far.
+// Organisations creates two organisations for trying out a stack and returns their credentials. The first organisation
+// has live mode, and the second does not. If Organisations fails, it also returns the credentials created so far.
 func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
@@ -86,15 +86,15 @@ func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfi
 	return made, nil
 }
 
-// AddSandbox makes the sandbox, or one of its misbehaving portals, connectable as an institution with the given
-// overrides.
+// AddSandbox makes a portal connectable as an institution with the given overrides. The portal is the sandbox itself or
+// one of its misbehaving portals.
 func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, overrides string) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: overrides,
-		// The pins are copied from the sandbox's discovery document, so that seeding invokes no function.
-		// infra/test/e2e compares the two.
+		// The pins are copied from the sandbox's discovery document, so that seeding doesn't invoke a function.
+		// infra/test/e2e compares both copies.
 		Pins: catalog.PinsOf(catalog.Addresses{
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
 		}),
@@ -108,7 +108,8 @@ func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, over
 	return nil
 }
 
-// organisation creates an organisation. The email address for notices is unused, since the local console shows notices.
+// organisation creates an organisation. The email address for notices is unused, because the local console shows
+// notices.
 func organisation(
 	ctx context.Context, o *wiring.Operator, name string, plan org.Plan, live org.LiveAccess, host string,
 ) (org.Organisation, error) {
@@ -124,7 +125,7 @@ func organisation(
 	return made, nil
 }
 
-// credential creates a credential. If inbox is set, it also creates a webhook with that inbox as its receiver and with
+// credential creates a credential. If inbox is set, it also creates a webhook that sends to that inbox. The webhook has
 // all optional event types except extensions (docs/guide/webhook-reference.md).
 func credential(
 	ctx context.Context, o *wiring.Operator, tenant org.Tenant, redirect, inboxURL, inbox string,

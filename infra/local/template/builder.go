@@ -1,6 +1,6 @@
 package template
 
-// builder builds a Template from resolved resources.
+// builder builds a Template from the resolved resources.
 type builder struct {
 	values   *resolver
 	template *Template
@@ -8,7 +8,7 @@ type builder struct {
 	methods  []method        // the API's methods, read once every function and role is known
 	roles    map[string]role // functions' roles by ARN
 	gateway  map[string]role // API Gateway's roles by ARN
-	closed   []string        // ARNs of queues that must not be used as dead-letter queues
+	closed   []string        // ARNs of queues that can't be dead-letter queues
 	denials  []keyDenial     // all keys' denials, checked once every role is known
 	needs    []functionNeeds // all functions' needs, checked once every role is known
 }
@@ -43,7 +43,7 @@ func (b *builder) add(r resource) error {
 	case kindParameter:
 		t.Parameters = append(t.Parameters, parameter(r.id, o))
 	case kindBucketPolicy, kindQueuePolicy:
-		// These policies deny requests without TLS, which is right on AWS, but a laptop uses plain HTTP.
+		// These policies deny requests without TLS. On AWS that is right, but a laptop uses plain HTTP.
 		o.ignore("Bucket", "Queues", "PolicyDocument")
 	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDistribution:
 		inFront(r, o)
@@ -59,20 +59,20 @@ func (b *builder) add(r resource) error {
 	return o.end()
 }
 
-// ref returns the Ref of a resource that is known to exist.
+// ref returns the Ref of a resource that must exist.
 func (b *builder) ref(kind, id string) string {
 	v, _ := b.values.reference(kind, id)
 	return v
 }
 
-// arn returns the Arn attribute of a resource that is known to exist.
+// arn returns the Arn attribute of a resource that must exist.
 func (b *builder) arn(kind, id string) string {
 	v, _ := b.values.attribute(kind, id, "Arn")
 	return v
 }
 
-// bucket reads an AWS::S3::Bucket. Nothing is encrypted locally, but users of the bucket need the permissions for the
-// bucket's key. Access and lifecycle settings apply only on AWS; the sweeper deletes files on time in every
+// bucket reads an AWS::S3::Bucket. Local objects are not encrypted, but users of the bucket need the permissions for
+// the bucket's key. Access and lifecycle settings apply only on AWS. The sweeper deletes files on time in every
 // environment.
 func (b *builder) bucket(id string, o *object) Bucket {
 	o.ignore("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration", "LoggingConfiguration")
@@ -90,8 +90,8 @@ func (b *builder) bucket(id string, o *object) Bucket {
 	return bucket
 }
 
-// key reads an AWS::KMS::Key. The functions' statements determine who may use the key; the key's own policy must not
-// deny any use that these statements allow.
+// key reads an AWS::KMS::Key. The functions' statements determine who may use the key. The key's own policy must not
+// deny a use that these statements allow.
 func (b *builder) key(id string, o *object) Key {
 	o.ignore("Description", "EnableKeyRotation")
 	b.keyPolicy(id, o.object("KeyPolicy"))

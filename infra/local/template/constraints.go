@@ -12,7 +12,7 @@ import (
 type constraints struct {
 	allowed          []string       // nil allows any value
 	pattern          *regexp.Regexp // must match the complete value; nil allows any value
-	lowest, highest  string         // bounds of a number; empty means no bound
+	lowest, highest  string         // bounds of a number; empty means unbounded
 	shortest, widest int            // minimum and maximum length in characters
 	description      string
 }
@@ -41,7 +41,7 @@ func readConstraints(d *object) constraints {
 	return c
 }
 
-// reject returns the reason why a value is not allowed, or "" if the value is allowed.
+// reject returns the reason why a value is not allowed. It returns "" if the value is allowed.
 func (c constraints) reject(value string, number bool) string {
 	switch {
 	case c.allowed != nil && !slices.Contains(c.allowed, value):
@@ -63,7 +63,7 @@ func (c constraints) reject(value string, number bool) string {
 	return ""
 }
 
-// between reports whether a number is within both bounds. It ignores an empty bound.
+// between reports whether a number is within both bounds. An empty bound is ignored.
 func between(v float64, lowest, highest string) bool {
 	low, errLow := strconv.ParseFloat(lowest, 64)
 	high, errHigh := strconv.ParseFloat(highest, 64)

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a template split into sections. Its intrinsic functions are in long form and not yet resolved.
+// document is a template split into sections. Its intrinsic functions are in long form and have not been resolved.
 type document struct {
 	parameters []entry
 	conditions map[string]*yaml.Node
@@ -28,7 +28,7 @@ type resource struct {
 // serverless is the transform that converts SAM's resources to CloudFormation's.
 const serverless = "AWS::Serverless-2016-10-31"
 
-// parse splits text into sections. transform is the transform that has yet to be applied.
+// parse splits text into sections. transform is the transform that still has to be applied.
 func parse(text []byte, transform string) (*document, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
@@ -76,9 +76,9 @@ func parse(text []byte, transform string) (*document, error) {
 func readResource(e entry, transformed bool) (resource, error) {
 	o := read(e.value, e.line)
 	if transformed {
-		o.ignore("DependsOn", "UpdatePolicy") // affects only the order of CloudFormation's work; SAM writes it
+		o.ignore("DependsOn", "UpdatePolicy") // affects only the order of CloudFormation's work; written by SAM
 	}
-	// These attributes protect data when a stack changes or is deleted; on a laptop, a person deletes the data
+	// These attributes protect data when a stack changes or is deleted. On a laptop, a person deletes the data
 	// directory.
 	o.ignore("DeletionPolicy", "UpdateReplacePolicy")
 	r := resource{id: e.key, line: e.line, kind: o.required("Type"), condition: o.take("Condition")}
@@ -118,12 +118,13 @@ func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if !understoodFunction(name) {
 		return nil, refuse(n.Line, "the function !%s is not understood", tag)
 	}
-	out.Tag = "" // a plain node, since its tag is not used again
+	out.Tag = "" // a plain node, because its tag is not used again
 	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: n.Line}
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Content: []*yaml.Node{key, &out}}, nil
 }
 
-// checkKeys rejects duplicate keys, of which YAML readers silently use only one, and unknown functions in long form.
+// checkKeys rejects duplicate keys and unknown functions in long form. YAML readers silently use only one of several
+// duplicate keys.
 func checkKeys(n *yaml.Node) error {
 	seen := map[string]bool{}
 	for _, e := range entries(n) {
@@ -138,7 +139,7 @@ func checkKeys(n *yaml.Node) error {
 	return nil
 }
 
-// understoodFunction reports whether an intrinsic function, given by its long name, is supported.
+// understoodFunction reports whether the intrinsic function with the given long name is supported.
 func understoodFunction(name string) bool {
 	switch name {
 	case "Ref", "Condition", "Fn::GetAtt", "Fn::Sub", "Fn::Join", "Fn::If", "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or":
@@ -147,7 +148,8 @@ func understoodFunction(name string) bool {
 	return false
 }
 
-// function returns an intrinsic function's name and argument, or an empty name if n is not an intrinsic function.
+// function returns an intrinsic function's name and argument. It returns an empty name if n is not an intrinsic
+// function.
 func function(n *yaml.Node) (name string, argument *yaml.Node) {
 	if n.Kind != yaml.MappingNode || len(n.Content) != 2 {
 		return "", nil

@@ -50,7 +50,7 @@ func merge(global, own *yaml.Node) *yaml.Node {
 	return own
 }
 
-// indexOfKey returns the index of a key in a mapping node's contents, or -1 if it is missing.
+// indexOfKey returns the index of a key in a mapping node's contents, or -1 if the key is missing.
 func indexOfKey(n *yaml.Node, key string) int {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

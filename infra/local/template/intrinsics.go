@@ -11,17 +11,18 @@ import (
 var placeholder = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
 // resolver replaces nodes that have intrinsic functions with plain nodes. It resolves only the chosen branch of an
-// Fn::If, since the other branch may refer to resources that its condition excludes.
+// Fn::If, because the other branch may refer to resources that its condition excludes.
 type resolver struct {
 	stack, baseURL string
 	parameters     map[string]*yaml.Node // including pseudo parameters
-	conditions     map[string]*yaml.Node // conditions not evaluated yet
+	conditions     map[string]*yaml.Node // conditions that have not been evaluated
 	decided        map[string]bool
-	resources      map[string]string // logical ID to type; empty while the resources' conditions are evaluated
-	chosen         map[string]string // logical ID to the name that the template sets
+	resources      map[string]string // type by logical ID; empty while the resources' conditions are evaluated
+	chosen         map[string]string // name set by the template, by logical ID
 }
 
-// resolve copies n, replacing every function with its value. A nil result means AWS::NoValue: the property is absent.
+// resolve copies n and replaces every function with its value. A nil result stands for AWS::NoValue, which means that
+// the property is absent.
 func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	if name, argument := function(n); name != "" {
 		return r.call(name, argument)
@@ -33,7 +34,7 @@ func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	out.Content = nil
 	step := 1
 	if n.Kind == yaml.MappingNode {
-		step = 2 // skips keys, since only values are resolved
+		step = 2 // skips keys, because only values are resolved
 	}
 	for i := 0; i < len(n.Content); i += step {
 		value, err := r.resolve(n.Content[i+step-1])
@@ -94,7 +95,7 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 		return &at, nil
 	}
 	if strings.HasSuffix(n.Value, ".Stage") {
-		return r.getAtt(n) // SAM's name for a resource that it creates from an API
+		return r.getAtt(n) // SAM's name for a resource that SAM creates from an API
 	}
 	kind, ok := r.resources[n.Value]
 	if !ok {

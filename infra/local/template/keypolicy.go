@@ -6,7 +6,7 @@ import (
 )
 
 // keyDenial is a statement in a key's policy that denies uses to callers without a given tag or service. A laptop does
-// not enforce the statement, so no role may allow a use that the statement denies.
+// not enforce the statement, so roles must not allow a use that the statement denies.
 type keyDenial struct {
 	key     string // the key's logical ID
 	line    int
@@ -19,8 +19,8 @@ type keyDenial struct {
 // principalTag is the prefix of the condition key for a tag on the caller's role.
 const principalTag = "aws:PrincipalTag/"
 
-// keyPolicy reads a key's policy. The policy may allow access only to the account's administration and to AWS services,
-// neither of which a laptop has.
+// keyPolicy reads a key's policy. The policy may allow access only to account administrators and AWS services. A laptop
+// has neither identity.
 func (b *builder) keyPolicy(id string, document *object) {
 	document.ignore("Version")
 	for _, s := range document.objects("Statement") {
@@ -53,8 +53,8 @@ func (b *builder) keyPolicy(id string, document *object) {
 	document.finish()
 }
 
-// checkKeyPolicies rejects roles that grant key uses that the key's policy denies, and roles with the tag of a key that
-// they do not use.
+// checkKeyPolicies rejects roles that grant key uses that the key's policy denies. It also rejects roles that have a
+// key's tag but do not use the key.
 func (b *builder) checkKeyPolicies() error {
 	for _, d := range b.denials {
 		arn := b.arn(kindKey, d.key)

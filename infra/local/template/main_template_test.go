@@ -322,8 +322,8 @@ func TestLoadReadsAPIStageTypesAndGatewayResponses(t *testing.T) {
 	}
 }
 
-// TestAllowedPrivateRangesAreEmptyByDefault checks that private address ranges must be set explicitly, since a deployed
-// stack could otherwise be tricked into sending requests to its own network.
+// TestAllowedPrivateRangesAreEmptyByDefault checks that private address ranges must be set explicitly. Otherwise, an
+// attacker could trick a deployed stack into sending requests to its own network.
 func TestAllowedPrivateRangesAreEmptyByDefault(t *testing.T) {
 	t.Parallel()
 	callers := 0

@@ -2,9 +2,9 @@ package template
 
 import "time"
 
-// Template is a resolved template. It excludes resources whose Condition is false. Lists are in file order, except that
-// Queues lists a dead-letter queue before the queues that refer to it, since SQS requires the dead-letter queue to
-// exist.
+// Template is a resolved template. It excludes resources whose Condition is false. Lists are in file order, except
+// Queues. Queues lists a dead-letter queue before the queues that refer to it, because SQS requires the dead-letter
+// queue to exist.
 type Template struct {
 	Functions  []Function
 	Tables     []Table
@@ -20,16 +20,16 @@ type Template struct {
 
 // Function is an AWS::Serverless::Function after merging the Globals.
 type Function struct {
-	LogicalID string // such as "GetOrgFunction"; used for invocations and as the function's access key on a laptop
+	LogicalID string // such as "GetOrgFunction"; used for invocations and, on a laptop, as the function's access key
 	Name      string // physical name, <stack>-<LogicalID>
-	Folder    string // such as "getorg": the directory below functions/ and the name in the build
+	Folder    string // such as "getorg"; the directory below functions/ and the name in the build
 	Timeout   time.Duration
 	MemoryMB  int
 	Reserved  int // reserved concurrency, which is also the maximum; 0 if not declared
 	// Environment holds the template's variables. The runner adds Lambda's own variables, such as AWS_REGION.
 	Environment map[string]string
 	LogGroup    string // log group name
-	// Statements holds the statements in the function's role.
+	// Statements holds the statements of the function's role.
 	Statements    []Statement
 	Routes        []Route
 	QueueTriggers []QueueTrigger
@@ -37,7 +37,7 @@ type Function struct {
 }
 
 // Route is a method and a path of the API. Method is in upper case, or is ANY for every method without its own route.
-// Path is as declared, without the stage, such as /a/{id} or /sandbox/{proxy+}.
+// Path is the declared path without the stage, such as /a/{id} or /sandbox/{proxy+}.
 type Route struct{ Method, Path string }
 
 // QueueTrigger is an SQS event of a function.
@@ -54,7 +54,7 @@ type Schedule struct {
 	Every time.Duration
 }
 
-// Statement is a statement in a role. Its Effect is always Allow, since Load rejects any other Effect.
+// Statement is a statement in a role. Its Effect is always Allow, because Load rejects any other Effect.
 type Statement struct {
 	Sid       string
 	Actions   []string                       // such as "dynamodb:GetItem"
@@ -71,7 +71,7 @@ type Table struct {
 	TTLAttribute         string // empty if rows do not expire
 }
 
-// KeySchema names a key's attributes; Range is empty without a sort key.
+// KeySchema names a key's attributes. Range is empty if the key does not include a sort key.
 type KeySchema struct{ Hash, Range string }
 
 // Index is a global secondary index. Projection is either KEYS_ONLY or ALL.
@@ -95,14 +95,15 @@ type Bucket struct {
 	KeyARN               string // default KMS key for its objects; empty for S3's own key
 }
 
-// Key is an AWS::KMS::Key. ARN is the ARN of the key's alias, since the key's own ID is unknown until the key exists.
+// Key is an AWS::KMS::Key. ARN is the ARN of the key's alias, because the key's own ID is unknown until the key exists.
 type Key struct {
 	LogicalID, Alias, ARN string
 	Spec, Usage           string // in KMS's terms; empty for a symmetric encryption key
 }
 
 // Secret is an AWS::SecretsManager::Secret with a generated value of Length random characters. The value is stored
-// under StringKey in the JSON object StringTemplate. If StringTemplate is empty, the value is stored by itself.
+// under StringKey in the JSON object StringTemplate. If StringTemplate is empty, the value is stored without a JSON
+// object.
 type Secret struct {
 	LogicalID, Name, ARN string
 	StringTemplate       string

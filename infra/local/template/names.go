@@ -6,7 +6,7 @@ import "strings"
 const (
 	kindAPI          = "AWS::Serverless::Api"
 	kindFunction     = "AWS::Serverless::Function"
-	kindTransformed  = "AWS::Lambda::Function" // the type to which SAM converts a function
+	kindTransformed  = "AWS::Lambda::Function" // type to which SAM converts a function
 	kindTable        = "AWS::DynamoDB::Table"
 	kindQueue        = "AWS::SQS::Queue"
 	kindBucket       = "AWS::S3::Bucket"
@@ -40,8 +40,8 @@ func understoodType(kind string) bool {
 	return false
 }
 
-// Physical names depend only on the stack's name and the logical ID, except names that the template sets. A restarted
-// runner therefore finds the previous run's data. On AWS, CloudFormation appends random characters.
+// Physical names depend only on the stack's name and the logical ID, except for names that the template sets. A
+// restarted runner therefore finds the previous run's data. On AWS, CloudFormation appends random characters to names.
 
 // name returns the physical name for most resources.
 func (r *resolver) name(id string) string { return r.stack + "-" + id }
@@ -51,7 +51,7 @@ func arn(service, resource string) string {
 	return "arn:aws:" + service + ":" + region + ":" + account + ":" + resource
 }
 
-// reference returns a resource's Ref, as documented under "Return values" on each type's CloudFormation page.
+// reference returns a resource's Ref. The documentation is under "Return values" on each type's CloudFormation page.
 func (r *resolver) reference(kind, id string) (string, bool) {
 	switch kind {
 	case kindTable, kindFunction, kindTransformed, kindAlarm:

@@ -9,11 +9,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object reads a mapping property by property and records which properties were read, so that finish can reject all
+// object reads a mapping property by property. It records which properties were read, so that finish can reject all
 // other properties. An unread property would be a difference between the laptop and AWS. The first error is stored and
-// shared with nested objects, so a reader can read all properties in sequence and check for an error once at the end.
+// shared with nested objects. A reader can therefore read all properties in sequence and check for an error once at the
+// end.
 type object struct {
-	node  *yaml.Node // nil if the mapping, and therefore every property, is absent
+	node  *yaml.Node // nil if the mapping is absent; every property is then also absent
 	where string     // path prefix of property names, such as "Environment."
 	seen  map[string]bool
 	err   *error
@@ -21,7 +22,7 @@ type object struct {
 }
 
 // read starts reading a mapping that is already resolved or can't contain intrinsic functions. start is the line of the
-// mapping's parent.
+// mapping's parent node.
 func read(n *yaml.Node, start int) *object {
 	return within(n, "", new(error), start)
 }
@@ -51,7 +52,7 @@ func (o *object) line() int {
 	return o.node.Line
 }
 
-// take marks a property as read and returns its node, or nil if the property is absent.
+// take marks a property as read and returns the property's node. It returns nil if the property is absent.
 func (o *object) take(key string) *yaml.Node {
 	o.seen[key] = true
 	for _, e := range entries(o.node) {
@@ -167,8 +168,7 @@ func (o *object) objects(key string) []*object {
 	return all
 }
 
-// mapping returns a property's node after checking that the node is a mapping, or returns nil if the property is
-// absent.
+// mapping returns a property's node and checks that the node is a mapping. It returns nil if the property is absent.
 func (o *object) mapping(key string) *yaml.Node {
 	return o.object(key).node
 }

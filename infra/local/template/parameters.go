@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// AWS would provide these values, but a laptop must choose them. The embedded AWS serves this account and region.
+// AWS would provide these values, but a laptop must choose its own values. The embedded AWS serves this account and
+// region.
 const (
 	account = "000000000000"
 	region  = "us-east-1"

@@ -218,7 +218,7 @@ func TestLoadRejectsUnsupportedFunction(t *testing.T) {
 	})
 }
 
-// trust is the start of a role for Lambda, to which tests add properties.
+// trust is the start of a role for Lambda. Tests add properties to the role.
 const trust = "  R:\n    Type: AWS::IAM::Role\n    Properties:\n      AssumeRolePolicyDocument:\n" +
 	"        Version: '2012-10-17'\n" +
 	"        Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]\n" // 6 lines

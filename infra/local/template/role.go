@@ -11,8 +11,8 @@ type role struct {
 }
 
 // role reads an AWS::IAM::Role. The role's inline policies contain the functions' permissions. Managed policies are
-// rejected, since their content is defined elsewhere and changes. Of the roles for other services, only API Gateway's
-// role has an effect on a laptop.
+// rejected, because their content is defined elsewhere and can change. Among the roles for other services, only API
+// Gateway's role has an effect on a laptop.
 func (b *builder) role(r resource, o *object) {
 	o.ignore("Description")
 	trust := o.object("AssumeRolePolicyDocument")
@@ -40,7 +40,7 @@ func (b *builder) role(r resource, o *object) {
 	}
 }
 
-// trusted returns the services that may assume a role. No other principals are allowed.
+// trusted returns the services that may assume a role. It rejects all other principals.
 func trusted(document *object) []string {
 	document.oneOf("Version", "2012-10-17")
 	list := document.objects("Statement")
@@ -79,7 +79,7 @@ func (b *builder) isLogGroup(name string) bool {
 }
 
 // assignStatements gives every function its role's statements. The template must declare the role and the log group,
-// since AWS would otherwise create an undocumented role and log group.
+// because AWS would otherwise create an undocumented role and log group.
 func (b *builder) assignStatements() error {
 	for _, n := range b.needs {
 		f := &b.template.Functions[n.function]
@@ -124,7 +124,7 @@ func statements(document *object) []Statement {
 	return all
 }
 
-// conditionValues reads the keys and values under one operator of a statement's Condition.
+// conditionValues reads the keys and values for a single operator of a statement's Condition.
 func conditionValues(condition *object, operator entry) map[string][]string {
 	keys := condition.object(operator.key)
 	values := map[string][]string{}

@@ -10,7 +10,7 @@ import (
 // segment matches a literal, {name} or {name+} that consists of characters accepted by API Gateway.
 var segment = regexp.MustCompile(`^(?:[A-Za-z0-9._~:-]+|\{[A-Za-z0-9._-]+\+?\})$`)
 
-// anyMethod is the key for the entry that serves all methods without their own entry.
+// anyMethod is the key of the entry that serves all methods without an entry of their own.
 const anyMethod = "x-amazon-apigateway-any-method"
 
 // method is a method of a path in the API's definition.
@@ -19,10 +19,10 @@ type method struct {
 	line        int
 	route       Route
 	uri         string
-	credentials string // ARN of the role with which API Gateway invokes the function
+	credentials string // ARN of the role that API Gateway uses to invoke the function
 }
 
-// paths reads the API's definition, in which each method of each path invokes one function directly.
+// paths reads the API's definition. In the definition, each method of each path directly invokes a single function.
 func (b *builder) paths(o *object, api string) {
 	definition := o.object("DefinitionBody")
 	if definition.node == nil {
@@ -56,7 +56,7 @@ func readMethod(path *object, key string) method {
 	o.ignore("responses") // OpenAPI requires responses; API Gateway forwards responses unchanged
 	integration := o.object("x-amazon-apigateway-integration")
 	integration.oneOf("type", "aws_proxy")
-	integration.oneOf("httpMethod", http.MethodPost) // method for invoking Lambda, regardless of the caller's method
+	integration.oneOf("httpMethod", http.MethodPost) // method for invoking Lambda, whatever the caller's method
 	m := method{uri: integration.required("uri"), credentials: integration.required("credentials")}
 	integration.finish()
 	o.finish()
@@ -70,8 +70,8 @@ func httpMethods() []string {
 	}
 }
 
-// routeTable detects routes that API Gateway refuses to deploy: invalid paths, and two variables with different names
-// at the same position, which would make matching ambiguous.
+// routeTable detects routes that API Gateway refuses to deploy. Such routes have invalid paths, or two variables with
+// different names at the same position, which would make matching ambiguous.
 type routeTable struct {
 	variables map[string]string // maps a parent path to the variable of its child
 }
@@ -97,8 +97,9 @@ func (t routeTable) add(path string, line int, o *object) {
 	}
 }
 
-// connect assigns each function its routes once every function and role is known. API Gateway invokes a function's
-// alias, using a role that allows exactly this invocation. Without the role, the path would respond with status 500.
+// connect assigns routes to each function after every function and role is known. API Gateway invokes a function's
+// alias. For this, it uses a role that allows exactly this invocation. Without the role, the path would respond with
+// status 500.
 func (b *builder) connect() error {
 	for _, m := range b.methods {
 		invoked := func(f Function) bool {
@@ -124,5 +125,5 @@ func (b *builder) connect() error {
 	return nil
 }
 
-// alias returns the ARN of a function's alias (AutoPublishAlias), which is named live for all functions.
+// alias returns the ARN of a function's alias (AutoPublishAlias). The alias is named live for all functions.
 func (b *builder) alias(f Function) string { return b.arn(kindFunction, f.LogicalID) + ":live" }

@@ -1,11 +1,11 @@
-// Package template reads template.yaml, the SAM template that is the only description of the system, and resolves it
-// for one stack: parameters, conditions, Globals, intrinsic functions and physical names. It is strict: an unsupported
-// resource type, property, event type or function is an error that states the line, so that the system on a laptop
-// can't silently differ from the deployed system.
+// Package template reads template.yaml, the SAM template that is the only description of the system. It resolves the
+// template's parameters, conditions, Globals, intrinsic functions and physical names for a single stack. It is strict:
+// an unsupported resource type, property, event type or function is an error that states the line. The system on a
+// laptop therefore can't silently differ from the deployed system.
 //
-// The package creates and runs nothing; provision, gateway and the runner use its data to create and run the stack. It
-// does not check the project's own rules either (infra/test/policy). It rejects only what AWS itself would reject in a
-// deployment or a laptop would silently do differently.
+// The package doesn't create or run any resources; provision, gateway and the runner use its data to create and run the
+// stack. It does not check the project's own rules either (infra/test/policy). It rejects only templates that AWS
+// itself would reject in a deployment, or that a laptop would silently treat differently.
 package template
 
 import (
@@ -27,8 +27,8 @@ type Options struct {
 	StackName string
 }
 
-// Load reads the template file and resolves it. For unsupported content, it returns the first error, in the form
-// "<file>:<line>: <logical id>: <what>".
+// Load reads the template file and resolves it. If the file contains unsupported content, Load returns the first error,
+// in the form "<file>:<line>: <logical id>: <what>".
 func Load(file string, o Options) (*Template, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever starts the runner
 	if err != nil {
@@ -85,8 +85,8 @@ func newResolver(d *document, o Options) (*resolver, error) {
 	return values, values.decideAll()
 }
 
-// presentResources returns the resources whose Condition is true, with Globals merged in. It adds these resources'
-// names to values, so that references to anything else are rejected.
+// presentResources returns the resources whose Condition is true, with Globals merged in. It adds the resources' names
+// to values, so that references to other names are rejected.
 func presentResources(d *document, values *resolver, understood func(kind string) bool) ([]resource, error) {
 	var present []resource
 	declared := map[string]string{}
@@ -111,7 +111,7 @@ func presentResources(d *document, values *resolver, understood func(kind string
 	return present, values.readChosen(present)
 }
 
-// outputs resolves the Outputs section, omitting outputs whose Condition is false.
+// outputs resolves the Outputs section. It omits outputs whose Condition is false.
 func (b *builder) outputs(section []entry) error {
 	for _, e := range section {
 		o := read(e.value, e.line)
@@ -142,13 +142,13 @@ func (b *builder) outputs(section []entry) error {
 	return nil
 }
 
-// lineError is an error with the template line and, if any, the logical ID that the error concerns.
+// lineError is an error with a template line. If the error concerns a resource, lineError also has the logical ID.
 type lineError struct {
 	line     int
 	id, text string
 }
 
-// Error omits the line, which Load adds after the file name.
+// Error omits the line. Load adds the line after the file name.
 func (e *lineError) Error() string {
 	if e.id == "" {
 		return e.text
@@ -161,7 +161,7 @@ func refuse(line int, format string, args ...any) error {
 	return &lineError{line: line, text: fmt.Sprintf(format, args...)}
 }
 
-// in adds the logical ID to a lineError that lacks one.
+// in adds the logical ID to a lineError that does not have a logical ID.
 func in(id string, err error) error {
 	if refusal, ok := errors.AsType[*lineError](err); ok && refusal.id == "" {
 		return &lineError{line: refusal.line, id: id, text: refusal.text}
@@ -169,7 +169,7 @@ func in(id string, err error) error {
 	return err
 }
 
-// entry is a key in a section with its value. Entries are in file order.
+// entry is a key in a section, with the key's value. Entries are in file order.
 type entry struct {
 	key   string
 	line  int

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// record is an invocation together with data that only the Recorder needs.
+// record is an invocation, with additional data that only the Recorder needs.
 type record struct {
 	Invocation
 
@@ -57,7 +57,7 @@ func (r *Recorder) Assigned(trace, request string) {
 }
 
 // Wrote records a line from a process whose latest invocation has this trace. A line with another invocation's request
-// ID counts for that invocation, since a pipe may be read after the process has started its next invocation.
+// ID counts for that other invocation, because a pipe may be read after the process has started its next invocation.
 func (r *Recorder) Wrote(trace, line string) {
 	var unit struct {
 		Message string `json:"msg"`
@@ -86,8 +86,8 @@ func (r *Recorder) Wrote(trace, line string) {
 	}
 }
 
-// Ended records the end of an invocation with the function's response or err, which is a *lambda.FunctionError if the
-// function itself failed. peakMemory is in bytes, or 0 if unknown.
+// Ended records the end of an invocation with the function's response or err. If the function itself failed, err is a
+// *lambda.FunctionError. peakMemory is in bytes, or 0 if unknown.
 func (r *Recorder) Ended(trace string, answer []byte, err error, peakMemory int64) {
 	outcome, failed := outcomeOf(answer)
 	message := ""
@@ -111,7 +111,7 @@ func (r *Recorder) Ended(trace string, answer []byte, err error, peakMemory int6
 	})
 }
 
-// with calls change under the lock, unless the invocation has been dropped.
+// with calls change under the lock. It does nothing if the invocation has been dropped.
 func (r *Recorder) with(trace string, change func(*record)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +120,7 @@ func (r *Recorder) with(trace string, change func(*record)) {
 	}
 }
 
-// claim makes request an ID by which log lines are assigned to known. The caller holds the lock.
+// claim makes request an ID that assigns log lines to known. The caller holds the lock.
 func (r *Recorder) claim(known *record, request string) {
 	if request == "" {
 		return
@@ -139,8 +139,8 @@ func (r *Recorder) started(known *record) {
 	}
 }
 
-// forgetOne drops the oldest invocation of the function that has the most invocations, so that a busy function, such as
-// the sandbox's portal during an export, does not displace the others. The caller holds the lock.
+// forgetOne drops the oldest invocation of the function that has the most invocations. A busy function, such as the
+// sandbox's portal during an export, therefore does not displace other functions. The caller holds the lock.
 func (r *Recorder) forgetOne() {
 	busiest := r.recent[0].Function
 	for function, n := range r.ofEach {

@@ -13,12 +13,12 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// keptAnswer is the number of response bytes buffered to read the response's error code.
+// keptAnswer is the number of response bytes that are buffered in order to read the error code.
 const keptAnswer = 4 << 10
 
-// Middleware returns middleware that records the AWS calls of invocations. Before its first invocation, a process has
-// no trace ID to send. A call without a known trace ID is therefore attributed to the process that is starting for the
-// call's caller, if exactly one process is starting. All other calls pass unrecorded.
+// Middleware returns middleware that records the AWS calls of invocations. Before its first invocation, a process
+// doesn't have a trace ID to send. A call without a known trace ID is therefore attributed to the process that is
+// starting for the call's caller, if exactly one process is starting. All other calls pass without a record.
 func (r *Recorder) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
@@ -54,7 +54,7 @@ func (r *Recorder) Middleware() wire.Middleware {
 	}
 }
 
-// owner returns the trace of the invocation that made a call, or "" if no invocation is known.
+// owner returns the trace of the invocation that made a call. It returns "" if the invocation is unknown.
 func (r *Recorder) owner(request *http.Request, caller string) (trace string, starting bool) {
 	header := request.Header.Get("X-Amzn-Trace-Id")
 	r.mu.Lock()
@@ -64,8 +64,8 @@ func (r *Recorder) owner(request *http.Request, caller string) (trace string, st
 			return root, false
 		}
 	}
-	// A call without a remote address did not come through a socket: the runner itself polls queues on behalf of a
-	// function.
+	// A call without a remote address did not come through a socket. In this case, the runner itself polls queues on
+	// behalf of a function.
 	candidates := r.starting[caller]
 	if header == "" && request.RemoteAddr != "" && len(candidates) == 1 {
 		return candidates[0].ID, true
@@ -73,7 +73,7 @@ func (r *Recorder) owner(request *http.Request, caller string) (trace string, st
 	return "", false
 }
 
-// note records a call that arrived at began.
+// note records a call that arrived at the time began.
 func (r *Recorder) note(trace string, c Call, began time.Time) {
 	r.with(trace, func(known *record) {
 		known.CallCount++
@@ -98,7 +98,7 @@ func (b *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// outgoing records a response and buffers the beginning of an error response.
+// outgoing records a response. It buffers the beginning of an error response.
 type outgoing struct {
 	http.ResponseWriter
 

@@ -24,7 +24,8 @@ func answer(status int, body string) wire.Handler {
 	}
 }
 
-// call makes an AWS call through the middleware with the given trace ID, or without a trace ID if it is "".
+// call makes an AWS call through the middleware with the given trace ID. If the trace ID is "", the call has no trace
+// ID.
 func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace string,
 	serve wire.Handler,
 ) *httptest.ResponseRecorder {
@@ -43,7 +44,7 @@ func TestCallIsAssignedToInvocationWithItsTraceID(t *testing.T) {
 	r := recorder()
 	r.Requested("1-a", "F", nil) // clock reads 1 ms
 	r.Assigned("1-a", "")        // clock reads 2 ms
-	// One call lasts from 3 to 4 ms, the other from 5 to 6 ms.
+	// The first call lasts from 3 to 4 ms, and the second call lasts from 5 to 6 ms.
 	passed := call(t, r, "dynamodb", "PutItem", `{"Item":{"pk":{"S":"SENTINEL"}},"TableName":"local-WorkTable"}`, "1-a",
 		answer(200, "{}"))
 	if passed.Code != 200 || passed.Body.String() != "{}" {
@@ -80,7 +81,7 @@ func TestCallWithoutTraceIsAssignedToSoleStartingProcess(t *testing.T) {
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
 	r.Requested("1-b", "F", nil)
 	r.Starting("1-b")
-	// ambiguous, since two processes are starting
+	// ambiguous because two processes are starting
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
 	r.Assigned("1-a", "")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/q"}`, "", answer(200, "{}"))

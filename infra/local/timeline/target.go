@@ -21,7 +21,7 @@ type parameters struct {
 	Name                 string
 }
 
-// targetOf names a call's target, but never its content: no row keys or values, and no messages.
+// targetOf names a call's target. It never includes the target's content, such as row keys, values or messages.
 func targetOf(service string, r *http.Request, body []byte) string {
 	if service == "s3" {
 		return strings.TrimPrefix(unescaped(r), "/")
@@ -45,7 +45,8 @@ func targetOf(service string, r *http.Request, body []byte) string {
 	}
 }
 
-// tables returns a call's table with its index, or the tables of a batch or transaction, each with its number of rows.
+// tables returns a call's table with its index. For a batch or transaction, it returns each table with its number of
+// rows.
 func (p *parameters) tables() string {
 	switch {
 	case p.IndexName != "":

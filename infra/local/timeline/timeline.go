@@ -1,10 +1,10 @@
-// Package timeline records the recent activity of the functions on this machine, for debugging: each invocation with
-// its trigger, its outcome, its process's log lines and its AWS calls. It owns that record, whose size is bounded, and
-// assigns calls to invocations. Each invocation has a trace ID. Lambda's Go runtime passes this trace ID to the AWS
-// SDK, which sends it with every call as X-Amzn-Trace-Id.
+// Package timeline records the recent activity of the functions on this machine, for debugging. The record contains
+// each invocation with its trigger, its outcome, its process's log lines and its AWS calls. The package owns that
+// record, whose size is bounded, and assigns calls to invocations. Each invocation has a trace ID. Lambda's Go runtime
+// passes this trace ID to the AWS SDK, which sends it with every call as X-Amzn-Trace-Id.
 //
-// The package runs and serves nothing: package lambda calls the hooks (its Observer), the embedded AWS calls the
-// Middleware, and package console reads the record. It stores no bodies, no row keys and no query strings.
+// The package is passive. Package lambda calls the hooks (its Observer), the embedded AWS calls the Middleware, and
+// package console reads the record. The record doesn't contain any bodies, row keys or query strings.
 package timeline
 
 import (
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Limits of the record. An invocation at these limits takes about 80 KB, and a typical invocation takes 3 KB.
+// Limits of the record. An invocation that reaches these limits takes about 80 KB. A typical invocation takes 3 KB.
 const (
 	mostInvocations = 500
 	mostCalls       = 200      // per invocation; later calls are dropped
@@ -41,8 +41,8 @@ type Invocation struct {
 	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // the process's lifetime peak; 0 if unknown
 	CallCount  int     `json:"call_count"`
 
-	// Wide holds the JSON objects in the invocation's unit-of-work lines (package logx): one object, or one for each
-	// message in a batch.
+	// Wide holds the JSON objects in the invocation's unit-of-work lines (package logx). It holds a single object, or
+	// an object for each message in a batch.
 	Wide []string `json:"wide,omitempty"`
 
 	// Lists omit the following fields.
@@ -60,8 +60,8 @@ const (
 	Waiting State = "waiting" // waiting for a process
 	Running State = "running"
 	Done    State = "done"
-	// Failed means that the function failed, responded with 5xx, did not complete a message, or logged the error of a unit
-	// of work.
+	// Failed means that the function failed, responded with 5xx, did not complete a message, or logged a unit-of-work
+	// error.
 	Failed State = "failed"
 )
 
@@ -109,7 +109,7 @@ func New(now func() time.Time) *Recorder {
 	}
 }
 
-// List returns the invocations that match f, newest first, omitting their lines and calls.
+// List returns the invocations that match f, newest first. It omits their lines and calls.
 func (r *Recorder) List(f Filter) []Invocation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,7 +131,7 @@ func (f Filter) fits(known *record) bool {
 		(!f.Failed || known.state() == Failed)
 }
 
-// Get returns one invocation with its lines and calls; ok is false if the invocation is unknown or has been dropped.
+// Get returns an invocation with its lines and calls. If the invocation is unknown or has been dropped, ok is false.
 func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,7 +147,7 @@ func (r *Recorder) Get(id string) (invocation Invocation, ok bool) {
 	return whole, true
 }
 
-// summary returns known in the form used for lists. The caller holds the lock.
+// summary returns the form of known that lists use. The caller holds the lock.
 func (r *Recorder) summary(known *record) Invocation {
 	short := known.Invocation
 	short.Lines, short.LinesMissed, short.Calls, short.RequestIDs = nil, 0, nil, nil
@@ -165,8 +165,8 @@ func (r *Recorder) summary(known *record) Invocation {
 	return short
 }
 
-// state also returns Failed for invocations that succeeded for Lambda but not for the service, such as an invocation
-// that set a message aside as poison.
+// state also returns Failed for invocations that succeeded for Lambda but not for the service. An example is an
+// invocation that set a message aside as poison.
 func (r *record) state() State {
 	if r.State == Done && r.troubled {
 		return Failed

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/local/timeline"
 )
 
-// clock advances by a millisecond each time it is read, so that all times differ.
+// clock advances by a millisecond on each read, so that all times differ.
 type clock struct {
 	mu sync.Mutex
 	at time.Time

@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// function stands in for a Lambda function. It returns the result of respond and records its inputs.
+// function stands in for a Lambda function. It returns the result of respond and records the function's inputs.
 type function struct {
 	respond func(payload []byte) ([]byte, error)
 
@@ -45,7 +45,7 @@ func (f *function) invocations() (names []string, calls [][]byte, times []time.T
 	return f.names, f.calls, f.times
 }
 
-// queue is an embedded SQS with a queue, whose visibility timeout is 30 s, and its dead-letter queue.
+// queue is an embedded SQS server with one queue, which has a 30-second visibility timeout, and a dead-letter queue.
 type queue struct {
 	*sqs.Client
 

@@ -20,8 +20,8 @@ const (
 	deleteTime   = 5 * time.Second // maximum time to delete handled messages, even while the runner is stopping
 )
 
-// poll passes batches to the source's function, processing up to Source.Batches at once. It receives messages only if
-// another batch can be processed, so that waiting messages stay in the queue instead of in flight.
+// poll passes batches to the source's function. It processes up to Source.Batches batches at once. It receives messages
+// only if another batch can be processed, so that waiting messages stay in the queue instead of in flight.
 func (t *Triggers) poll(ctx context.Context, source Source) {
 	for ctx.Err() == nil && !t.attach(ctx, source) {
 		pause(ctx, afterFailure)
@@ -64,7 +64,7 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 }
 
 // attach requests the queue's attributes, as Lambda does before it connects a queue to a function. A function whose
-// role lacks this permission receives no messages.
+// role lacks this permission does not receive messages.
 func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	_, err := source.Queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &source.QueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameVisibilityTimeout},
@@ -76,7 +76,7 @@ func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	return err == nil
 }
 
-// handle invokes the function with one batch and deletes the messages that the function has handled. The other messages
+// handle invokes the function with a batch and deletes the messages that the function has handled. The other messages
 // become visible again when their visibility timeout ends. After too many receives, SQS moves messages to the
 // dead-letter queue.
 func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Message) {
@@ -103,7 +103,7 @@ func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Mess
 	t.remove(ctx, source, done)
 }
 
-// remove deletes messages even if ctx is done, since these messages have been handled and must not be handled again.
+// remove deletes messages even if ctx is done. These messages have been handled and must not be handled again.
 func (t *Triggers) remove(ctx context.Context, source Source, messages []types.Message) {
 	if len(messages) == 0 {
 		return
@@ -149,7 +149,7 @@ func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 }
 
 // succeeded returns the messages that a function has handled, according to its partial failure response. If the
-// response is invalid, or names a message outside the batch, all messages count as failed:
+// response is invalid or names a message outside the batch, all messages count as failed:
 // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
 func succeeded(batch []types.Message, answer []byte) []types.Message {
 	var report struct {

@@ -69,7 +69,7 @@ func TestSourceDeletesMessagesAccordingToBatchResponse(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		all     bool // whether the function reports only complete batches as failed
+		all     bool // whether the function reports failures only for complete batches
 		respond func(ids []string) ([]byte, error)
 		stay    []string // bodies of messages that are delivered again
 	}{
@@ -180,7 +180,7 @@ func TestRepeatedlyFailingMessageMovesToDeadLetterQueue(t *testing.T) {
 	})
 }
 
-// TestSlowBatchDoesNotDelayOtherBatches covers batches that are available when the slow batch starts and batches that
+// TestSlowBatchDoesNotDelayOtherBatches covers batches that are available when the slow batch starts, and batches that
 // arrive later.
 func TestSlowBatchDoesNotDelayOtherBatches(t *testing.T) {
 	t.Parallel()
@@ -289,7 +289,7 @@ func TestSourceSkipsQueueWithoutGetQueueAttributesPermission(t *testing.T) {
 	})
 }
 
-// brokenQueue is a queue whose messages and attributes can't be read at first.
+// brokenQueue is a queue whose messages and attributes initially can't be read.
 type brokenQueue struct {
 	refusals int
 	reads    atomic.Int64

@@ -1,7 +1,7 @@
-// Package triggers invokes functions as AWS does without a caller: from their queues (Lambda's SQS event source
-// mapping) and on their schedules (EventBridge rules). It owns polling, the event format and the effect of a response
-// on the messages. Package lambda runs the functions. The embedded SQS stores messages and handles visibility timeouts
-// and dead-letter queues.
+// Package triggers invokes functions that AWS invokes without a caller. It invokes functions from their queues
+// (Lambda's SQS event source mapping) and on their schedules (EventBridge rules). It owns polling, the event format and
+// the effect of a response on the messages. Package lambda runs the functions. The embedded SQS stores messages and
+// handles visibility timeouts and dead-letter queues.
 package triggers
 
 import (
@@ -13,12 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// Invoker runs one function to completion.
+// Invoker runs a function to completion.
 type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
-// Queue is the part of the SQS client that an event source mapping uses, with its function's permissions.
+// Queue is the part of the SQS client that an event source mapping uses. The client has the permissions of the
+// mapping's function.
 type Queue interface {
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput,
 		...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
@@ -27,7 +28,7 @@ type Queue interface {
 		...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
 }
 
-// Source is an event source mapping, from a queue to the function that consumes it.
+// Source is an event source mapping from a queue to the function that consumes the queue.
 type Source struct {
 	Function        string // the function's logical ID
 	Queue           Queue
@@ -59,10 +60,10 @@ type Options struct {
 // Triggers holds a stack's queues and schedules.
 type Triggers struct{ options Options }
 
-// New returns triggers for the given queues and schedules. The triggers invoke nothing before Run or Fire.
+// New returns triggers for the given queues and schedules. The triggers don't invoke functions before Run or Fire.
 func New(options Options) *Triggers { return &Triggers{options: options} }
 
-// Run polls the queues and invokes the scheduled functions until ctx is done, and returns when all its work has
+// Run polls the queues and invokes the scheduled functions until ctx is done. It returns after all its work has
 // stopped. A batch that a function is still processing at that time is delivered again after its visibility timeout.
 func (t *Triggers) Run(ctx context.Context) {
 	var all sync.WaitGroup

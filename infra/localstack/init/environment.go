@@ -11,14 +11,14 @@ import (
 // options configures an environment.
 type options struct {
 	reports   reports
-	limit     time.Duration // limit of one invocation
+	limit     time.Duration // time limit of an invocation
 	now       func() time.Time
 	folder    string // folder that contains bootstrap
 	variables []string
 }
 
-// environment represents one container. It receives invocations from LocalStack one at a time, and keeps the function
-// running.
+// environment represents a single container. It receives invocations from LocalStack one at a time, and keeps the
+// function running.
 type environment struct {
 	options
 
@@ -31,7 +31,7 @@ func newEnvironment(o options) (*environment, error) {
 	return &environment{options: o, output: out, asked: make(chan invocation)}, err
 }
 
-// ServeHTTP accepts an invocation. The invocation's result is reported later.
+// ServeHTTP accepts an invocation. The environment reports the result later.
 func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var i invocation
 	if err := json.NewDecoder(r.Body).Decode(&i); err != nil || r.URL.Path != "/invoke" {
@@ -73,7 +73,7 @@ func (e *environment) run(ctx context.Context) error {
 	return nil
 }
 
-// await waits until the process requests its first invocation. If the process doesn't request one, await returns the
+// await waits until the process requests its first invocation. If the process ends without a request, await returns the
 // reason in Lambda's format.
 func (e *environment) await(ctx context.Context, p *process) (why []byte) {
 	select {
@@ -117,7 +117,7 @@ func (e *environment) serve(ctx context.Context, p *process) {
 	}
 }
 
-// invoke passes an invocation to a process. usable reports whether the process can handle another invocation.
+// invoke passes an invocation to a process. It reports in usable whether the process can handle another invocation.
 func (e *environment) invoke(ctx context.Context, p *process, i invocation) (result outcome, usable bool) {
 	limit := time.NewTimer(e.limit)
 	defer limit.Stop()

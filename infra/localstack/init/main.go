@@ -1,7 +1,7 @@
-// Command init is the program that LocalStack 4.14 starts in the container of a function with the runtime
-// provided.al2023. It runs /var/task/bootstrap, serves the Lambda Runtime API to the function, and reports the result
-// of each invocation to LocalStack. Only CI uses the command, because CI can't reach the server from which LocalStack
-// downloads its own program. The command handles one invocation at a time, without extensions, streaming or telemetry.
+// Command init is the program that LocalStack 4.14 starts in a function's container if the runtime is provided.al2023.
+// It runs /var/task/bootstrap, serves the Lambda Runtime API to the function, and reports the result of each invocation
+// to LocalStack. Only CI uses the command, because CI can't reach the server from which LocalStack downloads its own
+// program. The command handles one invocation at a time. It does not support extensions, streaming or telemetry.
 package main
 
 import (
@@ -65,7 +65,8 @@ func run(ctx context.Context) error {
 	return err
 }
 
-// forFunctions returns the environment variables for a function, excluding those that LocalStack sets for this program.
+// forFunctions returns the environment variables for a function. It excludes the variables that LocalStack sets for
+// this program.
 func forFunctions(all []string) []string {
 	var kept []string
 	for _, v := range all {

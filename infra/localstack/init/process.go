@@ -52,7 +52,7 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process if it is still running, and waits until the process has ended.
+// stop ends the process if it is still running. It waits until the process has ended.
 func (p *process) stop() {
 	p.kill()
 	<-p.gone

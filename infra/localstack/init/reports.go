@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// reportTimeout limits the time for sending one report.
+// reportTimeout limits the time for sending a report.
 const reportTimeout = 30 * time.Second
 
 // reports sends reports to LocalStack (services/lambda_/invocation/executor_endpoint.py in LocalStack's source).
@@ -43,8 +43,8 @@ func (r reports) answered(o outcome, log string) {
 
 func (r reports) post(path string, body any) { r.send(path, encode(body)) }
 
-// send posts a report. If posting fails, send only logs the error: LocalStack has then ended, and this container ends
-// with it.
+// send posts a report. If posting fails, send only logs the error. In that case LocalStack has ended, and this
+// container ends with it.
 func (r reports) send(path string, body []byte) {
 	client := http.Client{Timeout: reportTimeout}
 	//nolint:noctx // the report of an end must not end with it

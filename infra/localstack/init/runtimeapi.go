@@ -25,8 +25,9 @@ type outcome struct {
 	body   []byte
 }
 
-// runtimeAPI is the Lambda Runtime API for one process (AWS Lambda Developer Guide, "Using the Lambda runtime API"). A
-// restarted process gets a new runtimeAPI, so that no result of the previous process is attributed to the new process.
+// runtimeAPI is the Lambda Runtime API for a single process (AWS Lambda Developer Guide, "Using the Lambda runtime
+// API"). A restarted process gets a new runtimeAPI, so that results of the previous process are never attributed to the
+// new process.
 type runtimeAPI struct {
 	limit time.Duration
 	now   func() time.Time
@@ -67,7 +68,7 @@ func (a *runtimeAPI) next(w http.ResponseWriter, r *http.Request) {
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", i.ARN)
 		header.Set("Lambda-Runtime-Trace-Id", i.Trace)
 		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(a.now().Add(a.limit).UnixMilli(), 10))
-		_, _ = io.WriteString(w, i.Payload) // fails if the process has ended, which is detected elsewhere
+		_, _ = io.WriteString(w, i.Payload) // fails if the process has ended; that case is detected elsewhere
 	}
 }
 

@@ -1,7 +1,7 @@
-// Package fhirserver is the FHIR R4 part of the sandbox EHR: reading, paged searching, binaries and the
+// Package fhirserver is the FHIR R4 part of the sandbox EHR. It implements reading, paged searching, binaries and the
 // CapabilityStatement, for one patient at a time.
 //
-// A bearer token grants access to one persona's record. Every response is built from that record alone, so other
+// A bearer token grants access to a single persona's record. Every response is built from that record alone, so other
 // patients' data is unreachable, not just filtered out. Package oauth issues the tokens and package persona provides
 // the records. Rules: https://hl7.org/fhir/R4/http.html and search.html.
 package fhirserver
@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// ErrNoAccess is the error that an Authorizer returns for a token that grants no access.
+// ErrNoAccess is the error that an Authorizer returns for a token that does not grant access.
 var ErrNoAccess = errors.New("the token gives access to no record")
 
 // Access describes the access that a bearer token grants.
@@ -57,7 +57,7 @@ type Server struct {
 	options   Options
 }
 
-// Options defines a portal's differences from the plain server. The zero value means FHIR R4 without operations.
+// Options defines how a portal differs from the plain server. The zero value means FHIR R4 without operations.
 type Options struct {
 	// Everything enables Patient/{id}/$everything.
 	Everything bool
@@ -65,11 +65,12 @@ type Options struct {
 	Attachments bool
 	Version     Version
 	// SearchBy is the search parameter for a patient's resources. It applies to types for which FHIR defines both
-	// patient and subject, and unknown parameters are then rejected. If SearchBy is empty, both parameters work.
+	// patient and subject. If SearchBy is set, unknown parameters are also rejected. If SearchBy is empty, both
+	// parameters work.
 	SearchBy string
 	// AllTypes serves every type in R4's patient compartment, including types that no persona has.
 	AllTypes bool
-	// Batch makes the CapabilityStatement state that batches are supported; the request router serves batches.
+	// Batch makes the CapabilityStatement state that batches are supported. The request router serves batches.
 	Batch bool
 	// Unlisted lists the types omitted from the CapabilityStatement.
 	Unlisted []string
@@ -94,8 +95,8 @@ func New(c Config) *Server {
 	return s
 }
 
-// At returns a server that serves the same records under another FHIR base, with another authorization server and its
-// own options. The servers share records and indexes.
+// At returns a server that serves the same records under another FHIR base. The new server has another authorization
+// server and its own options. Both servers share records and indexes.
 func (s *Server) At(base string, security SecurityURLs, authorize Authorizer, options Options) *Server {
 	moved := *s
 	moved.base, moved.security, moved.authorize, moved.options = base, security, authorize, options
@@ -134,8 +135,8 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	s.writeFHIR(w, http.StatusOK, s.options.Version.body(found))
 }
 
-// open authorises the request for one type, given by the type's name in the served version, and returns the record. If
-// ok is false, open has already responded.
+// open authorises the request for a single type and returns the record. The type is given by its name in the served
+// version. If ok is false, open has already responded.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string,
 	what scope.Interaction,
 ) (session, bool) {

@@ -4,16 +4,16 @@ import "recordbridge/infra/sandbox/scope"
 
 // include adds related resources to a search's matches (https://hl7.org/fhir/R4/search.html#revinclude).
 type include struct {
-	// source is the type that contains the reference, and param is the search parameter for the reference.
+	// source is the type that contains the reference. param is the search parameter for the reference.
 	source, param string
-	// reverse makes the include add the sources that refer to a match. Without reverse, the include adds the resources
-	// that a match refers to.
+	// reverse makes the include add the sources that refer to a match. If reverse is false, the include adds the
+	// resources that a match refers to.
 	reverse bool
 	// path is the reference's path in the source resource.
 	path []string
 }
 
-// name returns the include's value for _include or _revinclude, using R4's names.
+// name returns the include's value for _include or _revinclude. The value uses R4's names.
 func (i include) name() string { return i.source + ":" + i.param }
 
 // provenance is the only reverse include. Every searchable type supports it, as US Core requires.
@@ -47,8 +47,8 @@ func links(resourceType string, body any) map[string][]string {
 	return found
 }
 
-// brought returns the resources that the requested includes add to a match, within the scopes. A reference to a
-// resource outside the record adds nothing.
+// brought returns the resources that the requested includes add to a match, within the scopes. It ignores references to
+// resources outside the record.
 func (c session) brought(asked []include, match *indexed) []*indexed {
 	var found []*indexed
 	for _, one := range asked {

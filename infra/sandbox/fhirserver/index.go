@@ -20,15 +20,15 @@ type record struct {
 	pointing map[string][]*indexed
 }
 
-// indexed is a resource with the values of the search parameters of the resource's type. References have the form
-// "Type/id" and tokens have the form "system|code"; URLs are unchanged.
+// indexed is a resource with the values of its type's search parameters. References have the form "Type/id" and tokens
+// have the form "system|code". URLs are unchanged.
 type indexed struct {
 	persona.Resource
 
 	values map[string][]string
 	// links holds the references for includes, keyed by the include's name.
 	links map[string][]string
-	// updated is meta.lastUpdated, or zero if the resource has no meta.lastUpdated.
+	// updated is meta.lastUpdated, or the zero time if meta.lastUpdated is missing.
 	updated time.Time
 }
 
@@ -120,7 +120,7 @@ func (p param) elements(body any) []any {
 	return found
 }
 
-// follow returns the elements at a path of names. For an array on the path, follow traverses every item.
+// follow returns the elements at a path of names. If the path contains an array, follow traverses every item.
 func follow(node any, path []string) []any {
 	if items, isList := node.([]any); isList {
 		found := make([]any, 0, len(items))

@@ -16,10 +16,10 @@ const (
 type param struct {
 	name string
 	kind paramKind
-	// paths lists the paths of the elements, through arrays. For reference parameters, each path ends before
+	// paths lists the paths of the elements. The paths traverse arrays. For reference parameters, each path ends before
 	// Reference.reference.
 	paths [][]string
-	// target limits references to one type, like "where(resolve() is Patient)" in the FHIR definitions.
+	// target limits references to a single type, like "where(resolve() is Patient)" in the FHIR definitions.
 	target string
 	// prefix is the comparison for a date that has no prefix.
 	prefix string
@@ -42,7 +42,7 @@ const compartment = "Account AdverseEvent AllergyIntolerance Appointment Appoint
 	"VisionPrescription"
 
 // searchParams returns the parameters that the server supports for a type, in the order of the CapabilityStatement.
-// Types without a reference to the patient are searched by ID; Binary resources can only be read.
+// Types without a reference to the patient are searched by ID. Binary resources can only be read.
 func searchParams(resourceType string) []param {
 	id := param{name: "_id", kind: kindToken, paths: [][]string{{"id"}}}
 	updated := param{name: "_lastUpdated", kind: kindDate, prefix: "eq"}
@@ -61,8 +61,8 @@ func searchParams(resourceType string) []param {
 }
 
 // patientParams returns the parameters that select a patient's resources in FHIR R4
-// (https://hl7.org/fhir/R4/searchparameter-registry.html). Types differ in the element that refers to the patient, and
-// in whether the parameter is called patient, subject or both.
+// (https://hl7.org/fhir/R4/searchparameter-registry.html). Types differ in the element that refers to the patient. They
+// also differ in whether the parameter is called patient, subject or both.
 func patientParams(resourceType string) []param {
 	link := func(name string, path ...string) param {
 		return param{name: name, kind: kindReference, paths: [][]string{path}}
@@ -117,8 +117,8 @@ func patientParams(resourceType string) []param {
 	}
 }
 
-// params returns the parameters that the server supports for a type. If SearchBy is set, the result includes either
-// patient or subject, as SearchBy specifies.
+// params returns the parameters that the server supports for a type. If SearchBy is set, the result includes only the
+// patient or the subject parameter, as SearchBy specifies.
 func (s *Server) params(resourceType string) []param {
 	all := searchParams(resourceType)
 	has := func(name string) bool { return slices.ContainsFunc(all, func(p param) bool { return p.name == name }) }

@@ -70,9 +70,8 @@ func (s *Server) write(w http.ResponseWriter, status int, contentType string, bo
 	_, _ = w.Write(body)
 }
 
-// writeBinary writes the Binary's content itself if the client accepts the content's type and does not accept FHIR
-// (https://hl7.org/fhir/R4/binary.html#rest). Otherwise, writeBinary returns false, and the caller must send the
-// resource.
+// writeBinary writes the Binary's content if the client accepts the content's type and does not accept FHIR
+// (https://hl7.org/fhir/R4/binary.html#rest). Otherwise, it returns false, and the caller must send the resource.
 func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.RawMessage) bool {
 	var head struct {
 		ContentType string `json:"contentType"`
@@ -101,7 +100,7 @@ func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool 
 	if err != nil {
 		return false
 	}
-	// A note may be HTML; the sandbox directive prevents a browser that opens the note from running scripts.
+	// A note may be HTML. The sandbox directive prevents a browser that opens the note from running scripts.
 	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	s.write(w, http.StatusOK, content.ContentType, data)
 

@@ -34,7 +34,7 @@ type query struct {
 	offset   int
 }
 
-// filter is a search parameter and its values. At least one of the values must match.
+// filter is a search parameter and its values. A resource matches if at least one of the values matches.
 type filter struct {
 	param   param
 	values  []string
@@ -76,7 +76,7 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 }
 
 // parseQuery parses search parameters. It ignores unknown parameters unless the client requests strict handling
-// (https://hl7.org/fhir/R4/search.html#errors). The self link lists the parameters that were applied.
+// (https://hl7.org/fhir/R4/search.html#errors). The self link lists the applied parameters.
 func (s *Server) parseQuery(words vocabulary, r *http.Request) (query, error) {
 	q := query{count: defaultCount}
 	values := r.URL.Query()
@@ -161,7 +161,7 @@ func (s *Server) newFilter(p param, value string) (filter, error) {
 	return f, nil
 }
 
-// checkOwner returns an error for a search about another patient, whether or not that patient exists.
+// checkOwner returns an error for a search about another patient, regardless of whether that patient exists.
 func (q *query) checkOwner(patient string) error {
 	for _, f := range q.filters {
 		if f.param.target != "Patient" && f.param.name != "subject" {
@@ -227,8 +227,8 @@ func tokenMatches(stored, wanted string) bool {
 	return code == wanted
 }
 
-// encodePage returns the cursor for the page that starts at offset. The cursor grants no access, since every page
-// request is authorised separately.
+// encodePage returns the cursor for the page that starts at offset. The cursor does not grant access, because every
+// page request is authorised separately.
 func encodePage(offset int) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("from:" + strconv.Itoa(offset)))
 }

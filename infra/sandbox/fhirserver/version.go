@@ -7,7 +7,8 @@ import (
 )
 
 // Version is the FHIR version that the server claims to support. The records are always R4. Versions differ only in the
-// CapabilityStatement and one type name, the differences that a client that passes resources through can detect.
+// CapabilityStatement and in a single type name. These are the differences that a client that passes resources through
+// can detect.
 type Version string
 
 // Versions other than R4. R4 is the empty string.
@@ -51,7 +52,7 @@ func (v Version) outer(resourceType string) string {
 	return resourceType
 }
 
-// inner returns the R4 type for a name in version v, or "" if v lacks the name.
+// inner returns the R4 type for a name in version v. It returns "" if v does not have the name.
 func (v Version) inner(name string) string {
 	switch {
 	case v == DSTU2 && name == orderName:
@@ -63,7 +64,7 @@ func (v Version) inner(name string) string {
 	}
 }
 
-// innerReference converts a reference such as "MedicationOrder/id" to the form used in the records.
+// innerReference converts a reference such as "MedicationOrder/id" to the form that the records use.
 func (v Version) innerReference(reference string) string {
 	if id, is := strings.CutPrefix(reference, orderName+"/"); is && v == DSTU2 {
 		return requestName + "/" + id
@@ -72,8 +73,8 @@ func (v Version) innerReference(reference string) string {
 	return reference
 }
 
-// body returns a resource that uses version v's names in resourceType and in references. Bodies are compact, so a value
-// directly follows its colon.
+// body returns a resource that uses version v's names in resourceType and in references. Bodies are compact, so each
+// value directly follows its colon.
 func (v Version) body(of *indexed) json.RawMessage {
 	if v != DSTU2 {
 		return of.Body

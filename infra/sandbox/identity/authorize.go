@@ -11,7 +11,7 @@ import (
 // requestPrefix is the prefix of references to pushed authorization requests (RFC 9126 section 2.2).
 const requestPrefix = "urn:ietf:params:oauth:request_uri:"
 
-// The provider's own query parameters. A program that sends person and decision=approve does not need the page.
+// The provider's own query parameters. A program that sends person and decision=approve can skip the page.
 const (
 	personParam   = "person"
 	decisionParam = "decision"
@@ -79,7 +79,7 @@ func check(query url.Values) *problem {
 }
 
 // authorize serves GET /authorize. It shows the page or, if the request contains a decision, redirects back to the
-// client. An error in the client or its redirect URI appears on a page and is never redirected (RFC 6749 section
+// client. An error in the client or its redirect URI appears on a page and never causes a redirect (RFC 6749 section
 // 4.1.2.1). All other errors are returned to the client.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	own := r.URL.Query()
@@ -121,7 +121,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asked returns the authorization request, either the pushed request or the request in the URL.
+// asked returns the authorization request, which is either the pushed request or the request in the URL.
 func (s *Server) asked(r *http.Request, own url.Values) (asked url.Values, ok bool, err error) {
 	if !own.Has("request_uri") {
 		asked = url.Values{}
@@ -170,7 +170,7 @@ func (s *Server) back(w http.ResponseWriter, asked, answer url.Values) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// readForm parses a form and rejects duplicate parameters.
+// readForm parses a form. It rejects duplicate parameters.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {

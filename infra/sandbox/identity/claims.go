@@ -24,7 +24,7 @@ const (
 	shapeVerified = "verified-claims"
 )
 
-// Faults in an id_token, or in the steps that precede the id_token.
+// Faults in an id_token, or in the steps before it is issued.
 const (
 	faultNone         = "none"
 	faultLevel        = "low-level"
@@ -110,7 +110,7 @@ func (s *Server) signed(ctx context.Context, code codeRecord) (string, error) {
 	return jose.Sign(key, keyID, claims)
 }
 
-// said returns the claims about a person in the shape that the code specifies.
+// said returns the claims about a person, in the shape that the code specifies.
 func said(person tefca.Person, code codeRecord) map[string]any {
 	claims := map[string]any{}
 	for name, value := range map[string]string{
@@ -143,8 +143,8 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 	return vouched(claims, code)
 }
 
-// vouched adds the identity assurance level in the shape's form. The RCE's shape implies the level by contract, so
-// vouched adds the level only if it is low.
+// vouched adds the identity assurance level in the shape's form. The RCE's shape implies the level by contract. For
+// that shape, vouched adds the level only if it is low.
 func vouched(claims map[string]any, code codeRecord) map[string]any {
 	level := 2
 	if code.Fault == faultLevel {

@@ -1,7 +1,7 @@
 // Package identity is the simulated identity provider for TEFCA mode (docs/develop/tefca.md, "Sandbox"), at
 // /sandbox/identity. It implements OpenID Connect with pushed requests and PKCE for the synthetic patients of
-// shared/tefca/people. The provider verifies nobody: anyone who opens the page selects an identity. Its callers are the
-// patient's browser (authorize) and the service's relying party (all other endpoints).
+// shared/tefca/people. The provider doesn't verify identities: anyone who opens the page can select an identity. Its
+// callers are the patient's browser (authorize) and the service's relying party (all other endpoints).
 //
 // On the page, a tester chooses the form of the id_token (shapes) and its faults (faults), so that every outcome of a
 // verification can be tested. Rules: OpenID Connect Core 1.0 and Discovery 1.0, RFC 6749, 7636, 9126, 9207.
@@ -99,7 +99,7 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
 }
 
 // problem is an error response as defined in RFC 6749 sections 4.1.2.1 and 5.2. The description is always the server's
-// own text, never a client's.
+// own text and never contains client input.
 type problem struct{ code, description string }
 
 func (s *Server) writeProblem(w http.ResponseWriter, p problem) {
@@ -122,7 +122,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(raw)
 }
 
-// fail responds to a store error. The response does not contain the cause; the log does.
+// fail responds to a store error. Only the log contains the cause.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Logger.ErrorContext(r.Context(), "sandbox identity provider failed", slog.Any("error", err))
 	s.writeJSON(w, http.StatusInternalServerError, map[string]string{

@@ -40,7 +40,7 @@ const (
 	nonce    = "nonce-1"
 )
 
-// world is an in-process sandbox with an adjustable clock, together with the service's relying party.
+// world is an in-process sandbox with an adjustable clock. It includes the service's relying party.
 type world struct {
 	http.Handler
 	oidc.RelyingParty
@@ -91,7 +91,7 @@ func (w world) get(address, languages string) *httptest.ResponseRecorder {
 	return recorded
 }
 
-// post sends a form and returns the response's status and body.
+// post sends a form and returns the status and body of the response.
 func (w world) post(t *testing.T, address string, form url.Values) (int, map[string]any) {
 	t.Helper()
 	recorded := httptest.NewRecorder()
@@ -112,7 +112,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// leave starts an attempt and returns the pinned provider and the provider's URL for the browser.
+// leave starts an attempt. It returns the pinned provider and the provider's URL for the browser.
 func (w world) leave(t *testing.T) (string, identity.Authority) {
 	t.Helper()
 	left, pinned, err := w.Begin(t.Context(), identity.Simulated(base), identity.Request{
@@ -128,7 +128,7 @@ func (w world) leave(t *testing.T) (string, identity.Authority) {
 	return left, pinned
 }
 
-// returned returns the query parameters of the URL at which the browser returns to the relying party.
+// returned returns the query parameters of the URL with which the browser returns to the relying party.
 func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	t.Helper()
 	address, err := url.Parse(answered.Header().Get("Location"))
@@ -142,7 +142,7 @@ func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	return address.Query()
 }
 
-// comeBack exchanges the code that the returning browser carries.
+// comeBack exchanges the code that the browser brings back.
 func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values) (tefca.Assertion, error) {
 	t.Helper()
 
@@ -292,7 +292,7 @@ func TestProviderRejectsInvalidPlainAndPushedRequests(t *testing.T) {
 	returned(t, w.get(authorize+request().Encode()+"&person=p01&decision=approve", ""))
 	for name, test := range map[string]struct {
 		change url.Values
-		shown  bool // shown on a page, since the redirect URI is unverified
+		shown  bool // shown on a page because the redirect URI is unverified
 	}{
 		"another client's address": {url.Values{"redirect_uri": {"https://other.example/back"}}, true},
 		"an unknown client":        {url.Values{"client_id": {"x"}}, true},

@@ -49,7 +49,7 @@ func (s *Server) choicePage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, http.StatusOK, view{Kind: "choice", Language: language(r), People: all, Shapes: shapes, Faults: faults})
 }
 
-// errorPage shows an error that must not be redirected. The page repeats nothing that the client sent.
+// errorPage shows an error that must not cause a redirect. The page does not repeat any client input.
 func (s *Server) errorPage(w http.ResponseWriter, r *http.Request) {
 	s.writePage(w, http.StatusBadRequest, view{Kind: "error", Language: language(r)})
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Records in the store. Their keys differ from the keys that package oauth uses. Times are in Unix seconds.
+// Records in the store. Their keys differ from the keys of package oauth. Times are in Unix seconds.
 type (
 	// requestRecord holds a pushed request.
 	requestRecord struct {
@@ -42,7 +42,7 @@ func fingerprint(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newSecret returns 256 random bits as 43 URL-safe characters.
+// newSecret returns 256 random bits, encoded as 43 URL-safe characters.
 func (s *Server) newSecret() (string, error) {
 	raw := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(s.Random, raw); err != nil {
@@ -61,7 +61,8 @@ func (s *Server) put(ctx context.Context, key string, record any, expiresAt int6
 	return s.Store.Put(ctx, key, raw, time.Unix(expiresAt, 0))
 }
 
-// get decodes the record under key into out and returns the record's bytes, or nil if the store has no such record.
+// get decodes the record under key into out and returns the record's bytes. It returns nil if the store does not
+// contain the record.
 func (s *Server) get(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := s.Store.Get(ctx, key)
 	if err != nil || !found {

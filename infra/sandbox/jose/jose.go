@@ -1,6 +1,5 @@
-// Package jose creates and verifies the sandbox EHR's JSON Web Signatures. The algorithms are RS256 for its own
-// signatures, RS384 and ES384 for client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). The package is
-// based on go-jose.
+// Package jose creates and verifies the sandbox EHR's JSON Web Signatures. Its own signatures use RS256, and client
+// assertions use RS384 and ES384 (SMART App Launch 2.2, "Asymmetric (public key)"). The package is based on go-jose.
 //
 // The package checks only signatures and key sets. Package oauth checks the claims.
 package jose
@@ -59,7 +58,7 @@ func usable(key any) bool {
 	return false
 }
 
-// PublicKeys returns a key set that contains the public part of an RSA key, for RS256 signatures.
+// PublicKeys returns a key set that contains the public part of an RSA key. The key is for RS256 signatures.
 func PublicKeys(key *rsa.PrivateKey, id string) KeySet {
 	return KeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: id, Use: "sig", Algorithm: string(jose.RS256)}}}
 }
@@ -69,8 +68,8 @@ func Sign(key *rsa.PrivateKey, keyID string, claims map[string]any) (string, err
 	return sign(key, (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", keyID), claims)
 }
 
-// SignCertified returns a JWT signed with RS256. The JWT's header contains the key's certificates: DER in base64 (RFC
-// 7515 section 4.1.6).
+// SignCertified returns a JWT signed with RS256. The JWT's header contains the key's certificates as base64-encoded DER
+// (RFC 7515 section 4.1.6).
 func SignCertified(key *rsa.PrivateKey, chain []string, claims map[string]any) (string, error) {
 	return sign(key, (&jose.SignerOptions{}).WithHeader("x5c", chain), claims)
 }
@@ -92,7 +91,7 @@ func sign(key *rsa.PrivateKey, options *jose.SignerOptions, claims map[string]an
 	return signed.CompactSerialize()
 }
 
-// Verify verifies a JWT with the key in set that the JWT's header names, and returns the JWT's claims. It returns an
+// Verify verifies a JWT with the key in set that the JWT's header names. It returns the JWT's claims. It returns an
 // error if token is not a JWT, is not signed by that key with RS384 or ES384, or does not contain JSON.
 func Verify(token string, set KeySet) (map[string]any, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS384, jose.ES384})

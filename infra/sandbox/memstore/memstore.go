@@ -1,5 +1,5 @@
-// Package memstore is an in-memory store for the sandbox's authorization server. It serves tests that run the sandbox
-// in their own process.
+// Package memstore is an in-memory store for the sandbox's authorization server. Tests that run the sandbox in their
+// own process use the store.
 //
 // The store does not persist any values and does not remove expired values by itself. A deployed sandbox uses DynamoDB
 // instead.

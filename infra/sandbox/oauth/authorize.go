@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// The sandbox's own query parameters: the person who signs in, and the person's decision. A program that sends both
-// parameters skips the pages.
+// The sandbox's own query parameters for the person who signs in and for that person's decision. A program that sends
+// both parameters skips the pages.
 const (
 	personaParam  = "persona"
 	decisionParam = "decision"
@@ -34,7 +34,7 @@ type authorizeRequest struct {
 	scopes      []string
 }
 
-// authorizeEndpoint serves the sign-in and consent pages and issues authorization codes. It issues no tokens.
+// authorizeEndpoint serves the sign-in and consent pages and issues authorization codes. It does not issue tokens.
 type authorizeEndpoint struct {
 	*profile
 	responder
@@ -45,9 +45,9 @@ type authorizeEndpoint struct {
 	codeTTL time.Duration
 }
 
-// Authorize serves GET /oauth/authorize. It shows the sign-in page, or the consent page if persona= is set, and
-// redirects back to the client if decision= is set. An error in the client or its redirect URI appears on a page and is
-// never redirected (RFC 6749 §4.1.2.1). All other errors are returned to the client.
+// Authorize serves GET /oauth/authorize. It shows the sign-in page, or the consent page if persona= is set. If
+// decision= is set, it redirects back to the client. An error in the client or its redirect URI appears on a page and
+// never causes a redirect (RFC 6749 §4.1.2.1). All other errors are returned to the client.
 func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if e.isTooLong(r.URL.RawQuery, query) {
@@ -92,8 +92,8 @@ func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	e.decide(w, r, request, back)
 }
 
-// isTooLong reports whether the portal rejects a request for its length before parsing the request. Parameters that the
-// sandbox's own pages add do not count.
+// isTooLong reports whether the request is longer than the portal accepts. A portal rejects such a request without
+// parsing it. Parameters that the sandbox's own pages add do not count.
 func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	limit := e.with.Number(switches.QueryLimit)
 	for _, own := range []string{personaParam, decisionParam} {
@@ -147,10 +147,11 @@ func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (aut
 	return request, nil
 }
 
-// wrongIssuer is the issuer that a portal names in its responses if a switch makes the portal name a wrong issuer.
+// wrongIssuer is the issuer that a portal names in its responses if a switch makes it name a wrong issuer.
 const wrongIssuer = "https://another-portal.example"
 
-// answeringIssuer returns the authorization response's iss parameter, or "" if the response has no such parameter.
+// answeringIssuer returns the iss parameter of the authorization response, or "" if the response does not have this
+// parameter.
 func (e *authorizeEndpoint) answeringIssuer() string {
 	switch e.with.Text(switches.Issuer) {
 	case "missing":
@@ -246,7 +247,7 @@ func (e *authorizeEndpoint) approve(
 	back.success(w, code)
 }
 
-// redirect describes the redirect of the browser back to the client.
+// redirect describes the redirect that sends the browser back to the client.
 type redirect struct {
 	to, state, issuer string
 	fragment          bool
@@ -288,8 +289,8 @@ func single(query url.Values, name string) string {
 	return query.Get(name)
 }
 
-// printable returns a client's parameter name for use in an error_description if the name is a plain word (RFC 6749
-// §4.1.2.1 restricts the characters).
+// printable returns a client's parameter name for use in an error_description, provided that the name is a plain word
+// (RFC 6749 §4.1.2.1 restricts the characters).
 func printable(name string) string {
 	isWord := func(r rune) bool { return r == '_' || r >= 'a' && r <= 'z' }
 	if len(name) > 40 || strings.ContainsFunc(name, func(r rune) bool { return !isWord(r) }) {

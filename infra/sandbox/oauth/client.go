@@ -24,7 +24,7 @@ const (
 	methodKeys  = "private_key_jwt"
 )
 
-// public reports whether the client has no credentials.
+// public reports whether the client does not have credentials.
 func (c Client) public() bool { return c.Secret == "" && len(c.Keys.Keys) == 0 }
 
 // ReturnsTo reports whether the client has registered a redirect URI.
@@ -45,8 +45,8 @@ type registry struct {
 	clients map[string]Client
 }
 
-// client returns the registered client with the given ID, including the secret and keys that switches give to every
-// client of the portal.
+// client returns the registered client with the given ID. The result includes the secret and keys that switches give to
+// every client of the portal.
 func (g *registry) client(id string) (Client, bool) {
 	client, known := g.clients[id]
 	if secret := g.with.Text(switches.ClientSecret); secret != "" {
@@ -83,7 +83,7 @@ func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Val
 
 		return r.PostForm, client, flaw, err
 	}
-	// A client that has registered both keys and a secret can authenticate with either of the two.
+	// A client that has registered both keys and a secret can authenticate with either.
 	onlyKeys := client.Secret == "" && len(client.Keys.Keys) > 0
 	if onlyKeys || subtle.ConstantTimeCompare([]byte(given.secret), []byte(client.Secret)) != 1 {
 		return nil, Client{}, problem, nil
@@ -110,11 +110,11 @@ func parseForm(w http.ResponseWriter, r *http.Request) *oauthError {
 	return nil
 }
 
-// credentials holds the identity that a client claims and the client's proof of that identity.
+// credentials holds a client's claimed identity and the proof of that identity.
 type credentials struct{ method, id, secret, assertion string }
 
-// presented returns the credentials in a request whose form is already parsed. If raw is set, presented does not decode
-// HTTP Basic credentials.
+// presented returns the credentials in a request whose form has already been parsed. If raw is set, presented does not
+// decode HTTP Basic credentials.
 func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	given := credentials{
 		method: methodNone, id: r.PostForm.Get("client_id"), secret: r.PostForm.Get("client_secret"),
@@ -145,7 +145,7 @@ func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	if raw {
 		return credentials{method: methodBasic, id: basicID, secret: basicSecret}, nil
 	}
-	// Both the ID and the secret are form-encoded before base64 (RFC 6749 §2.3.1).
+	// Both the ID and the secret are form-encoded and then base64-encoded (RFC 6749 §2.3.1).
 	decodedID, idErr := url.QueryUnescape(basicID)
 	decodedSecret, secretErr := url.QueryUnescape(basicSecret)
 	if idErr != nil || secretErr != nil || given.id != "" && given.id != decodedID {

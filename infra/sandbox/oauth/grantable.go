@@ -38,7 +38,8 @@ func (s *scopeRules) asksWildcard(requested string) bool {
 	return (s.with.Is(switches.Scopes, "no-wildcards") || s.listsTypes() != "") && strings.Contains(requested, "patient/*")
 }
 
-// listsTypes returns the access rights in the scopes of a portal that lists every type, or "" for other portals.
+// listsTypes returns the access rights in the scopes of a portal that lists every type. It returns "" for other
+// portals.
 func (s *scopeRules) listsTypes() string {
 	switch s.with.Text(switches.Scopes) {
 	case "types-v1":
@@ -57,7 +58,7 @@ func (s *scopeRules) asksEnough(requested string) bool {
 	return required == "" || slices.Contains(strings.Fields(requested), required)
 }
 
-// speaks reports whether the portal supports a scope's syntax: v1 words, v2 letters, or both.
+// speaks reports whether the portal supports a scope's syntax. A portal supports v1 words, v2 letters, or both.
 func (s *scopeRules) speaks(one string) bool {
 	_, rights, isData := strings.Cut(one, ".")
 	if !isData {

@@ -90,7 +90,8 @@ func spoilSignature(token string) string {
 	return token[:cut] + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// newAccessToken returns a random token or, at portals with switches.PatientJWT, a JWT that names the patient.
+// newAccessToken returns a random token. At portals with switches.PatientJWT, the token is a JWT that names the
+// patient.
 func (i *tokenIssuer) newAccessToken(ctx context.Context, grant grantRecord, access tokenRecord) (string, error) {
 	secret, err := i.ledger.newSecret()
 	if err != nil || !i.with.Has(switches.PatientJWT) {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// statusEndpoints serves token revocation, introspection and userinfo. It issues no tokens.
+// statusEndpoints serves token revocation, introspection and userinfo. It does not issue tokens.
 type statusEndpoints struct {
 	*profile
 	responder
@@ -19,8 +19,8 @@ type statusEndpoints struct {
 }
 
 // Revoke serves POST /oauth/revoke (RFC 7009). Revoking an access or refresh token ends the complete grant. For an
-// unknown token or another client's token, the status is also 200, since the response must not reveal whether the token
-// exists.
+// unknown token or another client's token, the status is also 200, because the response must not reveal whether the
+// token exists.
 func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := e.tokenForm(w, r)
 	if !ok {
@@ -113,7 +113,7 @@ func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url
 	return form, client, true
 }
 
-// bearerForm is like tokenForm, for a portal at which an access token authorises introspection.
+// bearerForm is like tokenForm, but for portals at which an access token authorises introspection.
 func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
 	if problem := parseForm(w, r); problem != nil {
 		e.writeError(w, *problem)

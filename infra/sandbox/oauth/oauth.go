@@ -1,11 +1,11 @@
-// Package oauth is the sandbox EHR's authorization server: SMART discovery, the sign-in and consent pages,
-// authorization codes, rotating refresh tokens, revocation and introspection, as in a patient portal.
+// Package oauth is the sandbox EHR's authorization server. Like a patient portal, it implements SMART discovery, the
+// sign-in and consent pages, authorization codes, rotating refresh tokens, revocation and introspection.
 //
 // A portal with switches (package switches) breaks these rules as the switches specify. Package sandbox implements the
 // wire-level faults, which do not depend on tokens.
 //
 // Package oauth uses only the IDs and names of personas and never reads a record. Package fhirserver serves records and
-// calls Access for a bearer token's rights. The portal has no passwords: all persons are invented, so selecting a
+// calls Access for a bearer token's rights. The portal does not use passwords. All persons are invented, so selecting a
 // persona signs that persona in. Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC
 // 6749, 7009, 7636, 7662, 9207.
 package oauth
@@ -29,7 +29,7 @@ var ErrInvalidToken = errors.New("the access token is not valid")
 // consentLasts is the period for which a grant and its refresh tokens are valid.
 const consentLasts = 365 * 24 * time.Hour
 
-// PracticeID is the ah_practice value in token responses of a portal with switches.Practice (athenahealth).
+// PracticeID is the ah_practice value in the token responses of portals with switches.Practice (athenahealth).
 const PracticeID = "a-1.Practice-7"
 
 // Client is an application registered with the sandbox.
@@ -37,11 +37,11 @@ type Client struct {
 	ID string
 	// Secret makes the client confidential. It is empty for a public client.
 	Secret string
-	// Keys enables private_key_jwt for the client. The zero value contains no keys.
+	// Keys enables private_key_jwt for the client. The zero value does not contain any keys.
 	Keys jose.KeySet
-	// RedirectURIs lists the allowed redirect URIs, which are compared exactly. An entry that ends in "/*" matches
-	// every URI that has a segment of letters, digits and dashes in that position. Such entries exist because any
-	// caller can use the sandbox's own registration.
+	// RedirectURIs lists the allowed redirect URIs. Redirect URIs must match exactly. An entry that ends in "/*"
+	// matches every URI that has a segment of letters, digits and dashes in that position. Such entries exist because
+	// any caller can use the sandbox's own registration.
 	RedirectURIs []string
 }
 
@@ -60,7 +60,7 @@ type Config struct {
 	Logger                  *slog.Logger
 }
 
-// profile holds the data that one portal's endpoints share: the portal's URLs, persons, clock and misbehaviours. A
+// profile holds the data that a portal's endpoints share: the portal's URLs, persons, clock and misbehaviours. A
 // profile is immutable.
 type profile struct {
 	issuer, fhirBase string
@@ -87,7 +87,7 @@ type Server struct {
 	clients map[string]Client
 }
 
-// New returns the server of a portal without misbehaviours.
+// New returns the server for a portal without misbehaviours.
 func New(c Config) *Server {
 	personas, clients := map[string]persona.Persona{}, map[string]Client{}
 	for _, p := range slices.Concat(c.Personas, c.Unlisted) {
@@ -125,9 +125,9 @@ func assemble(c Config, clients map[string]Client, p *profile) *Server {
 	}
 }
 
-// At returns the server of another portal with the same persons, clients and store, a different issuer, and the set's
-// misbehaviours. A code or token of one site is unknown at every other site. tokenMoved means that the token endpoint
-// is at its second URL.
+// At returns the server for another portal. The new portal has the same persons, clients and store, a different issuer,
+// and the set's misbehaviours. A code or token of one site is unknown at every other site. tokenMoved means that the
+// token endpoint is at its second URL.
 func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Server {
 	moved := *s.profile
 	moved.issuer, moved.fhirBase, moved.site, moved.with = issuer, issuer+"/fhir", site, with

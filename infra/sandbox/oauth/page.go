@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// Template of the pages, which share a single HTML document (package page).
+// Template of the pages, which share an HTML document (package page).
 var (
 	//go:embed page/authorize.html
 	pageHTML []byte
@@ -67,7 +67,7 @@ func (e *authorizeEndpoint) consentPage(w http.ResponseWriter, request authorize
 	})
 }
 
-// errorPage shows an error that must not be redirected. The page repeats nothing that the client sent.
+// errorPage shows an error that must not cause a redirect. The page does not repeat any client input.
 func (a responder) errorPage(w http.ResponseWriter, problem, parameter string) {
 	a.writePage(w, http.StatusBadRequest, view{Kind: "error", Problem: problem, WrongArg: parameter})
 }
@@ -79,7 +79,7 @@ func (a responder) writePage(w http.ResponseWriter, status int, v view) {
 	}
 }
 
-// Asset serves GET /oauth/assets/{name}: the pages' style sheet and script.
+// Asset serves GET /oauth/assets/{name}. The assets are the style sheet and script of the pages.
 func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] {
 	case "authorize.css":
@@ -91,7 +91,7 @@ func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hrefWith returns the request's URL with one parameter set or, if the value is empty, without the parameter.
+// hrefWith returns the request's URL with a parameter set to value. If value is empty, the URL omits the parameter.
 func hrefWith(query url.Values, name, value string) string {
 	next := url.Values{}
 	for key, values := range query {
@@ -106,7 +106,7 @@ func hrefWith(query url.Values, name, value string) string {
 	return "?" + next.Encode()
 }
 
-// dataLabels describes, in plain language, the data that the scopes give access to. It omits types that are not in the
+// dataLabels describes the data that the scopes give access to, in plain language. It omits types that are not in the
 // record.
 func dataLabels(scopes, types []string) []string {
 	named, all := scope.Types(scopes)

@@ -12,17 +12,18 @@ import (
 )
 
 // Store stores codes, tokens and grants as bytes under keys of at most 80 printable ASCII characters. A code or token
-// is never part of a key or value; keys contain its SHA-256 hash.
+// is never part of a key or value. Keys contain its SHA-256 hash.
 //
-// A store may drop a value after the value's expiry or retain the value longer, since this package checks the time
-// inside each value itself. Reads must be consistent with earlier writes.
+// A store may drop an expired value or retain it longer, because this package checks the time inside each value. Reads
+// must be consistent with earlier writes.
 type Store interface {
 	// Put writes the value unconditionally.
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
-	// Get returns the value under key, or false if the key has no value.
+	// Get returns the value under key. It returns false if there is no value under key.
 	Get(ctx context.Context, key string) (value []byte, found bool, err error)
-	// Swap atomically writes the value if the current value equals old; a nil old means that the key must be absent.
-	// Otherwise, Swap returns false and changes nothing. Of two equal concurrent calls, only one returns true.
+	// Swap atomically writes the value if the current value equals old. A nil old means that the key must be absent.
+	// Otherwise, Swap returns false and does not write the value. If two equal calls are concurrent, only one returns
+	// true.
 	Swap(ctx context.Context, key string, old, value []byte, expires time.Time) (swapped bool, err error)
 }
 
@@ -41,7 +42,7 @@ type (
 		Site        string   `json:"site,omitempty"`
 		Nonce       string   `json:"nonce,omitempty"`
 	}
-	// grantRecord holds the consent from which all tokens of one family derive. Revoking the grant revokes all its
+	// grantRecord holds the consent from which all tokens of a family derive. Revoking the grant revokes all of these
 	// tokens.
 	grantRecord struct {
 		ClientID  string   `json:"client_id"`
@@ -80,7 +81,7 @@ type ledger struct {
 	random io.Reader
 }
 
-// newSecret returns 256 random bits as 43 URL-safe characters.
+// newSecret returns 256 random bits, encoded as 43 URL-safe characters.
 func (l *ledger) newSecret() (string, error) {
 	raw := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(l.random, raw); err != nil {
@@ -90,8 +91,8 @@ func (l *ledger) newSecret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// load decodes the record under key into out and returns the record's bytes for a later swap, or nil if the store has
-// no such record.
+// load decodes the record under key into out and returns the record's bytes for a later swap. It returns nil if the
+// store does not contain the record.
 func (l *ledger) load(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := l.store.Get(ctx, key)
 	if err != nil {
@@ -119,7 +120,7 @@ func (l *ledger) save(ctx context.Context, key string, record any, expiresAt int
 	return nil
 }
 
-// swap replaces the record whose bytes load returned as old. It returns false if the record has since changed.
+// swap replaces the record whose bytes load returned as old. It returns false if the record has changed since then.
 func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
 	raw, err := json.Marshal(record)
 	if err != nil {
@@ -133,7 +134,7 @@ func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, e
 	return swapped, nil
 }
 
-// liveGrant returns the grant with the given ID, or false if the grant is revoked, expired or unknown.
+// liveGrant returns the grant with the given ID. It returns false if the grant is revoked, expired or unknown.
 func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, error) {
 	var grant grantRecord
 	raw, err := l.load(ctx, grantKey(id), &grant)
@@ -144,8 +145,8 @@ func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, e
 	return grant, raw != nil && !grant.Revoked && l.now().Unix() < grant.ExpiresAt, nil
 }
 
-// revokeGrant revokes a grant and, with the grant, every token of its family. Calling revokeGrant repeatedly is safe.
-// It never waits.
+// revokeGrant revokes a grant and every token of the grant's family. Calling revokeGrant repeatedly is safe. It never
+// waits.
 func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 	for {
 		var grant grantRecord

@@ -84,9 +84,9 @@ func (e *tokenEndpoint) refuseClient(w http.ResponseWriter, problem oauthError) 
 
 func invalidGrant(description string) *oauthError { return &oauthError{"invalid_grant", description} }
 
-// exchangeCode checks a code and issues tokens for it. It stores the tokens before marking the code as used, so that a
-// client can retry the exchange after a crash in between. Of two concurrent exchanges, the exchange that loses the swap
-// revokes the grant, as RFC 6749 §4.1.2 requires for a reused code.
+// exchangeCode checks a code and issues tokens for the code. It stores the tokens before marking the code as used, so
+// that a client can retry the exchange after a crash between the two steps. Of two concurrent exchanges, the exchange
+// that loses the swap revokes the grant, as RFC 6749 §4.1.2 requires for a reused code.
 func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 	client Client,
 ) (tokenAnswer, *oauthError, error) {
@@ -154,8 +154,8 @@ func (e *tokenEndpoint) checkCode(code codeRecord, form url.Values) *oauthError 
 	return nil
 }
 
-// refresh rotates a refresh token. After that, the old token is invalid, and reusing the old token revokes the complete
-// family (RFC 9700 §4.14.2).
+// refresh rotates a refresh token. The old token is then invalid, and reusing the old token revokes the complete family
+// (RFC 9700 §4.14.2).
 func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
 	if form.Get("refresh_token") == "" {
 		return tokenAnswer{}, &oauthError{"invalid_request", "refresh_token is missing"}, nil
@@ -213,7 +213,7 @@ type foundToken struct {
 }
 
 // liveToken looks up a token and its grant. live is false if the token or the grant has expired or been revoked, or if
-// the token is already used. In these cases, found is also returned.
+// the token has already been used. In these cases, liveToken still returns found.
 func (l *ledger) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
 	found.raw, err = l.load(ctx, key, &found.token)
 	if err != nil || found.raw == nil {

@@ -1,6 +1,6 @@
-// Package page serves the sandbox's pages. Each page is one static document with a JSON block that a script renders.
-// This design avoids HTML templates, which double a binary's size. A page's content belongs to the package that serves
-// the page.
+// Package page serves the sandbox's pages. Each page is a static document with a JSON block that a script renders. This
+// design avoids HTML templates, which double a binary's size. A page's content belongs to the package that serves the
+// page.
 package page
 
 import (
@@ -13,9 +13,8 @@ import (
 // place is the placeholder for the JSON block in the document.
 const place = "__PAGE_DATA__"
 
-// policy forbids everything except the page's own style sheet and script. The pages have links instead of forms,
-// because browsers apply form-action to the complete chain of redirects after a form, and the client determines that
-// chain.
+// policy forbids everything except the page's own style sheet and script. The pages have links instead of forms.
+// Browsers apply form-action to the complete chain of redirects after a form, and the client determines that chain.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 

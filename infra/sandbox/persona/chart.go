@@ -15,8 +15,8 @@ import (
 // errOverfull means that the fixed part of a record exceeds the size in the persona's spec.
 var errOverfull = errors.New("the record does not fit its size")
 
-// chart is a record being generated. The record grows section by section. If a section would exceed the requested size,
-// the complete section is dropped, so that no reference dangles.
+// chart is a record that is being generated. The record grows section by section. If a section would exceed the
+// requested size, the complete section is dropped. References therefore never dangle.
 type chart struct {
 	spec   spec
 	out    []Resource
@@ -24,15 +24,14 @@ type chart struct {
 	shared map[string]bool // shared resources, which are added on first use
 	visits int
 
-	// References for later sections. A reference is empty if the section that creates the reference's target was
-	// dropped.
+	// References for later sections. A reference is empty if the section that creates its target was dropped.
 	encounter, condition, coverage, medication string
 
 	err error
 }
 
-// generate builds the record. It adds first the sections that all personas have, then visits, and then single readings
-// until the record has the exact size.
+// generate builds the record. It first adds the sections that all personas have, and then visits. Finally, it adds
+// single readings until the record has the exact size.
 func (s spec) generate() ([]Resource, error) {
 	c := &chart{spec: s, serial: map[string]int{}, shared: map[string]bool{}}
 	if !c.try(identity) || !c.try(intake) {
@@ -60,7 +59,7 @@ func (s spec) generate() ([]Resource, error) {
 	return patientFirst(c.out)
 }
 
-// try adds one section to the chart. If the section does not fit, or an error has occurred, the chart's resources stay
+// try adds a section to the chart. If the section does not fit or an error has occurred, the chart's resources stay
 // unchanged.
 func (c *chart) try(section func(*chart)) bool {
 	draft := *c
@@ -81,7 +80,7 @@ func (c *chart) try(section func(*chart)) bool {
 	return true
 }
 
-// add adds a resource with the next ID of the resource's type to the chart, and returns a reference to the resource.
+// add adds a resource to the chart, with the next ID for the resource's type. It returns a reference to the resource.
 func (c *chart) add(resourceType string, body object) string {
 	c.serial[resourceType]++
 	id := fmt.Sprintf("%s-%s-%04d", c.spec.id, strings.ToLower(resourceType), c.serial[resourceType])
@@ -89,7 +88,7 @@ func (c *chart) add(resourceType string, body object) string {
 	return c.put(resourceType, id, body)
 }
 
-// once adds a shared resource to the chart on first use, and returns a reference to the resource.
+// once adds a shared resource to the chart on first use. It returns a reference to the resource.
 func (c *chart) once(resourceType, id string, body object) string {
 	key := resourceType + "/" + id
 	if c.shared[key] {
@@ -115,8 +114,8 @@ func (c *chart) put(resourceType, id string, body object) string {
 	return resourceType + "/" + id
 }
 
-// roll returns a number below n that depends only on the persona, the label and the serial number. It is the only
-// source of variety: with a seeded math/rand, an additional draw would change every later value.
+// roll returns a number below n that depends only on the persona, the label and the serial number. roll is the only
+// source of variety. With a seeded math/rand, an additional draw would change every later value.
 func (c *chart) roll(label string, serial, n int) int {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", c.spec.id, label, serial))
 

@@ -53,7 +53,7 @@ func allergies(c *chart) {
 	}
 }
 
-// medications adds drugs in both forms, by reference and by code.
+// medications adds drugs both by reference and by code.
 func medications(c *chart) {
 	all := drugs
 	first := c.roll("drug", 0, len(all))
@@ -62,7 +62,7 @@ func medications(c *chart) {
 	c.prescribe(0, object{"medicationCodeableConcept": coded(all[(first+1)%len(all)])})
 }
 
-// prescribe adds a MedicationRequest at visit n. what contains the drug.
+// prescribe adds a MedicationRequest at visit n. The drug is in what.
 func (c *chart) prescribe(n int, what object) {
 	body := object{
 		"status":          "active",

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// notes adds documents in the three forms that portals use: a Binary behind a relative URL, inline data, and both forms
-// in one document.
+// notes adds documents in the three forms that portals use. The forms are a Binary behind a relative URL, inline data,
+// and both forms in the same document.
 func notes(c *chart) {
 	c.note(0)
 	text := "Sandbox note.\nThe attachment of this document is inline: there is no Binary to fetch.\n"
@@ -96,7 +96,7 @@ func (c *chart) noteText(kind code, n int) string {
 	return text.String()
 }
 
-// tinyPDF returns a minimal PDF with one line of text on one page. The text must not contain parentheses.
+// tinyPDF returns a minimal PDF that contains a single line of text. The text must not contain parentheses.
 func tinyPDF(line string) string {
 	drawing := "BT /F1 18 Tf 72 720 Td (" + line + ") Tj ET"
 	objects := []string{

@@ -69,7 +69,7 @@ func (c *chart) payer() string {
 	})
 }
 
-// doctor returns the n-th practitioner of the clinic, modulo the number of practitioners.
+// doctor returns the clinic's n-th practitioner, modulo the number of practitioners.
 func (c *chart) doctor(n int) string {
 	names := [][2]string{{"Sage", "Heron"}, {"Robin", "Thistle"}, {"Wren", "Sorrel"}}
 	name := names[n%len(names)]
@@ -88,7 +88,7 @@ func (c *chart) examRoom() string {
 	})
 }
 
-// formulary adds a separate Medication resource for requests that refer to a Medication.
+// formulary adds a separate Medication resource for requests that refer to a medication.
 func (c *chart) formulary(drug code) string {
 	return c.once("Medication", "rx-"+drug.code, object{
 		"status": "active",
@@ -100,8 +100,8 @@ func (c *chart) formulary(drug code) string {
 // response size of a Lambda function.
 const largeNote = 1 << 20
 
-// unusual adds data that is valid FHIR but may cause problems for clients: several scripts and emoji, markup in
-// strings, partial dates, contained resources, a resource without a category, repeated references and a large
+// unusual adds data that is valid FHIR but may cause problems for clients. The data includes several scripts and emoji,
+// markup in strings, partial dates, contained resources, a resource without a category, repeated references and a large
 // attachment.
 func unusual(c *chart) {
 	c.add("Condition", object{

@@ -66,8 +66,8 @@ func TestBuiltinRecordsAreDeterministic(t *testing.T) {
 			t.Errorf("%s: two runs differ: %s, %s", p.ID, got[p.ID], second)
 		}
 	}
-	// The records are the same in all processes and on all machines. An intended change to the generator changes these
-	// lines.
+	// The records are the same in all processes and on all machines. An intended change to the generator requires a
+	// change to these lines.
 	want := map[string]string{
 		"alder-maple":  "5862dd7f44bd",
 		"cedar-brook":  "91767f601577",

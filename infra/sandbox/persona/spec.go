@@ -2,7 +2,7 @@ package persona
 
 import "time"
 
-// spec holds the settings that differ between generated personas. The record is a pure function of the spec.
+// spec holds the settings that differ between generated personas. The record depends only on the spec.
 type spec struct {
 	id            string
 	given, family string

@@ -86,8 +86,7 @@ func (c *chart) observe(category string, m measure, n, serial int, extra object)
 	return c.add("Observation", body)
 }
 
-// labReport adds an order, the order's specimen, the results and the report. Every fourth report also has a printable
-// form.
+// labReport adds an order, its specimen, the results and the report. Every fourth report also has a printable form.
 func (c *chart) labReport(n int) {
 	panels := laboratoryPanels
 	p := panels[c.roll("panel", n, len(panels))]

@@ -1,5 +1,5 @@
-// Package scope implements the SMART App Launch scopes that the sandbox supports: the requested scopes that a person
-// can grant, and the access that granted scopes allow.
+// Package scope implements the SMART App Launch scopes that the sandbox supports. It determines the requested scopes
+// that a person can grant, and the access that granted scopes allow.
 //
 // The package handles only the syntax; package oauth owns the grants. Syntax:
 // https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
@@ -26,8 +26,8 @@ const (
 	onlineAccess  = "online_access"
 )
 
-// clinical matches patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are not supported and therefore
-// not granted.
+// clinical matches patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are not supported, so they are not
+// granted.
 var clinical = regexp.MustCompile(`^patient/(\*|[A-Z][A-Za-z]{1,63})\.(read|write|\*|c?r?u?d?s?)$`)
 
 // Supported returns the scopes for the discovery document.
@@ -39,7 +39,7 @@ func Supported() []string {
 }
 
 // Grant narrows a requested scope string to the scopes that this server can grant. It omits unknown scopes and all
-// write access (RFC 6749 §3.3 allows the omission, and the response states the granted scopes). The result is empty if
+// write access. RFC 6749 §3.3 allows the omission, and the response states the granted scopes. The result is empty if
 // the scopes would not give access to any data.
 func Grant(requested string) []string {
 	var granted []string
@@ -103,7 +103,7 @@ func Allows(granted []string, resourceType string, what Interaction) bool {
 	})
 }
 
-// Types returns the resource types named in the granted scopes. all is true if the scopes cover all types.
+// Types returns the resource types named in the granted scopes. If the scopes cover all types, all is true.
 func Types(granted []string) (named []string, all bool) {
 	for _, s := range granted {
 		name, _, isData := strings.Cut(strings.TrimPrefix(s, "patient/"), ".")

@@ -1,5 +1,5 @@
-// Package switches defines the sandbox's misbehaviours: the table of all switches, and the sets of switches in the path
-// of a FHIR base URL, such as /sandbox/with/outcome-entry,access:5s/fhir.
+// Package switches defines the sandbox's misbehaviours. It holds the table of all switches, and parses the sets of
+// switches in the path of a FHIR base URL, such as /sandbox/with/outcome-entry,access:5s/fhir.
 //
 // The package defines the switches' names and the meanings of their values. Packages oauth and sandbox implement the
 // switches' effects on responses.
@@ -24,16 +24,16 @@ var (
 	errTwice   = errors.New("a switch is repeated")
 )
 
-// Kinds of switch values. Any other text in Switch.Value lists the accepted words, separated by "|".
+// Kinds of switch values. Any other text in Switch.Value lists the accepted words separated by "|".
 const (
 	number   = "<number>"   // an integer of at least 1
 	duration = "<duration>" // a Go duration of at least one second, such as 5s or 48h
-	types    = "<types>"    // resource types joined by "+", or * for all
+	types    = "<types>"    // resource types joined by "+", or * for all types
 	text     = "<text>"     // letters, digits, dots, dashes and underscores
 	keySet   = "<jwks>"     // a JWKS in base64url without padding
 )
 
-// maxNumber keeps counters and lifetimes within a sensible range.
+// maxNumber keeps counters and lifetimes within a reasonable range.
 const maxNumber = 1_000_000_000
 
 // maxText is the maximum length of a text value. It allows a key set in the path and stays below API Gateway's limit.
@@ -44,11 +44,11 @@ var (
 	typeList  = regexp.MustCompile(`^(\*|[A-Z][A-Za-z]{1,63}(\+[A-Z][A-Za-z]{1,63})*)$`)
 )
 
-// Switch describes one switch in the table.
+// Switch describes a switch in the table.
 type Switch struct {
 	Name string `json:"name"`
-	// Value specifies the value after the colon: one of the kinds above, or the accepted words separated by "|". It is
-	// empty if the switch has no value.
+	// Value specifies the value after the colon. It is one of the kinds above, or the accepted words separated by "|".
+	// It is empty if the switch does not take a value.
 	Value string `json:"value,omitempty"`
 	// About describes the behaviour of a portal with the switch.
 	About string `json:"about"`
@@ -82,7 +82,7 @@ func (s Switch) accepts(value string) bool {
 	}
 }
 
-// Set holds the enabled switches and their values. In the zero value, no switch is enabled.
+// Set holds the enabled switches and their values. The zero value has no enabled switches.
 type Set struct{ values map[string]string }
 
 // Parse parses comma-separated switches, each of the form name or name:value. The author of the URL may see the
@@ -166,8 +166,8 @@ func parseKeys(value string) (jose.KeySet, error) {
 	return jose.ParseKeySet(raw)
 }
 
-// Types returns the resource types that a switch names. The result is empty if the switch is not enabled or covers all
-// types.
+// Types returns the resource types that a switch names. The result is empty if the switch is not enabled or applies to
+// all types.
 func (s Set) Types(name string) []string {
 	value := s.values[name]
 	if value == "" || value == "*" {

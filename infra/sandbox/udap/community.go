@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// lasts is the period for which the anchor and its copy in the store are valid. leafLasts is the period for which a
-	// certificate issued by the anchor is valid.
+	// lasts is the period for which the anchor and its copy in the store are valid. leafLasts is the period for which
+	// certificates issued by the anchor are valid.
 	lasts     = 10 * 365 * 24 * time.Hour
 	leafLasts = 90 * 24 * time.Hour
 	// skew is the tolerated clock error.
@@ -35,8 +35,8 @@ const (
 
 var errCommunity = errors.New("the stored trust community cannot be read")
 
-// community is the stack's trust community: an anchor with its key, and every portal's key. Each store has one
-// community, which is created once.
+// community is the stack's trust community. It consists of an anchor with its key, and every portal's key. Each store
+// has one community, which is created only once.
 type community struct {
 	store  oauth.Store
 	now    func() time.Time
@@ -79,7 +79,7 @@ func (c *community) keys(ctx context.Context) (*keys, error) {
 		if raw, err = c.fresh(); err == nil {
 			_, err = c.store.Swap(ctx, storeKey("community"), nil, raw, c.now().Add(lasts))
 		}
-		if err == nil { // another instance may have been first
+		if err == nil { // another instance may have created it first
 			raw, _, err = c.store.Get(ctx, storeKey("community"))
 		}
 	}

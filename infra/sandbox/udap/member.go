@@ -16,14 +16,14 @@ const longest = 5 * time.Minute
 
 var errMember = errors.New("not signed by a member of the trust community")
 
-// memberJWT is a member's JWT together with the names in the member's certificate.
+// memberJWT is a member's JWT and the names in the member's certificate.
 type memberJWT struct {
 	payload []byte
 	uris    []string
 	claims  common
 }
 
-// common holds the claims that all client JWTs have.
+// common holds the claims that every client JWT has.
 type common struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -68,8 +68,8 @@ func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	return said, nil
 }
 
-// flaw returns the first error in the claims of a member's JWT for the given audience, or "" if the claims are valid.
-// It marks the jti as used.
+// flaw returns the first error in the claims of a member's JWT for the given audience. It returns "" if the claims are
+// valid. It marks the jti as used.
 func (s *Server) flaw(ctx context.Context, said memberJWT, audience string) (string, error) {
 	now, c := s.config.Now(), said.claims
 	issued, expires := time.Unix(c.IssuedAt, 0), time.Unix(c.Expires, 0)

@@ -44,8 +44,8 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusOK, document)
 }
 
-// signedMetadata returns a statement that contains the endpoints' URLs and is signed by a member of the trust
-// community.
+// signedMetadata returns a statement that contains the endpoints' URLs. A member of the trust community signs the
+// statement.
 func (s *Server) signedMetadata(ctx context.Context) (string, error) {
 	keys, err := s.community.keys(ctx)
 	if err != nil {

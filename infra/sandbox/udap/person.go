@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// verified holds an identity provider's claims about a person, in flat and nested form (OpenID Connect for Identity
-// Assurance).
+// verified holds an identity provider's claims about a person. The claims are in flat and nested form (OpenID Connect
+// for Identity Assurance).
 type verified struct {
 	demographics
 
@@ -40,7 +40,7 @@ type patient struct {
 	BirthDate string `json:"birthDate"`
 }
 
-// person returns the requested person. An identity provider must have verified the person, and the person must match
+// person returns the requested person. An identity provider must have verified the person. The person must also match
 // the patient that the client names.
 func (s *Server) person(ctx context.Context, purpose extensions) (persona.Persona, problem, error) {
 	who, ok, err := s.identity(ctx, purpose.IAS.IDToken)
@@ -72,7 +72,7 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 	return persona.Persona{}, problem{"invalid_grant", "no patient here matches the id_token"}, nil
 }
 
-// is reports whether the Patient has a person's name and birth date. The Patient may have additional given names.
+// is reports whether the Patient has the person's name and birth date. The Patient may have additional given names.
 func (p patient) is(who demographics) bool {
 	if who.BirthDate == "" || len(p.Name) == 0 || p.BirthDate != who.BirthDate ||
 		!strings.EqualFold(p.Name[0].Family, who.Family) {

@@ -19,7 +19,7 @@ const (
 	slowness = time.Hour
 )
 
-// extensions holds the extensions of a client's assertion, which state the token's purpose.
+// extensions holds the extensions of a client's assertion. The extensions state the token's purpose.
 type extensions struct {
 	B2B struct {
 		Version        string   `json:"version"`
@@ -99,7 +99,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.config.Portal.IssueTo(w, r, client, s.tokenPerson(found).ID, r.PostForm.Get("scope"))
 }
 
-// tokenPerson returns the person to whose record the token gives access. At a portal with the switch for mistaken
+// tokenPerson returns the person whose record the token gives access to. At a portal with the switch for mistaken
 // identity, tokenPerson returns a different person.
 func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	if !s.misbehaves("other-patient") {
@@ -110,7 +110,7 @@ func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	return s.config.Personas[at]
 }
 
-// client verifies a token request's assertion and returns the client's ID and the token's purpose.
+// client verifies the assertion of a token request. It returns the client's ID and the token's purpose.
 func (s *Server) client(r *http.Request) (id string, purpose extensions, why problem, err error) {
 	said, err := s.member(r.Context(), r.PostForm.Get("client_assertion"))
 	if errors.Is(err, errMember) {

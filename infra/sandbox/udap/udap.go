@@ -3,10 +3,10 @@
 // verified (HL7 Security for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is
 // defined in a draft, docs/develop/tefca.md).
 //
-// The trust community belongs to the stack. Its anchor and the portal's key are created on first use and kept in the
-// sandbox's store. All instances therefore share the keys, and no other stack has the keys. Any caller can get a client
-// certificate, since all persons are invented. The package's code for parsing JWTs is separate from the code of its
-// client (shared/tefca/facilitated).
+// The trust community belongs to the stack. Its anchor and the portal's key are created on first use and stored in the
+// sandbox's store. All instances therefore share the keys, and other stacks don't have them. Any caller can get a
+// client certificate, because all persons are invented. The package's code for parsing JWTs is separate from the code
+// of its client (shared/tefca/facilitated).
 package udap
 
 import (
@@ -49,12 +49,12 @@ type Server struct {
 	site      string // separates the clients of different portals
 }
 
-// New returns the server of a portal without misbehaviours.
+// New returns the server for a portal without misbehaviours.
 func New(c Config) *Server {
 	return &Server{config: c, community: &community{store: c.Store, now: c.Now, random: c.Random}}
 }
 
-// At returns the server of another portal in the same trust community, with the set's misbehaviours.
+// At returns the server for another portal in the same trust community. The new portal has the set's misbehaviours.
 func (s *Server) At(base, site string, with switches.Set, portal *oauth.Server) *Server {
 	moved := *s
 	moved.config.Base, moved.config.Portal, moved.site, moved.with = base, portal, site, with
@@ -93,7 +93,7 @@ func (s *Server) registrationURL() string    { return s.config.Base + "/udap/reg
 func (s *Server) key(parts ...string) string { return storeKey(append([]string{s.site}, parts...)...) }
 
 // problem is an error response as defined in RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is always
-// the server's own text, never a client's.
+// the server's own text and never contains client input.
 type problem struct{ code, description string }
 
 func (s *Server) answer(w http.ResponseWriter, status int, body any) {
@@ -118,7 +118,7 @@ func (s *Server) refuse(w http.ResponseWriter, why problem) {
 	s.answer(w, status, map[string]string{"error": why.code, "error_description": why.description})
 }
 
-// fail responds to a store error. The response does not contain the cause; the log does.
+// fail responds to a store error. Only the log contains the cause.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.config.Logger.ErrorContext(r.Context(), "sandbox udap failed", slog.Any("error", err))
 	s.answer(w, http.StatusInternalServerError, map[string]string{"error": "server_error"})

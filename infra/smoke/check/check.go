@@ -1,9 +1,9 @@
-// Package check checks a running stack from outside, acting as an organisation in test mode and as the organisation's
+// Package check checks a running stack from outside. It acts as an organisation in test mode and as the organisation's
 // patient. It checks whether the API is reachable, responds according to docs/openapi.yaml, applies rate limits, and
 // connects patients. If the stack includes the sandbox, the check also performs the main job.
 //
-// The check is safe on a stack that serves patients. It rejects a live mode credential before it sends a request, works
-// in only one organisation, and deletes everything that it created, even if a step fails. It does not print keys,
+// The check is safe on a stack that serves patients. It rejects a live mode credential before it sends a request. It
+// works in a single organisation and deletes everything that it created, even if a step fails. It does not print keys,
 // tokens or URLs with a query.
 package check
 
@@ -28,12 +28,12 @@ import (
 // Options selects the stack and the organisation.
 type Options struct {
 	BaseURL string // API base URL, without a trailing slash
-	// Credential is a test mode credential. If Credential has no public ID, the check creates a credential with Rules
-	// and deletes it afterwards.
+	// Credential is a test mode credential. If Credential does not have a public ID, the check creates a credential
+	// with Rules and deletes the credential afterwards.
 	Credential runfile.Organisation
-	Rules      *wiring.Operator // operator's rules for the stack; nil without access
+	Rules      *wiring.Operator // operator's rules for the stack; nil without operator access
 	EndpointID string           // endpoint for the patient; the default is the sandbox's, from Rules
-	InboxURL   string           // webhook inbox, as in make run; "" if the stack has none
+	InboxURL   string           // webhook inbox, as in make run; "" if there is no inbox
 	HTTP       *http.Client     // must not follow redirects
 	Now        func() time.Time
 	Out        io.Writer
@@ -42,10 +42,10 @@ type Options struct {
 // maxTime limits the duration of the complete run.
 const maxTime = 3 * time.Minute
 
-// errNotChecked means that a step had nothing to check.
+// errNotChecked means that there was nothing for a step to check.
 var errNotChecked = errors.New("not checked")
 
-// check is one run of all checks.
+// check is a run of all checks.
 type check struct {
 	Options
 
@@ -54,18 +54,18 @@ type check struct {
 	ok, failed, notChecked int
 	portal                 *url.URL // URL that the connection redirected to
 	connectionID           string
-	isMade                 bool // whether this run created the organisation
+	isMade                 bool // whether the organisation was created by this run
 }
 
-// step is one check. Its function returns a message to print.
+// step is a single check. Its function returns a message to print.
 type step struct {
 	name  string
 	look  func(ctx context.Context) (string, error)
 	first bool // if this step fails, all other steps are skipped
 }
 
-// Run performs all checks. It prints each step with the step's duration, and finally the objects that could not be
-// deleted. If a step fails, Run returns an error. If the run is rejected, Run returns ErrRefused.
+// Run performs all checks. It prints each step with the step's duration, and finally the objects that it could not
+// delete. If a step fails, Run returns an error. If the run is rejected, Run returns ErrRefused.
 func Run(ctx context.Context, o Options) error {
 	api, err := contract.ReadAPI(docs.OpenAPI())
 	if err != nil {
@@ -93,8 +93,7 @@ func Run(ctx context.Context, o Options) error {
 // ErrRefused means that the run was rejected before any request was sent.
 var ErrRefused = errors.New("nothing was sent")
 
-// refuse returns an error unless the options contain a test mode credential, or rules with which to create a
-// credential.
+// refuse returns an error unless the options contain a test mode credential, or rules for creating a credential.
 func (c *check) refuse() error {
 	if c.Credential.PublicID == "" && c.Rules != nil {
 		return nil
@@ -106,7 +105,7 @@ func (c *check) refuse() error {
 	return nil
 }
 
-// perform runs the steps, and cleans up regardless of the steps' results.
+// perform runs the steps. It cleans up regardless of the results.
 func (c *check) perform(ctx context.Context) {
 	defer c.clean(context.WithoutCancel(ctx))
 	for _, s := range c.steps() {
@@ -134,7 +133,7 @@ func (c *check) steps() []step {
 	}
 }
 
-// take runs one step and prints the step's result.
+// take runs a step and prints the result.
 func (c *check) take(ctx context.Context, s step) bool {
 	began := c.Now()
 	said, err := s.look(ctx)
@@ -154,10 +153,10 @@ func (c *check) take(ctx context.Context, s step) bool {
 	return true
 }
 
-// queries matches URL queries, which contain tokens, codes and signatures.
+// queries matches URL queries. Queries contain tokens, codes and signatures.
 var queries = regexp.MustCompile(`\?[^\s"']+`)
 
-// sayf prints a line after removing any text that could be secret.
+// sayf prints a line. Before printing, it removes any text that could be secret.
 func (c *check) sayf(format string, args ...any) {
 	line := queries.ReplaceAllString(fmt.Sprintf(format, args...), "?…")
 	for _, hidden := range []string{c.Credential.PrivateKey, c.Credential.WebhookSecret} {

@@ -64,7 +64,7 @@ func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	return got, nil
 }
 
-// without returns an error's text and removes the response body from the text.
+// without returns an error's text without the response body.
 func without(err error, body []byte) string {
 	text := err.Error()
 	if len(body) > 0 {
@@ -82,7 +82,7 @@ func (c *check) expect(ctx context.Context, of request, status int, code string)
 	var envelope struct {
 		Error string `json:"error"`
 	}
-	_ = json.Unmarshal(got.Body, &envelope) // pages and lists have no error code
+	_ = json.Unmarshal(got.Body, &envelope) // pages and lists do not have error codes
 	if got.Status != status || envelope.Error != code {
 		return got, fmt.Errorf("%s %s returned %d %s, want %d %s (x-request-id %s)", of.method, of.path, got.Status,
 			envelope.Error, status, code, got.Header.Get("X-Request-Id"))
@@ -108,7 +108,7 @@ func (c *check) unknownPath(ctx context.Context) (string, error) {
 	return "returns 404 in the error envelope", err
 }
 
-// challenge checks that the API does not return data if a request has no private key or a wrong key.
+// challenge checks that the API does not return data for a request with a missing or wrong private key.
 func (c *check) challenge(ctx context.Context) (string, error) {
 	for _, key := range []string{"", "guessed"} {
 		of := request{method: http.MethodGet, path: "/bridge/events", key: key}
@@ -174,7 +174,8 @@ func (c *check) headers(ctx context.Context) (string, error) {
 	return "no-store, nosniff, no-referrer, x-request-id", nil
 }
 
-// cors checks that a web page may send requests with a public ID, and that no response allows a web page to send a key.
+// cors checks that a web page may send requests with a public ID. It also checks that responses never allow a web page
+// to send a key.
 func (c *check) cors(ctx context.Context) (string, error) {
 	asked := http.Header{"Origin": {elsewhere}, "Access-Control-Request-Method": {http.MethodPost}}
 	got, err := c.send(ctx, request{
@@ -227,7 +228,7 @@ func (c *check) limits(ctx context.Context) (string, error) {
 	return policy, nil
 }
 
-// jwks checks that the service's client publishes its public keys and no private keys.
+// jwks checks that the service's client publishes its public keys and does not publish private keys.
 func (c *check) jwks(ctx context.Context) (string, error) {
 	got, err := c.expect(ctx, request{method: http.MethodGet, path: "/.well-known/jwks.json"}, http.StatusOK, "")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// returnURL is the return URL for the organisation's patients. The URL is never requested, since this program acts as
+// returnURL is the return URL for the organisation's patients. The URL is never requested, because this program acts as
 // the browser and stops before the request.
 const returnURL = "https://smoke.example/return"
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// element is an XML element identified by its local name.
+// element is an XML element. Its local name identifies it.
 type element struct {
 	name     string
 	attrs    map[string]string
@@ -49,7 +49,7 @@ func readXML(t *testing.T, document []byte) *element {
 	return root.children[0]
 }
 
-// all returns the elements that a path selects. Each path segment is a child element's name; "*" matches any child.
+// all returns the elements that a path selects. Each path segment is a child element's name. "*" matches any child.
 func (e *element) all(path ...string) []*element {
 	found := []*element{e}
 	for _, name := range path {
@@ -66,7 +66,8 @@ func (e *element) all(path ...string) []*element {
 	return found
 }
 
-// first returns the first element that the path selects, or an empty element.
+// first returns the first element that the path selects. If the path does not select an element, first returns an empty
+// element.
 func (e *element) first(path ...string) *element {
 	if found := e.all(path...); len(found) > 0 {
 		return found[0]
@@ -74,7 +75,7 @@ func (e *element) first(path ...string) *element {
 	return &element{}
 }
 
-// below returns all descendants with any of the given names, including matches nested in other matches.
+// below returns all descendants with any of the given names. It includes matches nested in other matches.
 func (e *element) below(names ...string) []*element {
 	var found []*element
 	for _, c := range e.children {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// measure is a kind of fact. The tests count recall separately for each measure.
+// measure is a kind of fact. The tests count the recall of each measure separately.
 type measure = string
 
 const (
@@ -13,7 +13,7 @@ const (
 	ofTime      measure = "time"
 	ofStatus    measure = "status"
 	ofAuthor    measure = "author"
-	ofWriting   measure = "written" // time at which an author wrote the statement
+	ofWriting   measure = "written" // time when an author wrote the statement
 	ofPerformer measure = "performer"
 	ofValue     measure = "value"
 	ofRange     measure = "range"
@@ -23,12 +23,12 @@ func measures() []measure {
 	return []measure{ofCode, ofTime, ofStatus, ofAuthor, ofWriting, ofPerformer, ofValue, ofRange}
 }
 
-// fact is one piece of information from a document's statement. A code may appear in any resource; every other fact
-// must appear in a resource that has one of the statement's codes.
+// fact is a piece of information from a document's statement. A code may appear in any resource. Every other fact must
+// appear in a resource that has one of the statement's codes.
 type fact struct {
 	measure measure
-	about   []coding // the statement's codes; empty if it has no codes
-	held    bool     // the codes come from nested statements because the statement itself has no codes
+	about   []coding // the statement's codes; empty if there are none
+	held    bool     // the codes of nested statements, because the statement itself has none
 	want    []string // accepted representations; any one suffices
 }
 
@@ -40,7 +40,8 @@ func statements() []string {
 	return []string{"observation", "act", "procedure", "encounter", "substanceAdministration", "supply", "organizer"}
 }
 
-// factsOf lists the facts in a document's entries. Repeated codes count once; other facts count as often as they occur.
+// factsOf lists the facts in a document's entries. A repeated code counts only once. Any other fact counts as often as
+// it occurs.
 func factsOf(document *element) []fact {
 	var facts []fact
 	codes := map[coding]bool{}
@@ -52,8 +53,8 @@ func factsOf(document *element) []fact {
 	return facts
 }
 
-// factsWithin lists the facts in a statement and in its nested statements. The qualifies parameter means that the
-// statement qualifies another statement, as a severity does.
+// factsWithin lists the facts in a statement and in its nested statements. qualifies means that the statement qualifies
+// another statement, as a severity does.
 func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	if !slices.Contains(statements(), s.name) {
 		return nil
@@ -84,15 +85,15 @@ func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 }
 
 // concern reports whether an act only groups other statements, as a problem concern does. FHIR has a single status for
-// the act and its statements; the statements' statuses take precedence ("C-CDA on FHIR", Problems).
+// the act and its statements. The statements' statuses take precedence ("C-CDA on FHIR", Problems).
 func concern(s *element) bool {
 	return s.name == "act" && len(s.all("entryRelationship", "observation"))+
 		len(s.all("entryRelationship", "substanceAdministration"))+
 		len(s.all("entryRelationship", "act")) > 0
 }
 
-// codingsOf lists a statement's own codings: the codings of its code, value, product and participants, including
-// translations.
+// codingsOf lists a statement's own codings. These are the codings of its code, value, product and participants,
+// including translations.
 func codingsOf(s *element) []coding {
 	coded := slices.Concat(
 		s.all("code"), s.all("value"), s.all("consumable", "manufacturedProduct", "manufacturedMaterial", "code"),
@@ -114,7 +115,8 @@ func codingsOf(s *element) []coding {
 	return all
 }
 
-// structural reports whether a code only identifies the kind of statement and conveys no information about the patient.
+// structural reports whether a code only identifies the kind of statement. Such a code does not convey any information
+// about the patient.
 func structural(c coding) bool {
 	return slices.Contains([]coding{
 		{actCode, "ASSERTION"},
@@ -130,8 +132,8 @@ func structural(c coding) bool {
 	}, c)
 }
 
-// subjectOf returns a statement's own codes. If the statement has no codes, subjectOf returns the codes of nested
-// statements and sets held.
+// subjectOf returns a statement's own codes. If the statement does not have codes, subjectOf returns the codes of
+// nested statements and sets held.
 func subjectOf(s *element) (own []coding, held bool) {
 	own = slices.DeleteFunc(codingsOf(s), structural)
 	for _, path := range [][]string{{"entryRelationship", "*"}, {"component", "*"}} {

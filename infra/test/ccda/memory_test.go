@@ -50,7 +50,7 @@ func TestPeakMemoryOfLargeDocumentsStaysBelowLimit(t *testing.T) { //nolint:para
 	}
 }
 
-// writeLarge streams a document to a file so that the test process stays small: a child process inherits its parent's
+// writeLarge streams a document to a file so that the test process stays small. A child process inherits its parent's
 // memory until the child executes a program.
 func writeLarge(t *testing.T, file, shape string) {
 	t.Helper()

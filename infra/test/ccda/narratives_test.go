@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// passage is an XML element, or a piece of text if the name is empty. The passage's content is in document order.
+// passage is an XML element. If the name is empty, it is a piece of text. The passage's content is in document order.
 type passage struct {
 	name  string
 	attrs map[string]string
@@ -69,7 +69,7 @@ func (p *passage) all() []*passage {
 	return list
 }
 
-// child returns the first child with the given name, or an empty passage.
+// child returns the first child with the given name. If there is no such child, it returns an empty passage.
 func (p *passage) child(name string) *passage {
 	for _, part := range p.parts {
 		if part.name == name {
@@ -79,7 +79,7 @@ func (p *passage) child(name string) *passage {
 	return &passage{}
 }
 
-// shape counts the rows, cells, items and line breaks, which make a text readable.
+// shape counts the rows, cells, items and line breaks that make a text readable.
 func (p *passage) shape() map[string]int {
 	counts := map[string]int{}
 	for _, part := range p.all() {
@@ -97,7 +97,7 @@ func (p *passage) shape() map[string]int {
 var readable = strings.Fields(`div p span table thead tbody tfoot tr th td caption colgroup col ul ol li sub sup br hr
 	a b i u em strong h1 h2 h3 pre`)
 
-// openable parses a narrative. If a browser can display the narrative and it contains no active content, openable
+// openable parses a narrative. If a browser can display the narrative and it does not contain active content, openable
 // returns the parsed narrative and an empty reason. Otherwise, openable returns nil and the reason.
 func openable(div string) (*passage, string) {
 	p, err := readPassage(div)
@@ -173,7 +173,8 @@ func openAll(t *testing.T, resources []map[string]any) (o opened) {
 	return o
 }
 
-// holdsSection reports whether a displayed text contains all of a section's words, rows, cells, items and line breaks.
+// holdsSection reports whether a single displayed text contains all of a section's words, rows, cells, items and line
+// breaks.
 func (o opened) holdsSection(text *passage) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool {
 		return p.letters() == text.letters() && equalCounts(p.shape(), text.shape())
@@ -196,8 +197,8 @@ func (o opened) holdsNote(words string) bool {
 }
 
 // checkTexts requires that the text of every section and note can be displayed, and that the report counts these texts.
-// The report must count a note as lost if the text to which it refers does not exist. checkTexts returns the number of
-// sections and notes.
+// The report must count a note as lost if the note refers to a text that does not exist. checkTexts returns the number
+// of sections and notes.
 func checkTexts(t *testing.T, document []byte, lost int) (sections, notes int) {
 	t.Helper()
 	root, err := readPassage(string(document))
@@ -243,8 +244,8 @@ func isNote(act *passage) bool {
 	})
 }
 
-// checkCounted requires that the report counts at least as many texts as the document has sections. The number of texts
-// that the report counts as lost must equal missing.
+// checkCounted requires that the number of texts that the report counts is at least the number of the document's
+// sections. The number of texts that the report counts as lost must equal missing.
 func checkCounted(t *testing.T, document []byte, sections, missing int) {
 	t.Helper()
 	report, err := ccda.Convert(document, func(ccda.Resource) error { return nil })

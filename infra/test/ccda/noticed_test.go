@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRecallDecreasesWhenPartsAreRemoved removes parts of the converted resources and requires that the recall of the
+// TestRecallDecreasesWhenPartsAreRemoved removes parts of the converted resources. It requires that the recall of the
 // affected kind of fact drops.
 func TestRecallDecreasesWhenPartsAreRemoved(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestFitsRejectsStatusOfDifferentResourceType(t *testing.T) {
 		{"Observation", "completed", "final", true},
 		{"Observation", "completed", "registered", false},
 		{"Observation", "COMPLETED", "final", true},
-		{"Slot", "completed", "completed", false}, // a type that the checker does not recognise
+		{"Slot", "completed", "completed", false}, // a type that the checker does not support
 		{"Encounter", "normal", "finished", true}, // a status that HL7 does not define
 		{"Encounter", "normal", "entered-in-error", false},
 	} {
@@ -64,7 +64,7 @@ func TestFitsRejectsStatusOfDifferentResourceType(t *testing.T) {
 	}
 }
 
-// stripped returns value without the members that the without function selects.
+// stripped returns value without the members that without selects.
 func stripped(value any, without func(string, any) bool) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -104,8 +104,8 @@ func valuesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// amounts lists an element's quantities: the element's own value, or the value's bounds or components. Codes do not
-// count as quantities.
+// amounts lists an element's quantities. These are the element's own value, or the value's bounds or components. Codes
+// do not count as quantities.
 func amounts(e *element) []string {
 	var all []string
 	switch kind := e.attrs["type"]; {
@@ -133,7 +133,8 @@ func quantity(e *element) string {
 		strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))
 }
 
-// participationsOf lists a statement's authors and performers, by name or identifier, and the times of authorship.
+// participationsOf lists a statement's authors and performers by name or identifier. It also lists the times of
+// authorship.
 func participationsOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, author := range s.all("author") {
@@ -173,7 +174,7 @@ func identities(role *element) []string {
 	return all
 }
 
-// identifier formats an II (HL7 instance identifier) as one word.
+// identifier formats an II (HL7 instance identifier) as a single word.
 func identifier(root, extension string) string {
 	if extension == "" {
 		return strings.ToLower(root)

@@ -40,7 +40,7 @@ func convert(t *testing.T, documents ...[]byte) []byte {
 	return out.Bytes()
 }
 
-// count holds the number of facts of one kind and the facts that were not found.
+// count holds the number of facts of a kind and the facts that were not found.
 type count struct {
 	all  int
 	lost []fact
@@ -72,7 +72,7 @@ func recall(facts []fact, told []*content) map[measure]count {
 }
 
 // isAbout reports whether a resource has one of the codes. If held is set, the code may also be in a resource that
-// references this resource or that this resource references. If codes is empty, every resource matches.
+// references this resource, or in a resource that this resource references. If codes is empty, every resource matches.
 func (told *content) isAbout(codes []string, held bool) bool {
 	return len(codes) == 0 || slices.ContainsFunc(codes,
 		func(code string) bool { return told.codes[code] || held && told.nearby[code] })
@@ -106,7 +106,7 @@ type judged struct {
 	counts map[measure]count
 }
 
-// table formats the recall as one line per document and a line for the total.
+// table formats the recall with a line for each document and a line for the total.
 func table(documents []judged) string {
 	var text strings.Builder
 	row := func(name string, counts map[measure]count) {
@@ -138,7 +138,7 @@ func total(documents []judged) map[measure]count {
 	return sum
 }
 
-// checkRecall fails the test and lists the missing facts if any kind of fact has a recall below minRecall.
+// checkRecall fails the test if any kind of fact has a recall below minRecall. It lists the missing facts.
 func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	t.Helper()
 	for _, m := range measures() {

@@ -84,7 +84,7 @@ var statuses = map[string]map[string]string{
 // actStatuses lists the HL7 statuses that a statement may have.
 const actStatuses = "new active held completed suspended aborted cancelled nullified obsolete"
 
-// fits reports whether a resource's status is a valid mapping of the statement's status.
+// fits reports whether a resource's status is a valid mapping from the statement's status.
 func fits(kind, status, told string) bool {
 	// not an HL7 status, so the meaning is unknown
 	if status = strings.ToLower(status); !slices.Contains(strings.Fields(actStatuses), status) {

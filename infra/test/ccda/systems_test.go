@@ -54,7 +54,7 @@ func systemURI(oid string) string {
 	return "urn:oid:" + oid
 }
 
-// namesOf returns a coding's acceptable representations: with FHIR's URI or with the OID. If the sender wrote a name or
+// namesOf returns a coding's acceptable representations, which use FHIR's URI or the OID. If the sender wrote a name or
 // a value set instead of a code system, the code alone is acceptable.
 func namesOf(c coding) []string {
 	if strings.Trim(c.system, "0123456789.") != "" || strings.HasPrefix(c.system, "2.16.840.1.113883.1.11.") {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// content holds a resource's content in a form that is comparable with facts.
+// content holds a resource's content in a form that can be compared with facts.
 type content struct {
 	kind    string
 	codes   map[string]bool // system|code
@@ -32,8 +32,8 @@ func newTelling() *content {
 	}
 }
 
-// contentOf parses NDJSON. It adds the content of related resources to each resource: the resource's medication,
-// device, specimen, location and Provenance.
+// contentOf parses NDJSON. It adds the content of related resources to each resource. Related resources are the
+// resource's medication, device, specimen, location and Provenance.
 func contentOf(t *testing.T, ndjson []byte) []*content {
 	t.Helper()
 	byRef := map[string]*content{}
@@ -132,8 +132,8 @@ func (told *content) read(name string, value any, within bool) {
 	}
 }
 
-// schedule matches a note that states how often a medication was given. R4's MedicationAdministration has no element
-// for this frequency.
+// schedule matches a note that states how often a medication was given. R4's MedicationAdministration does not have an
+// element for this frequency.
 var schedule = regexp.MustCompile(
 	`^Given (?:(?:(\d+) times )?every ([\d.]+)(?: to ([\d.]+))? (s|min|h|d|wk|mo|a))?(?: ?at ([A-Z, ]+))?`)
 
@@ -195,7 +195,7 @@ func (told *content) amount(text string, inRange bool) {
 	}
 }
 
-// fromIdentifier formats an Identifier as one word, in the form that facts use.
+// fromIdentifier formats an Identifier as a single word, in the form that facts use.
 func fromIdentifier(system, value string) string {
 	switch system {
 	case "urn:ietf:rfc:3986":
@@ -221,7 +221,7 @@ func number(text string) string {
 	return r.FloatString(short)
 }
 
-// sameTime reports whether a FHIR time matches a time in the document. If the document's time has no zone, the
+// sameTime reports whether a FHIR time matches a time in the document. If the document's time does not have a zone, the
 // converter may have dropped the time of day or assumed a zone.
 func sameTime(hl7, fhir string) bool {
 	body, zone := hl7, ""

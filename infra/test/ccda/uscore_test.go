@@ -8,7 +8,7 @@ import (
 )
 
 // required lists, by type, the elements with minimum cardinality 1 in US Core 6.1 that the converter can always fill.
-// If necessary, the converter uses a code for "unknown" or a data-absent reason. In an element's name, a trailing "[x]"
+// If necessary, the converter uses a code for "unknown" or a data-absent reason. A trailing "[x]" in an element's name
 // stands for the type.
 var required = map[string][]string{
 	"AllergyIntolerance":  {"code", "patient", "verificationStatus"},

@@ -25,7 +25,7 @@ import (
 const minScripts = 400
 
 // TestEmbeddedAWSPassesConformanceScripts runs the corpus against the embedded AWS in virtual time. It also checks that
-// the corpus covers every operation that our code calls and every error that our code handles.
+// the corpus covers every operation that our code calls, and every error that our code handles.
 func TestEmbeddedAWSPassesConformanceScripts(t *testing.T) {
 	t.Parallel()
 	scripts, err := corpus.Load(os.DirFS("scripts"))
@@ -83,8 +83,8 @@ func play(t *testing.T, script corpus.Script, seen *seen) {
 	seen.finished()
 }
 
-// seen records the outcomes of all scripts: the operation ("dynamodb.PutItem") of each successful call and the error
-// code of each failed call.
+// seen records the outcomes of all scripts. It holds the operation ("dynamodb.PutItem") of each successful call and the
+// error code of each failed call.
 type seen struct {
 	mu       sync.Mutex
 	scripts  int
@@ -143,8 +143,8 @@ var (
 	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
-// productFolders lists the folders of the programs that call AWS: the product, and the tools that create and display
-// its data.
+// productFolders lists the folders of the programs that call AWS. These programs are the product and the tools that
+// create and display its data.
 func productFolders() []string {
 	return []string{
 		"shared", "functions", "infra/ctl", "infra/demo", "infra/local/console", "infra/local/provision",
@@ -191,7 +191,7 @@ func isProgram(path string) bool {
 	return strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")
 }
 
-// found returns the names of all matches of pattern in the folders' files. The wanted function selects the files.
+// found returns the names of all matches of pattern in the folders' files. wanted selects the files.
 func found(t *testing.T, pattern *regexp.Regexp, wanted func(path string) bool, name func([]string) string,
 	folders ...string,
 ) []string {

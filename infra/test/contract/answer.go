@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Check compares a response with the API document. The at argument is the path below the server's URL. If the response
-// violates the document, Check returns an error that lists the violations. Otherwise, Check records the parts of the
-// document that the response covers.
+// Check compares a response with the API document. at is the path below the server's URL. If the response violates the
+// document, Check returns an error that lists the violations. Otherwise, Check records the parts of the document that
+// the response covers.
 func (a *API) Check(method, at string, got Answer) error {
 	p := a.find(at)
 	switch {
@@ -45,7 +45,7 @@ func (a *API) Check(method, at string, got Answer) error {
 	return nil
 }
 
-// find returns the documented path that matches at, or nil. A parameter matches any segment; literal paths take
+// find returns the documented path that matches at, or nil. A parameter matches any segment. Literal paths take
 // precedence.
 func (a *API) find(at string) *path {
 	var found *path
@@ -58,8 +58,8 @@ func (a *API) find(at string) *path {
 	return found
 }
 
-// matches returns the number of literal segments that match, or -1 if the path does not match. If the path is marked
-// foreign, its last parameter matches all remaining segments.
+// matches returns the number of literal segments that match. It returns -1 if the path does not match. If the path is
+// marked foreign, its last parameter matches all remaining segments.
 func (p *path) matches(segments []string) int {
 	own := p.segments
 	if last := len(own) - 1; p.foreign && len(segments) > last {
@@ -150,7 +150,7 @@ func (r *response) wrongBody(got Answer, note func(string)) []string {
 	return append(r.body.violations("", value), undeclared("", value, []*schema{r.body}, note)...)
 }
 
-// wrongLocation checks a URL's query against the best-matching schema among the response's locations.
+// wrongLocation checks a URL's query against the best-matching schema for the response's locations.
 func (r *response) wrongLocation(address string, note func(string)) []string {
 	target, err := url.Parse(address)
 	if err != nil {

@@ -18,7 +18,7 @@ type API struct {
 	failure *response // our error envelope, for undocumented paths
 }
 
-// path is a documented path, split at slashes.
+// path is a documented path that is split at slashes.
 type path struct {
 	segments   []string
 	foreign    bool                  // belongs to a simulated third-party server with its own formats
@@ -33,7 +33,7 @@ type operation struct {
 
 // response describes an operation's response with a given status.
 type response struct {
-	name      string // operation and status; prefixes the names of recorded parts
+	name      string // operation and status; prefix of the recorded parts' names
 	media     string // empty if the response has no body
 	body      *schema
 	headers   map[string]header

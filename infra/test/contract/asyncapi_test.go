@@ -171,8 +171,8 @@ func TestGoldenEventsMatchSchemas(t *testing.T) {
 	}
 }
 
-// TestAsyncAPISchemasRestrictEveryMember uses bodies that contain every member. The schema must describe each member,
-// and a body without a member must be valid only if the member is optional.
+// TestAsyncAPISchemasRestrictEveryMember uses bodies that contain every member. The schema must describe each member. A
+// body without a member must be valid only if the member is optional.
 func TestAsyncAPISchemasRestrictEveryMember(t *testing.T) {
 	t.Parallel()
 	optional := map[string][]string{
@@ -309,8 +309,8 @@ func lookUp(document map[string]any, reference string) any {
 	return at
 }
 
-// TestLossReasonsMatchDocumentation proves that the two API descriptions, docs/guide/incomplete-records.md and the
-// code define the same reasons for missing data.
+// TestLossReasonsMatchDocumentation checks that the two API descriptions, docs/guide/incomplete-records.md and the code
+// define the same reasons for missing data.
 func TestLossReasonsMatchDocumentation(t *testing.T) {
 	t.Parallel()
 	var api map[string]any

@@ -1,7 +1,8 @@
-// Package contract checks the service's responses and events against docs/openapi.yaml and docs/asyncapi.yaml, and the
-// two documents against the responses and events. Each response and event must match its schema and contain no
-// undeclared member. By the end of the tests, every declared part must have appeared.
+// Package contract compares the service's responses and events with docs/openapi.yaml and docs/asyncapi.yaml, in both
+// directions. Each response and event must match its schema and must not contain undeclared members. By the end of the
+// tests, every declared part must have appeared.
 //
-// The package validates the subset of JSON Schema that the two documents use. Any other keyword is an error, so that no
-// rule is silently ignored. The package sends no requests: tests pass the responses and events that they received.
+// The package validates the subset of JSON Schema that the two documents use. Any other keyword is an error, so rules
+// are never silently ignored. The package doesn't send requests. Tests pass it the responses and events that they
+// received.
 package contract

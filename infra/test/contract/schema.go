@@ -20,12 +20,12 @@ type schema struct {
 	items    *schema
 	all      []*schema
 	any      []*schema
-	when     *schema // values that match when must match then; other values must match other
+	when     *schema // values that match when must match then; others must match other
 	then     *schema
 	other    *schema
 }
 
-// test describes how a value violates a keyword, or returns "" if the value is valid.
+// test describes how a value violates a keyword. It returns "" if the value is valid.
 type test func(value any) string
 
 // compiler compiles a document's schemas and resolves each reference once.

@@ -42,7 +42,7 @@ func (s *schema) violations(at string, value any) []string {
 	return found
 }
 
-// branch returns the schema that the "if" keyword selects for value, or nil.
+// branch returns the schema that the "if" keyword selects for value. It returns nil if there is no such schema.
 func (s *schema) branch(value any) *schema {
 	switch {
 	case s.when == nil:
@@ -72,7 +72,7 @@ func (s *schema) wrongMembers(at string, object map[string]any) []string {
 	return found
 }
 
-// parts returns the schemas together with all subschemas that apply to the same value.
+// parts returns the schemas and all subschemas that apply to the same value.
 func parts(of ...*schema) []*schema {
 	var all []*schema
 	for _, s := range of {
@@ -111,7 +111,7 @@ func shapeOf(schemas []*schema) shape {
 	return together
 }
 
-// undeclared returns the members of value that no schema declares, and passes all other members to note.
+// undeclared returns the members of value that none of the schemas declare. It passes all other members to note.
 func undeclared(at string, value any, schemas []*schema, note func(at string)) []string {
 	together := shapeOf(schemas)
 	var found []string
@@ -202,7 +202,7 @@ func typeOf(value any) string {
 	return "null"
 }
 
-// number converts a number to float64. YAML decodes integers as int; JSON decodes all numbers as float64.
+// number converts a number to float64. YAML decodes integers as int, while JSON decodes all numbers as float64.
 func number(value any) float64 {
 	switch value := value.(type) {
 	case int:
@@ -221,7 +221,7 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// length returns a string's length in characters, or a list's length.
+// length returns the number of characters in a string or the number of items in a list.
 func length(value any) int {
 	switch value := value.(type) {
 	case string:

@@ -12,13 +12,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// access is a route's kind of access control.
+// access is a kind of access control for a route.
 type access int
 
 const (
 	keyed      access = iota + 1 // HTTP Basic authentication
-	keyedList                    // JSON for the organisation's backend, with a key: only that organisation's list
-	keyedMode                    // JSON for the organisation's backend, with a key: one list for all keys of a mode
+	keyedList                    // backend JSON, with a key: only that organisation's list
+	keyedMode                    // backend JSON, with a key: the same list for all keys of a mode
 	keyedTest                    // JSON for the organisation's backend, with a test key
 	byPublicID                   // JSON for browsers, with a public ID
 	page                         // a page that a browser can open
@@ -28,8 +28,8 @@ const (
 	foreign                      // not our API: the sandbox simulates a third-party server
 )
 
-// routeAccess returns the access control of every route. If a route in the template is missing here, the tests fail, so
-// that no new route is left unprotected. The result does not include the routes that readers returns.
+// routeAccess returns the access control of every route. If a route in the template is missing here, the tests fail. A
+// new route therefore can't be left unprotected. The result does not include the routes that readers returns.
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
@@ -81,7 +81,7 @@ type fixture struct {
 	connectionID, taskID, file string
 }
 
-// finished is a fixture that tests access only through the public API.
+// finished is a fixture for tests that access it only through the public API.
 type finished struct {
 	*outside
 
@@ -114,7 +114,7 @@ func newFixtureWith(t *testing.T, o options) fixture {
 	return f
 }
 
-// as calls a route with a key pair and with the IDs from the first organisation's test mode.
+// as calls a route with a key pair. It uses the IDs from the first organisation's test mode.
 func (f finished) as(route template.Route, publicID, privateKey string) answer {
 	f.t.Helper()
 	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}",
@@ -145,7 +145,7 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 			for _, route := range f.methods(t, function, known) {
 				name := route.Method + " " + route.Path
 				kind, ok := known[name]
-				if seen[name] { // different functions can serve the methods of one path
+				if seen[name] { // different functions can serve the methods of the same path
 					continue
 				}
 				seen[name] = true
@@ -179,8 +179,8 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 	})
 }
 
-// methods lists a function's routes. It replaces a route for any method with separate routes for the methods in a
-// rejected request's Allow header.
+// methods lists a function's routes. It replaces a route for any method with separate routes. It reads the methods from
+// the Allow header of a rejected request.
 func (f finished) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
 	t.Helper()
 	var all []template.Route
@@ -198,7 +198,8 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 	return all
 }
 
-// checkPublicID checks that the route rejects an unknown public ID without a challenge, which opens a password dialog.
+// checkPublicID checks that the route rejects an unknown public ID without a challenge. A challenge would open a
+// password dialog.
 func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
 	for _, publicID := range []string{

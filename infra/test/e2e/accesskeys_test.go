@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// checkKeyed checks that only an organisation's own test key can read the organisation's data. Keys of other
-// organisations and live keys must get the given status and error code.
+// checkKeyed checks that only an organisation's own test key can read the organisation's data. Requests with live keys
+// or with other organisations' keys must get the given status and error code.
 func (f finished) checkKeyed(t *testing.T, route template.Route, others int, code string) {
 	t.Helper()
 	f.checkKeys(t, route, expected{others, code}, expected{others, code})
@@ -28,8 +28,8 @@ type expected struct {
 	code   string
 }
 
-// checkKeys checks that the route rejects invalid keys. Another organisation's key must get the response in others; the
-// organisation's live key must get the response in live.
+// checkKeys checks that the route rejects invalid keys. Another organisation's key must get the response in others, and
+// the organisation's live key must get the response in live.
 func (f finished) checkKeys(t *testing.T, route template.Route, others, live expected) {
 	t.Helper()
 	f.checkRefusals(t, route)
@@ -58,7 +58,7 @@ func (f finished) checkRefusals(t *testing.T, route template.Route) {
 	}
 }
 
-// checkKey checks the response to one key. The response must not contain the organisation's data.
+// checkKey checks the response to a single key. The response must not contain the organisation's data.
 func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, key string, want expected) {
 	t.Helper()
 	got := f.as(route, publicID, key)
@@ -78,7 +78,8 @@ func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, k
 	}
 }
 
-// checkMode checks that all keys of a mode get the same response. The response must contain data if the mode has data.
+// checkMode checks that all keys of a mode get the same response. If the mode has data, the response must contain the
+// data.
 func (f finished) checkMode(t *testing.T, route template.Route) {
 	t.Helper()
 	var stands [2]expected
@@ -93,7 +94,7 @@ func (f finished) checkMode(t *testing.T, route template.Route) {
 	f.checkKeys(t, route, stands[0], stands[1])
 }
 
-// TestCatalogExportRequiresKeyForItsMode proves that downloading a mode's catalogue requires a key of the same mode.
+// TestCatalogExportRequiresKeyForItsMode checks that downloading a mode's catalogue requires a key of the same mode.
 func TestCatalogExportRequiresKeyForItsMode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

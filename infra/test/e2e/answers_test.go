@@ -25,7 +25,7 @@ type request struct {
 	authorize    string // Authorization header's value
 	body         string
 	form         string  // form body sent instead of a JSON body, as from one of our pages
-	as           *person // person whose dashboard session the request uses
+	as           *person // person whose dashboard session is used for the request
 }
 
 // requests returns a successful request for each operation, keyed by the operation's name in the document. Requests
@@ -272,8 +272,8 @@ func wrongs() map[string]wrong {
 	}
 }
 
-// all returns the fault rules that break every operation's dependencies: the tables, the keys behind the JWKS, and
-// other releases' files.
+// all returns the fault rules that break every operation's dependencies. The dependencies are the tables, the keys
+// behind the JWKS, and other releases' files.
 func all(kind faults.Kind) []faults.Rule {
 	return []faults.Rule{
 		{Service: "dynamodb", Kind: kind},
@@ -282,7 +282,7 @@ func all(kind faults.Kind) []faults.Rule {
 	}
 }
 
-// TestOperationsReturnDocumentedErrors proves that every operation returns the documented status if the request is
+// TestOperationsReturnDocumentedErrors checks that every operation returns the documented status if the request is
 // invalid or the service fails. The test's client checks each response against the schema.
 func TestOperationsReturnDocumentedErrors(t *testing.T) {
 	t.Parallel()
@@ -329,7 +329,7 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 	}
 }
 
-// TestCreateAttemptReportsUnreachablePortal proves that creating an attempt at an unreachable portal returns an error
+// TestCreateAttemptReportsUnreachablePortal checks that creating an attempt at an unreachable portal returns an error
 // before our page opens a window.
 func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 	t.Parallel()
@@ -350,7 +350,7 @@ func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 	})
 }
 
-// TestAttemptStatusIncludesConsentExpiry proves that an attempt's status contains the consent's expiry time if the
+// TestAttemptStatusIncludesConsentExpiry checks that an attempt's status contains the consent's expiry time if the
 // portal provides that time.
 func TestAttemptStatusIncludesConsentExpiry(t *testing.T) {
 	t.Parallel()

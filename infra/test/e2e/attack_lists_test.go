@@ -31,10 +31,10 @@ func (m *mixup) imported(id string, priority int, rows ...string) {
 	expect.NoError(m.t, err)
 }
 
-// TestConnectWithholdsCodeFromHostInHostileList proves that our client sends no code to a host that only an imported
-// list names. A list of priority 0 names the attacker's server as the hospital's server. The hospital's portal sends no
-// iss, and our client is a public client registered for the complete platform. As a control, the attack succeeds once
-// an operator has approved the host.
+// TestConnectWithholdsCodeFromHostInHostileList checks that our client does not send a code to a host that only an
+// imported list names. A list of priority 0 names the attacker's server as the hospital's server. The hospital's portal
+// does not send iss, and our client is a public client registered for the complete platform. As a control, the attack
+// succeeds after an operator has approved the host.
 func TestConnectWithholdsCodeFromHostInHostileList(t *testing.T) {
 	t.Parallel()
 	const npi = "1234567893"
@@ -63,7 +63,7 @@ func TestConnectWithholdsCodeFromHostInHostileList(t *testing.T) {
 				m.clock.advance(1)
 				m.checkHarmless(t)
 
-				for range 2 { // the list first poses as the hospital, then as its platform
+				for range 2 { // the list poses first as the hospital, then as its platform
 					hosts, refused := m.operator.CatalogOverrides.AllowHosts(
 						t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)},
 					)

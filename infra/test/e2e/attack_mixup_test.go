@@ -56,8 +56,8 @@ func hostileAs(t *testing.T, h hostility) *mixup {
 	return m
 }
 
-// TestHostilePortalCannotObtainCodeFromHonestPortal proves that no code leaks if the victim connects to the hostile
-// portal and is redirected to the honest portal's sign-in page.
+// TestHostilePortalCannotObtainCodeFromHonestPortal checks that the hostile portal can't obtain a code. The victim
+// connects to the hostile portal and is redirected to the honest portal's sign-in page.
 func TestHostilePortalCannotObtainCodeFromHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
@@ -73,9 +73,9 @@ func TestHostilePortalCannotObtainCodeFromHonestPortal(t *testing.T) {
 	}
 }
 
-// TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss proves that separate callback URLs stop the attack. The
-// honest portal redirects to its own registration's callback URL, which differs from the hostile portal's (RFC 9700
-// section 4.4.2).
+// TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss checks that separate callback URLs stop the attack. The
+// honest portal redirects to its own registration's callback URL, which differs from the hostile portal's callback URL
+// (RFC 9700 section 4.4.2).
 func TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss(t *testing.T) {
 	})
 }
 
-// TestHostilePortalCannotObtainCodeForAttackerAttempt proves that the attacker can't finish an attempt with the
+// TestHostilePortalCannotObtainCodeForAttackerAttempt checks that the attacker can't finish an attempt with the
 // victim's code. This holds even if the victim's request at the honest portal carries the code challenge of the
 // attacker's own attempt there.
 func TestHostilePortalCannotObtainCodeForAttackerAttempt(t *testing.T) {
@@ -129,8 +129,8 @@ func TestHostilePortalCannotObtainCodeForAttackerAttempt(t *testing.T) {
 	}
 }
 
-// TestHostileFHIRBaseCannotObtainTokenFromHonestPortal proves that a hostile portal receives no tokens at its FHIR base
-// URL if it names the honest portal's OAuth endpoints.
+// TestHostileFHIRBaseCannotObtainTokenFromHonestPortal checks that a hostile portal that names the honest portal's
+// OAuth endpoints does not receive tokens at its own FHIR base URL.
 func TestHostileFHIRBaseCannotObtainTokenFromHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, pinned := range []bool{true, false} {
@@ -150,9 +150,9 @@ func TestHostileFHIRBaseCannotObtainTokenFromHonestPortal(t *testing.T) {
 	}
 }
 
-// TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint proves that our client never sends a platform's client secret to
-// a token endpoint that only a site's discovery document names. Otherwise, anyone could start an attempt and supply an
-// arbitrary code.
+// TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint checks that our client never sends a platform's client secret to
+// a token endpoint that only a site's discovery document names. Otherwise, anyone could cause such a request by
+// starting an attempt and supplying an arbitrary code.
 func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
@@ -195,8 +195,8 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	}
 }
 
-// TestMovedTokenEndpointRequiresOperatorApproval proves that refreshes and exports do not send the refresh token to a
-// new token endpoint until an operator has approved the endpoint.
+// TestMovedTokenEndpointRequiresOperatorApproval checks that refreshes and exports do not send the refresh token to a
+// new token endpoint until an operator has approved it.
 func TestMovedTokenEndpointRequiresOperatorApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectURICannotPointToOwnConnectEndpoint proves that a redirect URI can't be the start URL of an attempt that
+// TestRedirectURICannotPointToOwnConnectEndpoint checks that a redirect URI can't be the start URL of an attempt that
 // the attacker created at another organisation. Such a URI can't be registered. If a row from an earlier release
 // contains such a URI, the service does not redirect.
 func TestRedirectURICannotPointToOwnConnectEndpoint(t *testing.T) {
@@ -47,8 +47,8 @@ func TestRedirectURICannotPointToOwnConnectEndpoint(t *testing.T) {
 	})
 }
 
-// TestPagesOmitStoredLinksToOwnHost proves that no page links to a stored privacy policy URL that browsers resolve to
-// the service's own host.
+// TestPagesOmitStoredLinksToOwnHost checks that pages never link to a stored privacy policy URL that browsers resolve
+// to the service's own host.
 func TestPagesOmitStoredLinksToOwnHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -92,7 +92,7 @@ func trickyURIs(registered string) map[string]string {
 	}
 }
 
-// TestConnectRejectsUnregisteredRedirectURI proves that a redirect_uri must exactly match a registered URI. If the URI
+// TestConnectRejectsUnregisteredRedirectURI checks that a redirect_uri must exactly match a registered URI. If the URI
 // does not match, connect and reconnect neither redirect nor start an attempt.
 func TestConnectRejectsUnregisteredRedirectURI(t *testing.T) {
 	t.Parallel()
@@ -124,7 +124,7 @@ func redirecting(o *outside, connectionID string) map[string]string {
 	}
 }
 
-// TestConnectRedirectsOnlyToRegisteredURI proves that other parameters can't change the redirect's target, whether the
+// TestConnectRedirectsOnlyToRegisteredURI checks that other parameters can't change the redirect's target, whether the
 // attempt succeeds or fails.
 func TestConnectRedirectsOnlyToRegisteredURI(t *testing.T) {
 	t.Parallel()
@@ -168,7 +168,7 @@ func (o browsing) callback() string {
 		catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
 }
 
-// checkWay follows a browser from one of our URLs through the portal and our callback. It checks that the browser ends
+// checkWay follows a browser from one of our URLs through the portal to our callback. It checks that the browser ends
 // at the registered URI.
 func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	t.Helper()
@@ -198,8 +198,8 @@ func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	}
 }
 
-// TestRedirectsPreventHeaderInjectionFromOutside proves that line breaks in forwarded parameters are rejected or stay
-// within the query.
+// TestRedirectsPreventHeaderInjectionFromOutside checks that line breaks in forwarded parameters are either rejected or
+// stay within the query.
 func TestRedirectsPreventHeaderInjectionFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {

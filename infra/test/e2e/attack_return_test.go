@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// returning follows a browser through the portal and returns the callback URL to which the portal redirects. It does
-// not request the callback URL.
+// returning follows a browser through the portal. It returns the callback URL to which the portal redirects, but does
+// not request that URL.
 func (b *browser) returning(address, persona string) *url.URL {
 	b.t.Helper()
 	for range 5 {
@@ -41,7 +41,7 @@ func (b *browser) returning(address, persona string) *url.URL {
 	return nil
 }
 
-// with returns a URL with query parameters replaced; an empty value removes the parameter.
+// with returns a URL with query parameters replaced. An empty value removes the parameter.
 func with(address *url.URL, changes map[string]string) *url.URL {
 	changed, query := *address, address.Query()
 	for name, value := range changes {
@@ -54,7 +54,7 @@ func with(address *url.URL, changes map[string]string) *url.URL {
 	return &changed
 }
 
-// checkNoReturn checks that the browser gets our "bad request" error page and no redirect.
+// checkNoReturn checks that the browser gets our "bad request" error page and is not redirected.
 func checkNoReturn(t *testing.T, got *visited) {
 	t.Helper()
 	checkRefusal(t, got, http.StatusBadRequest)
@@ -110,8 +110,8 @@ func (o organisation) countConnections() int {
 	return len(page.Connections)
 }
 
-// TestCallbackIsSingleUse proves that requesting a callback URL again has no effect on the portal or the connection.
-// The test repeats the request in the same browser, with and without its cookie, and in another browser.
+// TestCallbackIsSingleUse checks that requesting a callback URL again does not affect the portal or the connection. The
+// test repeats the request in the same browser, with and without its cookie, and in another browser.
 func TestCallbackIsSingleUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestCallbackIsSingleUse(t *testing.T) {
 	})
 }
 
-// TestCallbackRequiresSameBrowserFromOutside proves that a victim's browser can't finish an attacker's sign-in,
+// TestCallbackRequiresSameBrowserFromOutside checks that a victim's browser can't finish an attacker's sign-in,
 // regardless of the browser's cookies. The attacker's own browser can still finish the sign-in.
 func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	t.Parallel()
@@ -170,7 +170,7 @@ func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	})
 }
 
-// TestCallbackRejectsCodeFromAnotherSignIn proves that PKCE binds a code to the browser's own attempt (RFC 9700 section
+// TestCallbackRejectsCodeFromAnotherSignIn checks that PKCE binds a code to the browser's own attempt (RFC 9700 section
 // 4.5).
 func TestCallbackRejectsCodeFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
@@ -194,8 +194,8 @@ func TestCallbackRejectsCodeFromAnotherSignIn(t *testing.T) {
 	})
 }
 
-// TestCallbackRejectsWrongIss proves that a portal that advertises the iss parameter must send its own issuer (RFC
-// 9207), and that our client sends the code to no other server.
+// TestCallbackRejectsWrongIss checks that a portal that advertises the iss parameter must send its own issuer (RFC
+// 9207). It also checks that our client does not send the code to any other server.
 func TestCallbackRejectsWrongIss(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{
@@ -226,9 +226,9 @@ func TestCallbackRejectsWrongIss(t *testing.T) {
 	}
 }
 
-// TestCallbackRejectsResponseFromAnotherPortal proves that a dishonest portal gains nothing by sending the honest
-// portal's issuer or no issuer. The victim signs in at the honest portal while the dishonest portal redirects the
-// browser to the callback URL of its own attempt.
+// TestCallbackRejectsResponseFromAnotherPortal checks that a dishonest portal can't succeed by sending the honest
+// portal's issuer or by omitting the issuer. The victim signs in at the honest portal while the dishonest portal
+// redirects the browser to the callback URL of its own attempt.
 func TestCallbackRejectsResponseFromAnotherPortal(t *testing.T) {
 	t.Parallel()
 	for _, switched := range []string{"iss:wrong", "label:other", "iss:missing"} {
@@ -249,8 +249,8 @@ func TestCallbackRejectsResponseFromAnotherPortal(t *testing.T) {
 	}
 }
 
-// TestCallbackNotifiesOwningOrganisationFromOutside proves that if one browser has attempts from two
-// organisations, each organisation's redirect URI and webhook receive only that organisation's result.
+// TestCallbackNotifiesOwningOrganisationFromOutside covers a browser that has attempts from two organisations. Each
+// organisation's redirect URI and webhook must receive only that organisation's result.
 func TestCallbackNotifiesOwningOrganisationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -293,7 +293,7 @@ func TestCallbackNotifiesOwningOrganisationFromOutside(t *testing.T) {
 	})
 }
 
-// TestAttemptExpiresAfter30Minutes proves that an attempt expires after 30 minutes, regardless of its progress.
+// TestAttemptExpiresAfter30Minutes checks that an attempt expires after 30 minutes, regardless of its progress.
 func TestAttemptExpiresAfter30Minutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestReconnectRejectsConnectionOfAnotherOrganisation proves that neither another organisation nor a live credential
+// TestReconnectRejectsConnectionOfAnotherOrganisation checks that neither another organisation nor a live credential
 // can reconnect a test connection, in a browser or a widget. The response is the same as for an unknown connection.
 func TestReconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
@@ -59,8 +59,8 @@ func TestReconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
-// TestDisconnectRejectsConnectionOfAnotherOrganisation proves that a request to disconnect another organisation's
-// connection changes nothing and gets the same response as a request for an unknown connection.
+// TestDisconnectRejectsConnectionOfAnotherOrganisation sends a request to disconnect another organisation's connection.
+// The request must not have any effect and must get the same response as a request for an unknown connection.
 func TestDisconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,8 +93,8 @@ func TestDisconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
-// TestStartValueIsSingleUseAndExpires proves that a start value works once and for a limited time. Therefore, no link
-// or form on another site can bind a sign-in to an attempt.
+// TestStartValueIsSingleUseAndExpires checks that a start value works only once and for a limited time. A link or form
+// on another site therefore can't bind a sign-in to an attempt.
 func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 		there := own.start(made.form()).location()
 		address := own.returning(there.String(), crashPersona)
 		for _, b := range []*browser{own, other} {
-			checkNoReturn(t, b.start(made.form())) // the start value is already used
+			checkNoReturn(t, b.start(made.form())) // the start value has already been used
 		}
 		checkNoReturn(t, other.get(address))
 		if got := s.patient.watchAttempt(made).Status; got != "open" {
@@ -126,7 +126,7 @@ func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 }
 
 // checkStartsNowhereElse checks that only a form on one of our pages can start an attempt. Links and forms on other
-// sites must not start one.
+// sites must not start an attempt.
 func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	t.Helper()
 	for _, header := range []http.Header{
@@ -167,7 +167,7 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	}
 }
 
-// TestJWKSContainsOnlyPublicKeysFromOutside proves that the JWKS contains only members of public keys (RFC 7517 and
+// TestJWKSContainsOnlyPublicKeysFromOutside checks that the JWKS contains only members of public keys (RFC 7517 and
 // 7518).
 func TestJWKSContainsOnlyPublicKeysFromOutside(t *testing.T) {
 	t.Parallel()

@@ -18,8 +18,8 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// browser follows redirects and stores cookies as a patient's browser does. Like real browsers, it treats loopback
-// addresses as secure.
+// browser follows redirects and stores cookies as a patient's browser does. As in real browsers, loopback addresses
+// count as secure.
 type browser struct {
 	t       testing.TB
 	do      func(*http.Request) (*http.Response, error)
@@ -64,8 +64,8 @@ type visited struct {
 	body   []byte
 }
 
-// location returns the URL that the browser opens next, whether because of a redirect or the start page's script. It
-// returns nil if the response leads nowhere else.
+// location returns the URL that the browser opens next because of a redirect or the start page's script. It returns nil
+// if the browser stays on the response.
 func (v *visited) location() *url.URL {
 	address := v.header.Get("Location")
 	if found := regexp.MustCompile(` data-portal="([^"]*)"`).FindSubmatch(v.body); found != nil {
@@ -78,7 +78,7 @@ func (v *visited) location() *url.URL {
 	return target
 }
 
-// startForm is the form with which our pages start an attempt.
+// startForm is the form that our pages submit to start an attempt.
 type startForm struct {
 	url, value string
 }
@@ -168,7 +168,7 @@ type answer struct {
 	raw []byte
 }
 
-// call sends a request with a key pair, as an organisation's backend does. If both keys are empty, call sends no
+// call sends a request with a key pair, as an organisation's backend does. If both keys are empty, call does not send
 // credentials.
 func (o *outside) call(method, path, publicID, privateKey string, body any) answer {
 	o.t.Helper()

@@ -28,13 +28,13 @@ const (
 	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with this number of
 	// invocations and scales to 50.
 	bulkPollers = 5
-	// batchTakes is the simulated duration of an invocation's AWS calls, which otherwise take no virtual time. answerTakes
-	// is the duration of a receiver's response.
+	// batchTakes is the simulated duration of an invocation's AWS calls, which otherwise do not take any virtual time.
+	// answerTakes is the duration of a receiver's response.
 	batchTakes  = 100 * time.Millisecond
 	answerTakes = 100 * time.Millisecond
 )
 
-// bulkSize returns the number of one customer's connections that are revoked simultaneously.
+// bulkSize returns how many connections of a single customer are revoked simultaneously.
 func bulkSize() int {
 	switch {
 	case isLongSoak():
@@ -46,11 +46,11 @@ func bulkSize() int {
 	}
 }
 
-// TestCrowdOfRevocationsDoesNotDelayOtherCustomers proves that one customer's many events do not delay another
-// customer's events. The crowd's events drain at their endpoint's rate and are each delivered once. Another customer's
-// export events arrive within seconds, whether sent right after the crowd's events or while these drain. The queue
-// delivers messages in the order of sending, which is the worst case for later messages; SQS's fair queues would favour
-// them.
+// TestCrowdOfRevocationsDoesNotDelayOtherCustomers checks that one customer's many events do not delay another
+// customer's events. The crowd's events drain at their endpoint's rate, and each event is delivered once. Another
+// customer's export events arrive within seconds, whether they are sent right after the crowd's events or while the
+// crowd's events drain. The queue delivers messages in the order of sending, which is the worst case for later
+// messages. SQS's fair queues would favour later messages.
 func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
 	})
 }
 
-// receivers responds to webhooks in place of the inbox, which stores at most a thousand deliveries.
+// receivers responds to webhooks in place of the inbox. The inbox stores at most a thousand deliveries.
 type receivers struct {
 	mu      sync.Mutex
 	arrived map[string]map[string][]time.Time // keyed by inbox and webhook-id
@@ -104,7 +104,7 @@ func (r *receivers) serve(in *http.Request) *http.Response {
 	id := in.Header.Get("Webhook-Id")
 	r.arrived[inbox][id] = append(r.arrived[inbox][id], time.Now())
 	r.mu.Unlock()
-	<-time.After(answerTakes) // virtual time: the test runs inside testing/synctest
+	<-time.After(answerTakes) // virtual time because the test runs inside testing/synctest
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("ok"))}
 }
 
@@ -148,7 +148,7 @@ func (r *receivers) checkOnce(t *testing.T, n int) {
 
 // checkRate checks that no period contains more deliveries than allowed. The allowance is the rate plus a burst of one
 // second, two seconds of late deliveries, and the 1 in 500 deliveries that a process sends without a check. Deliveries
-// may be late because message delays are whole seconds and messages wait briefly in their queue.
+// may be late because message delays are whole seconds and because messages wait briefly in their queue.
 func checkRate(t *testing.T, times []time.Time) {
 	t.Helper()
 	for _, span := range []time.Duration{0, time.Second, 2 * time.Second, 10 * time.Second, time.Minute} {
@@ -198,8 +198,8 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 	return event.ID
 }
 
-// deliverAlways continuously polls the webhook worker's queue and runs the sweeper every minute until the caller calls
-// stop.
+// deliverAlways continuously polls the webhook worker's queue. It also runs the sweeper every minute. It stops when the
+// caller calls stop.
 func deliverAlways(s *stack) (stop func()) {
 	s.t.Helper()
 	var worker template.Function

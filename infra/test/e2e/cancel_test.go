@@ -45,7 +45,8 @@ func (o browsing) cancelAs(path, token, publicID string) answer {
 		http.Header{"Authorization": {"Bearer " + token}}, nil)
 }
 
-// checkCancelled checks the response for a cancelled attempt, and returns the ID of the request that cancelled it.
+// checkCancelled checks the response for a cancelled attempt. It returns the ID of the request that cancelled the
+// attempt.
 func checkCancelled(tb testing.TB, got answer) string {
 	tb.Helper()
 	var end ending
@@ -66,7 +67,8 @@ func checkStopped(tb testing.TB, page *visited) {
 	}
 }
 
-// runCancel cancels attempts of both kinds before their window opens, at the portal, and after they have ended.
+// runCancel cancels attempts of both kinds. It cancels attempts before their window opens, at the portal, and after
+// they have ended.
 func runCancel(s *outside) {
 	s.t.Helper()
 	ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_state": "state-9"}
@@ -94,7 +96,7 @@ func runCancel(s *outside) {
 
 	v := s.vault.beginVerification("patient-7")
 	path := "/bridge/tefca/records/" + v.ID
-	if got := s.patient.cancelAt(path, early.Token); got.status != http.StatusNotFound {
+	if got = s.patient.cancelAt(path, early.Token); got.status != http.StatusNotFound {
 		s.t.Errorf("cancelling with another attempt's token answered %d %s", got.status, got.raw)
 	}
 	checkCancelled(s.t, s.patient.cancelAt(path, v.Token))
@@ -119,8 +121,8 @@ func TestCancelledAttemptYieldsNoConnectionFromOutside(t *testing.T) {
 	})
 }
 
-// TestCancelSurvivesCrashAnywhere proves that a cancellation that is repeated after crashes succeeds, and that the
-// window then yields no connection.
+// TestCancelSurvivesCrashAnywhere checks that a cancellation that is repeated after crashes succeeds. The window must
+// then not yield a connection.
 func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CancelAttemptFunction", func(t *testing.T, s *stack) {
@@ -143,8 +145,9 @@ func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestCancelAfterCallbackCrashMatchesConnections proves that, wherever the callback crashed, a cancellation afterwards
-// reports a connection if there is one, and otherwise prevents it.
+// TestCancelAfterCallbackCrashMatchesConnections cancels an attempt after a crash anywhere in the callback. If a
+// connection exists, the cancellation must report the connection. Otherwise, the cancellation must prevent a
+// connection.
 func TestCancelAfterCallbackCrashMatchesConnections(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CallbackFunction", func(t *testing.T, s *stack) {
@@ -176,8 +179,8 @@ func cancelUntilAnswered(t *testing.T, s *stack, of attempt) answer {
 	return answer{}
 }
 
-// TestWindowsShowOrganisationInPatientsLanguageFromOutside checks the first and the last page of an attempt's window,
-// whatever language the browser prefers.
+// TestWindowsShowOrganisationInPatientsLanguageFromOutside checks the first and the last page of an attempt's window.
+// The browser's preferred language must not matter.
 func TestWindowsShowOrganisationInPatientsLanguageFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// institutions returns a catalogue that contains the sandbox and others additional institutions.
+// institutions returns a catalogue that contains the sandbox and the given number of other institutions.
 func (s catalogs) institutions(others int) record.Catalog {
 	c := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},
@@ -206,7 +206,7 @@ func (s catalogs) catalogueFiles() map[string]string {
 	return files
 }
 
-// TestSearchPaginatesWithoutDuplicatesDuringPublication proves that later pages stay consistent while a new catalogue
+// TestSearchPaginatesWithoutDuplicatesDuringPublication checks that later pages stay consistent while a new catalogue
 // is published, even if an instance has never loaded the older catalogue. It uses the production wiring.
 func TestSearchPaginatesWithoutDuplicatesDuringPublication(t *testing.T) {
 	t.Parallel()

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// TestCatalogReturnsInstitutionDetails proves that a catalogue states an institution's location and its logo's owner.
-// The catalogue also states whether the institution is closed and whether no list confirms it.
+// TestCatalogReturnsInstitutionDetails checks that a catalogue states an institution's location and its logo's owner.
+// The catalogue must also state whether the institution is closed and whether any list still confirms the institution.
 func TestCatalogReturnsInstitutionDetails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +63,7 @@ func marked(s *stack) record.Catalog {
 	return c
 }
 
-// TestCatalogReturns503WhenSnapshotIsUnreadable proves that a function that can't read the catalogue returns an error
+// TestCatalogReturns503WhenSnapshotIsUnreadable checks that a function that can't read the catalogue returns an error
 // instead of an empty result.
 func TestCatalogReturns503WhenSnapshotIsUnreadable(t *testing.T) {
 	t.Parallel()

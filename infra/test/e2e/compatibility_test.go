@@ -1,6 +1,6 @@
 package e2e_test
 
-// Each test sends the same requests as one of the API clients listed in docs/reference/compatibility.md.
+// Each test sends the same requests as an API client listed in docs/reference/compatibility.md.
 
 import (
 	"encoding/base64"
@@ -49,8 +49,8 @@ func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 // operatorsAddress is the SupportMail parameter's value in these tests' stacks.
 const operatorsAddress = "support@recordbridge.example"
 
-// TestTeamSupportTicketReachesOperatorAndOrganisation files a ticket with the specification's four fields. It checks
-// that both the organisation and the operator are notified.
+// TestTeamSupportTicketReachesOperatorAndOrganisation files a ticket with the four fields that the specification
+// defines. It checks that both the organisation and the operator are notified.
 func TestTeamSupportTicketReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ type console struct {
 	owner who
 }
 
-// do sends a request to a path below the organisation's test mode and decodes the response.
+// do sends a request to a path below the organisation's test mode. It decodes the response.
 func (c *console) do(method, path string, body any) map[string]any {
 	c.t.Helper()
 	return c.at(method, "/dashboard/organisations/"+c.own+"/test"+path, body)
@@ -42,7 +42,8 @@ func (c *console) at(method, path string, body any) map[string]any {
 	return data
 }
 
-// want sends a request to a path below the organisation's test mode and checks the response's status and error code.
+// want sends a request to a path below the organisation's test mode. It checks the status and error code of the
+// response.
 func (c *console) want(method, path string, body any, status int, code string) {
 	c.t.Helper()
 	got := c.send(method, "/dashboard/organisations/"+c.own+"/test"+path, c.header(), body)
@@ -66,7 +67,7 @@ func newConsole(s *stack) *console {
 	return c
 }
 
-// signInAgain starts a new session, because the old session may have expired or its proof of identity may be too old.
+// signInAgain starts a new session. The old session may have expired, or its proof of identity may be too old.
 func (c *console) signInAgain() {
 	c.t.Helper()
 	c.owner = c.signedIn(c.own, account.Owner, false)
@@ -81,8 +82,8 @@ func text(data map[string]any, names ...string) string {
 	return value
 }
 
-// runDashboard performs each action on credentials, webhooks, deliveries, connections, exports and the organisation
-// once.
+// runDashboard performs each dashboard action once. The actions affect credentials, webhooks, deliveries, connections,
+// exports and the organisation.
 func runDashboard(s *stack) {
 	s.t.Helper()
 	c := newConsole(s)
@@ -112,7 +113,7 @@ func runDashboard(s *stack) {
 	}
 }
 
-// verifyAddress makes an address the only recipient of the organisation's notices and verifies the address.
+// verifyAddress makes an address the only recipient of the organisation's notices. It also verifies the address.
 func (c *console) verifyAddress(email string) {
 	c.t.Helper()
 	<-time.After(time.Minute) // a code may have been sent to the address less than a minute ago

@@ -30,7 +30,7 @@ func read[T any](name string, parse func([]byte) (T, error)) (T, error) {
 	return parse(text)
 }
 
-// checkAnswer checks that an API response matches docs/openapi.yaml. The at argument is the path below the API's URL.
+// checkAnswer checks that an API response matches docs/openapi.yaml. at is the path below the API's URL.
 func checkAnswer(tb testing.TB, method, at string, got contract.Answer) {
 	tb.Helper()
 	api, err := described()
@@ -51,7 +51,7 @@ func checkEvent(tb testing.TB, header http.Header, body []byte) {
 }
 
 // TestMain runs the tests. After a complete run, it requires that the tests covered every part of the two documents,
-// because an untested description may be false.
+// because an untested description may be wrong.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // garbage collection frees little memory, because the stacks are small and short-lived
 	code := m.Run()
@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// isWhole reports whether the run includes every test, that is, uses neither filters nor -short.
+// isWhole reports whether the run includes every test, which means that it uses neither filters nor -short.
 func isWhole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {
@@ -78,7 +78,7 @@ func isWhole() bool {
 	return !testing.Short()
 }
 
-// unseen returns the documented parts that no test covered and that neverSeen does not accept. It also returns the
+// unseen returns the documented parts that tests did not cover and that neverSeen does not accept. It also returns the
 // accepted parts that tests covered.
 func unseen() []string {
 	api, err := described()
@@ -109,7 +109,7 @@ func unseen() []string {
 	return all
 }
 
-// neverSeen lists the documented responses, events and members that no journey covers, each with a reason.
+// neverSeen lists the documented responses, events and members that journeys never cover. Each entry has a reason.
 func neverSeen() map[string]string {
 	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: " +
 		"the domains' tests have those"

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// quiet exceeds the lifetime of every value that a warm function caches. Waiting this long ensures that the counts
-	// include cache misses.
+	// quiet exceeds the lifetime of every value that a warm function caches. Waiting for this long ensures that the
+	// counts include cache misses.
 	quiet = 10 * time.Minute
 	// tableOfCalls is the file with the counts that docs/operate/scaling.md states.
 	tableOfCalls = "../../capacity/journey/calls.csv"
@@ -74,8 +74,8 @@ func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 	}
 }
 
-// writeTable updates the table but keeps each known value that is close to the new value. As a result, a diff shows
-// only changes caused by the product.
+// writeTable updates the table but keeps each known value that is close to the new value. A diff therefore shows only
+// changes caused by the product.
 func writeTable(t *testing.T, known, table []journey.Cost) {
 	t.Helper()
 	measures := map[journey.Cost]journey.Cost{}
@@ -94,8 +94,8 @@ func writeTable(t *testing.T, known, table []journey.Cost) {
 	expect.NoError(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
 }
 
-// isMeasure reports whether a field varies slightly between runs, because of the number of digits in times or the
-// timing of read-ahead. Counts of calls and units do not vary.
+// isMeasure reports whether a field varies slightly between runs. Such variations come from the number of digits in
+// times or from the timing of read-ahead. Counts of calls and units do not vary.
 func isMeasure(p cmp.Path) bool {
 	field := p.Last().String()
 	return field == ".Bytes" || field == ".Waits"
@@ -120,7 +120,7 @@ func newMeter(t *testing.T) *meter {
 	return m
 }
 
-// coldStarts starts a process for every function and returns each start's cost.
+// coldStarts starts a process for every function. It returns the cost of each start.
 func (m *meter) coldStarts() []journey.Cost {
 	m.stack.t.Helper()
 	folders := make([]string, 0, len(m.stack.template.Functions))
@@ -138,8 +138,8 @@ func (m *meter) coldStarts() []journey.Cost {
 	return m.take("cold start", folders...)
 }
 
-// idleMinute is the journey in which all schedules fire without work. Its costs are subtracted from those of journeys
-// that start with a schedule.
+// idleMinute is the journey in which all schedules fire without work. Its costs are subtracted from the costs of
+// journeys that start with a schedule.
 const idleMinute = "idle minute"
 
 // without returns cost minus the costs in idle.
@@ -229,7 +229,7 @@ func daysWork(m *meter) []performed {
 		{"organisation", []string{"getorg"}, func() {
 			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}},
-		// a process loads each catalogue version once
+		// a process loads each catalogue version only once
 		{"", nil, func() { s.catalog.goLive("test", s.catalog.institutions(0)); search(); lookAt() }},
 		{"search", []string{"searchcatalog"}, search},
 		{"institution", []string{"getcatalog"}, lookAt},
@@ -265,7 +265,7 @@ func weeksWork(m *meter) []performed {
 	}
 }
 
-// tick fires every schedule, whether or not there is work.
+// tick fires every schedule, regardless of whether there is work.
 func (m *meter) tick() {
 	m.stack.t.Helper()
 	m.fire("SweeperFunction")

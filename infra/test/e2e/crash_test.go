@@ -14,8 +14,8 @@ import (
 // crashPersona has a small record, so that injecting a crash at every call is fast.
 const crashPersona = "juniper-vale"
 
-// TestConnectSurvivesCrashAnywhere proves that a crash leaves either a complete connection or no connection. The
-// response must ask for a retry, and the retry must succeed.
+// TestConnectSurvivesCrashAnywhere checks that after a crash there is either a complete connection or no connection.
+// The response must ask for a retry, and the retry must succeed.
 func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ConnectFunction", "CallbackFunction"} {
@@ -59,8 +59,8 @@ func (s checks) connectionsAreWhole(t *testing.T) {
 	}
 }
 
-// TestExportSurvivesCrashAnywhere proves that once a POST is accepted, the job ends with one referenced file, one event
-// ID and no pending work. This holds regardless of which function crashes after which call.
+// TestExportSurvivesCrashAnywhere checks an accepted POST. The job must end with a single referenced file, a single
+// event ID and no pending work, regardless of which function crashes after which call.
 func TestExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -109,7 +109,8 @@ func (s checks) oneResult(t *testing.T) {
 	}
 }
 
-// nothingPending checks that every queue is empty and that no row is due except for the expiry of the export's file.
+// nothingPending checks that every queue is empty. It also checks that no row is due except for the expiry of the
+// export's file.
 func (s checks) nothingPending(t *testing.T) {
 	t.Helper()
 	s.check.nothingWaits(t)
@@ -120,8 +121,8 @@ func (s checks) nothingPending(t *testing.T) {
 	}
 }
 
-// TestReadOnlyEndpointsSurviveCrashAnywhere proves that a read-only endpoint that crashes returns an error in our
-// envelope and serves the next request normally.
+// TestReadOnlyEndpointsSurviveCrashAnywhere checks that a read-only endpoint that crashes returns an error in our
+// envelope. The endpoint must serve the next request normally.
 func TestReadOnlyEndpointsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{

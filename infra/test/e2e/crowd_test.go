@@ -19,12 +19,12 @@ const (
 	// connection").
 	mostAtOnce = 4
 	// The surge guard engages after surgeFrom refreshes within surgeWindow if the portal rejected nearly all of these
-	// refreshes. From then on, a connection is revoked only if the portal rejects it again, at least secondAfter later.
+	// refreshes. After that, a connection is revoked only if the portal rejects it again at least secondAfter later.
 	surgeFrom, surgeWindow, secondAfter = 50, 15 * time.Minute, time.Hour
 )
 
 // crowdSizes returns the number of patients at each portal that must not trigger the guard, and the number at the
-// portal that must trigger the guard. A soak uses a hundred patients at each portal. The triggering portal always has a
+// portal that must trigger it. A soak uses a hundred patients at each portal. The triggering portal always has a
 // hundred patients, because the guard needs enough data.
 func crowdSizes() (few, many int) {
 	if isSoak() {
@@ -33,7 +33,7 @@ func crowdSizes() (few, many int) {
 	return 12, 100
 }
 
-// crowd is the set of a portal's connections, all of which come due simultaneously.
+// crowd is the set of a portal's connections. All of these connections come due simultaneously.
 type crowd struct {
 	with     string
 	path     string            // portal's path
@@ -42,9 +42,9 @@ type crowd struct {
 }
 
 // TestRefreshLimitsCrowdOfSimultaneouslyDueConnections makes many connections at each of three portals come due at
-// once. No portal may get more than 4 concurrent refreshes, and a failing portal must not lose any connection. If a
-// portal rejects every refresh, only the first few connections are revoked at once; the other connections are revoked
-// when the portal rejects them again an hour later. Each revocation is reported once.
+// once. A portal must not get more than 4 concurrent refreshes, and a failing portal must not lose any connection. If a
+// portal rejects every refresh, only the first few connections are revoked immediately. The other connections are
+// revoked when the portal rejects them again an hour later. Each revocation is reported only once.
 func TestRefreshLimitsCrowdOfSimultaneouslyDueConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -118,12 +118,12 @@ func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 		}
 		count(r.URL.Path, 1)
 		defer count(r.URL.Path, -1)
-		<-time.After(time.Second) // virtual time: the test runs inside testing/synctest
+		<-time.After(time.Second) // virtual time because the test runs inside testing/synctest
 		return l.serve(r)
 	}
 }
 
-// isAnyLeft reports whether any connection in a crowd is not revoked.
+// isAnyLeft reports whether a crowd has any connection that is not revoked.
 func isAnyLeft(s *stack, c *crowd) bool {
 	for id := range c.refresh {
 		if s.state.connection(id).text("status") != "revoked" {
@@ -133,8 +133,8 @@ func isAnyLeft(s *stack, c *crowd) bool {
 	return false
 }
 
-// checkSurge checks that every connection was revoked and reported once. After the guard engaged, no connection may be
-// revoked at its first rejection.
+// checkSurge checks that every connection was revoked and reported once. After the guard engaged, a connection must not
+// be revoked at its first rejection.
 func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 	t.Helper()
 	first := make([]time.Time, 0, len(c.refresh))

@@ -132,7 +132,7 @@ func (s staff) newOwner() *person {
 	return owner
 }
 
-// runPeople performs every action that members can take on their own accounts and on other members' accounts.
+// runPeople performs every action that members can take on their own accounts and on the accounts of other members.
 func runPeople(s *stack) {
 	s.t.Helper()
 	owner := s.staff.newOwner()
@@ -240,7 +240,7 @@ func runFactors(s *stack, p *person) {
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+first.ID(), nil, nil)
 }
 
-// moveTo changes the account's email address and returns the response's status.
+// moveTo changes the account's email address. It returns the status of the response.
 func (p *person) moveTo(email string) int {
 	p.t.Helper()
 	var sent sentCode
@@ -258,7 +258,7 @@ func runAddress(s *stack, p *person) {
 		map[string]string{"token": mailed(s, p.email, "#/restore/")}, nil)
 }
 
-// TestDashboardReturnsDocumentedErrors proves that invalid dashboard requests get the documented errors. The test's
+// TestDashboardReturnsDocumentedErrors checks that invalid dashboard requests get the documented errors. The test's
 // client checks each response against the schema.
 func TestDashboardReturnsDocumentedErrors(t *testing.T) {
 	t.Parallel()

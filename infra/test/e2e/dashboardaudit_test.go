@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quietOperations lists the operations other than GET that write no audit row, each with a reason.
+// quietOperations lists the operations other than GET that do not write an audit row. Each entry has a reason.
 func quietOperations() map[string]string {
 	const comes = "who comes and goes changes nothing; an e-mail tells of a new browser"
 	const begins = "changes nothing before the operation that ends it, which is audited"
@@ -48,7 +48,7 @@ type auditor struct {
 
 	log        audit.Log
 	operations []guarded
-	last       map[string]int64 // last row's sequence number, by organisation
+	last       map[string]int64 // sequence number of the last row, by organisation
 	changed    map[string]bool  // operations that have succeeded
 }
 
@@ -80,7 +80,8 @@ func (p people) newAuditor(t *testing.T) *auditor {
 	return a
 }
 
-// whoAsks returns the account to which the request's session, or its link to a former email address, belongs.
+// whoAsks returns the account to which the request's session belongs. For a request from a link to a former email
+// address, it returns the account to which the link belongs.
 func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) string {
 	a.t.Helper()
 	cookie, err := r.Cookie(httpapi.CookiesAt(host).Name(httpapi.SessionCookie))
@@ -91,7 +92,7 @@ func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) str
 		return s.AccountID
 	}
 	var link struct{ Token string }
-	_ = json.Unmarshal(body, &link) // the body need not contain a link
+	_ = json.Unmarshal(body, &link) // the body may lack a link
 	id, _, _ := strings.Cut(link.Token, ".")
 	return id
 }
@@ -134,7 +135,7 @@ func isPathOf(declared, path string) bool {
 
 // TestDashboardAuditsEveryChange covers every operation below /dashboard in docs/openapi.yaml other than GET. Except
 // for the few operations in quietOperations, each operation must write an audit row that names the member. Afterwards,
-// the chain of rows must be intact, and any change to the chain must be detected.
+// the chain of rows must be intact, and the check must detect any change to the chain.
 func TestDashboardAuditsEveryChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -159,8 +160,8 @@ func TestDashboardAuditsEveryChange(t *testing.T) {
 	})
 }
 
-// checkTampering changes the audit table as an attacker with write access could. It requires that each change is
-// detected, and then reverts the change.
+// checkTampering changes the audit table as an attacker with write access could. It requires that the check detects
+// each change, and then reverts the change.
 func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	t.Helper()
 	found := func() []audit.Break {
@@ -198,7 +199,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	}
 }
 
-// tamper replaces or removes a row and returns a function that restores the row.
+// tamper replaces or removes a row. It returns a function that restores the row.
 func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	to func(row map[string]types.AttributeValue),
 ) (undo func()) {
@@ -229,7 +230,7 @@ func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	return func() { put(was.Item) }
 }
 
-// copyOf returns a change that copies another row's content, as an attacker who inserts a row might.
+// copyOf returns a change that copies another row's content. An attacker might insert a row in this way.
 func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[string]types.AttributeValue) {
 	t.Helper()
 	table := "test-AuditTable"

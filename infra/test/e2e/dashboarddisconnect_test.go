@@ -36,8 +36,7 @@ func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 }
 
 // TestDashboardDisconnectSurvivesCrashAnywhere crashes the dashboard's function and the worker after each of their
-// calls in turn. The client retries after an error. Every step must take effect exactly once and be recorded exactly
-// once.
+// calls in turn. The client retries after an error. Every step must take effect and be recorded exactly once.
 func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {
@@ -85,7 +84,7 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	return id, link
 }
 
-// disconnectWithRetry disconnects as a dashboard user would, retrying after a failed request.
+// disconnectWithRetry disconnects as a dashboard user would. It retries after a failed request.
 func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -102,7 +101,7 @@ func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Fatal("the disconnection was never carried out")
 }
 
-// checkEnded checks a disconnection's immediate effects once the dashboard has responded.
+// checkEnded checks a disconnection's immediate effects after the dashboard has responded.
 func (c *console) checkEnded(t *testing.T, id, link string) {
 	t.Helper()
 	c.org.checkStatus(id, "revoked")

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// TestConnectionCanBeFoundByExternalID proves that a search for the organisation's own patient ID finds a connection
-// only in the mode in which the patient connected.
+// TestConnectionCanBeFoundByExternalID searches for the organisation's own patient ID. The search must find a
+// connection only in the mode in which the patient connected.
 func TestConnectionCanBeFoundByExternalID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -77,7 +77,7 @@ func TestPracticeCanSignUpAndInviteColleague(t *testing.T) {
 	})
 }
 
-// TestUsageDownloadCoversDisplayedMonths proves that the downloaded usage file covers the displayed months.
+// TestUsageDownloadCoversDisplayedMonths checks that the downloaded usage file covers the displayed months.
 func TestUsageDownloadCoversDisplayedMonths(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

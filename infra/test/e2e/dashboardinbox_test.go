@@ -21,8 +21,8 @@ func mailsTo(s *stack, email string) []ses.Mail {
 	})
 }
 
-// useInbox sends two inquiries from a patient: a request for help and a request for a health system. An owner reads,
-// answers and closes the request for help. useInbox returns the path of the request for help.
+// useInbox sends two inquiries from a patient. The inquiries are a request for help and a request for a health system.
+// An owner reads, answers and closes the request for help. useInbox returns the path of the request for help.
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
 	c.verifyAddress("help@alder.example")
@@ -107,8 +107,8 @@ func TestInboxEmailsReplyOnceWithoutLoggingIt(t *testing.T) {
 	})
 }
 
-// TestInboxReportsUndeliveredReply proves that a member who answers an inquiry is notified if the email fails, and
-// that a retry succeeds a minute later.
+// TestInboxReportsUndeliveredReply checks that a member who answers an inquiry is notified if the email fails. A retry
+// must succeed a minute later.
 func TestInboxReportsUndeliveredReply(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 // unknownID is a well-formed ID that does not occur in any row.
 const unknownID = "00000000-0000-4000-8000-000000000000"
 
-// dashboardRequests returns a request for each dashboard operation, in the form that the dashboard's page sends. No
-// request changes data that another request needs. The leaving parameter is the person who signs out.
+// dashboardRequests returns a request for each dashboard operation, in the form that the dashboard's page sends. The
+// requests don't change data that other requests need. leaving is the person who signs out.
 func (s staff) dashboardRequests(as, leaving *person) map[string]request {
 	const proof = `{"email":"new@alder.example","verification_id":"` + unknownID + `","code":"000000"}`
 	client := base64.RawURLEncoding.EncodeToString([]byte(`{"challenge":"x"}`))

@@ -20,8 +20,8 @@ type proofCase struct {
 }
 
 // TestRecordAccessActionsRequireRecentProof sends every request that opens records, or weakens their protection, with
-// an outdated proof of identity. Each such request must be rejected and change nothing; with a fresh proof, it must
-// succeed.
+// an outdated proof of identity. Each such request must be rejected and must not change any data. With a fresh proof,
+// it must succeed.
 func TestRecordAccessActionsRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,8 +85,8 @@ func (c *console) request(by who, p proofCase) answer {
 	}, p.body)
 }
 
-// stored returns the data that a rejected request must not change: the organisation's webhooks, credentials, members
-// and audit log.
+// stored returns the data that a rejected request must not change. The data consists of the organisation's webhooks,
+// credentials, members and audit log.
 func (c *console) stored(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -103,7 +103,7 @@ func (c *console) stored(t *testing.T) string {
 }
 
 // TestWebhookHeadersAreDeletedWhenOriginChanges changes the URL of a webhook with custom headers. The webhook must
-// still send the headers to the same origin, but not to a different host.
+// still send the headers to the same origin, but must not send them to a different host.
 func TestWebhookHeadersAreDeletedWhenOriginChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

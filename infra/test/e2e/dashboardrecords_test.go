@@ -24,8 +24,9 @@ func entryWith(list map[string]any, name, key, id string) map[string]any {
 	return nil
 }
 
-// TestDashboardShowsConnectionHistory proves that the dashboard displays when an active connection's consent ends and
-// when the consent was renewed or withdrawn. For an ended connection, the dashboard displays the reason and a remedy.
+// TestDashboardShowsConnectionHistory checks that the dashboard displays when an active connection's consent ends, and
+// when the consent was renewed or withdrawn. For an ended connection, the dashboard must display the reason and a
+// remedy.
 func TestDashboardShowsConnectionHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -90,7 +91,7 @@ func (c *console) eraseAndProve(t *testing.T, id string) {
 	c.want(http.MethodGet, "/connections/"+id, nil, http.StatusNotFound, "svc_not_found")
 }
 
-// TestDashboardShowsMissingData proves that the dashboard displays missing data by resource type, with the amount and
+// TestDashboardShowsMissingData checks that the dashboard displays missing data by resource type, with the amount and
 // the reason.
 func TestDashboardShowsMissingData(t *testing.T) {
 	t.Parallel()
@@ -142,7 +143,7 @@ func (c *console) pages(path, name, key string) []string {
 	}
 }
 
-// TestDashboardListsPaginateWithoutGaps proves that each item in a long list appears on exactly one page.
+// TestDashboardListsPaginateWithoutGaps checks that each item in a long list appears on exactly one page.
 func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -179,7 +180,7 @@ func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	})
 }
 
-// checkAuditPages checks that the audit log's pages form one chain without gaps.
+// checkAuditPages checks that the pages of the audit log form a single chain without gaps.
 func (c *console) checkAuditPages(t *testing.T) {
 	t.Helper()
 	path := "/dashboard/organisations/" + c.own + "/audit"

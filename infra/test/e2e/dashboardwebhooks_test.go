@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// receiver simulates a webhook receiver at a path of the inbox. The mutex mu guards its fields, because deliveries are
-// sent concurrently.
+// receiver simulates a webhook receiver at a path of the inbox. mu guards its fields, because deliveries are sent
+// concurrently.
 type receiver struct {
 	mu     sync.Mutex
 	takes  time.Duration // duration of each response
@@ -26,7 +26,7 @@ func (r *receiver) at(s *stack, path string) {
 			return nil
 		}
 		takes, status := r.next()
-		<-time.After(takes) // virtual time: the test runs inside testing/synctest
+		<-time.After(takes) // virtual time because the test runs inside testing/synctest
 		return &http.Response{
 			StatusCode: status, Header: http.Header{"X-Trace": {"hazel-7"}, "Webhook-Delivery": {"abort-message"}},
 			Body: io.NopCloser(strings.NewReader("no database")), Request: in,
@@ -56,7 +56,7 @@ func (r *receiver) requests() int {
 	return r.got
 }
 
-// failing creates a webhook with a signing key and makes eleven deliveries to a slow receiver fail. It returns the
+// failing creates a webhook with a signing key. It makes eleven deliveries to a slow receiver fail. It returns the
 // paths of the webhook and its deliveries.
 func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	c.t.Helper()
@@ -76,7 +76,7 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	return hook, deliveries
 }
 
-// TestDashboardDiagnosesAndRepairsBrokenReceiver proves that members can find a failing webhook from the overview, with
+// TestDashboardDiagnosesAndRepairsBrokenReceiver checks that members can find a failing webhook from the overview, with
 // its deliveries and the receiver's responses. The members then disable and change the webhook, and replay the missed
 // deliveries.
 func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
@@ -180,7 +180,7 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	}
 }
 
-// TestWebhookFailuresAreResetWhenURLChanges proves that failures at a webhook's old URL are not attributed to its new
+// TestWebhookFailuresAreResetWhenURLChanges checks that failures at a webhook's old URL are not attributed to its new
 // URL.
 func TestWebhookFailuresAreResetWhenURLChanges(t *testing.T) {
 	t.Parallel()
@@ -198,8 +198,8 @@ func TestWebhookFailuresAreResetWhenURLChanges(t *testing.T) {
 	})
 }
 
-// TestDashboardLimitsWebhooksAndSecrets proves that the dashboard rejects a 26th webhook, and a rotation that would
-// leave eleven old secrets valid.
+// TestDashboardLimitsWebhooksAndSecrets checks that the dashboard rejects a 26th webhook. The dashboard must also
+// reject a rotation that would leave eleven old secrets valid.
 func TestDashboardLimitsWebhooksAndSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,8 +222,8 @@ func TestDashboardLimitsWebhooksAndSecrets(t *testing.T) {
 	})
 }
 
-// TestKeyRotationKeepsBothKeysValid proves that a credential has at most two keys and that the dashboard displays each
-// key's last use. The credential can be deleted once it has no keys.
+// TestKeyRotationKeepsBothKeysValid checks that a credential has at most two keys and that the dashboard displays each
+// key's last use. A credential without keys can be deleted.
 func TestKeyRotationKeepsBothKeysValid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

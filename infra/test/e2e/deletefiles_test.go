@@ -20,7 +20,7 @@ func runDeleteFiles(s *stack) {
 	taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 	s.clock.advance(2)
 	s.org.checkDownload(crashPersona)
-	for range 2 { // a repeated request changes nothing
+	for range 2 { // a repeated request has no further effect
 		if got := s.org.deleteFiles(taskID); got.status != http.StatusOK ||
 			string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
 			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
@@ -75,7 +75,7 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 	})
 }
 
-// TestPresignedURLStopsWorkingWhenFileIsDeleted proves that a presigned URL stops working as soon as its file is
+// TestPresignedURLStopsWorkingWhenFileIsDeleted checks that a presigned URL stops working as soon as its file is
 // deleted, although the URL's signature is valid for ten minutes.
 func TestPresignedURLStopsWorkingWhenFileIsDeleted(t *testing.T) {
 	t.Parallel()
@@ -96,7 +96,7 @@ func TestPresignedURLStopsWorkingWhenFileIsDeleted(t *testing.T) {
 	})
 }
 
-// checkGone checks that the file can no longer be downloaded, either through its link or with a key.
+// checkGone checks that clients can no longer download the file, neither through its link nor with a key.
 func checkGone(t *testing.T, o *outside, link, byKey string) {
 	t.Helper()
 	if got, _ := o.patient.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
@@ -108,7 +108,7 @@ func checkGone(t *testing.T, o *outside, link, byKey string) {
 	}
 }
 
-// checkForgottenFiles checks that the task has no further work due.
+// checkForgottenFiles checks that the task doesn't have any further work due.
 func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	t.Helper()
 	task := s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
@@ -117,8 +117,8 @@ func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	}
 }
 
-// TestFileDeletionSurvivesCrashAnywhere proves that deleted files can't be downloaded. If the function crashes, the
-// sweeper deletes the remaining files, whether or not the organisation retries.
+// TestFileDeletionSurvivesCrashAnywhere checks that clients can't download deleted files. If the function crashes, the
+// sweeper deletes the remaining files, regardless of whether the organisation retries.
 func TestFileDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteExportFilesFunction"

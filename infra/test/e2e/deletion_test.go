@@ -21,13 +21,13 @@ import (
 )
 
 // swap exchanges the stack's first two organisations, so that subsequent helpers act for the other organisation. A
-// second call reverts the exchange.
+// second call reverses the exchange.
 func swap(s *stack) {
 	all := s.seeded.Organisations
 	all[0], all[2] = all[2], all[0]
 }
 
-// runLeaving requests the deletion of an owner's organisation and then cancels the deletion.
+// runLeaving requests the deletion of an owner's organisation. It then cancels the deletion.
 func (s staff) runLeaving(owner *person) {
 	s.t.Helper()
 	at := "/dashboard/organisations/" + s.owner().OrgID + "/deletion"
@@ -64,8 +64,8 @@ func organisationName(s *stack) string {
 	return found.Name
 }
 
-// leave creates every kind of data in the first organisation, requests the organisation's deletion, and waits until the
-// deletion starts. It returns the connections' IDs.
+// leave creates every kind of data in the first organisation. It then requests the organisation's deletion and waits
+// until the deletion starts. It returns the connections' IDs.
 func leave(s *stack) []string {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -85,7 +85,7 @@ func leave(s *stack) []string {
 	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/invitations",
 		map[string]string{"email": "bob@alder.example", "role": "viewer"}, nil)
 	s.staff.runLeaving(owner)
-	<-time.After(24 * time.Hour) // a deletion can be requested once a day
+	<-time.After(24 * time.Hour) // a deletion can be requested only once a day
 	owner.signIn()
 	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/deletion",
 		map[string]string{"name": organisationName(s)}, nil)
@@ -184,8 +184,8 @@ func keysOf(s *stack, orgID string) []string {
 	return keys
 }
 
-// TestOrganisationDeletionLeavesOnlyDocumentedRows proves that only the documented rows of a deleted organisation
-// remain, and that another organisation loses no data.
+// TestOrganisationDeletionLeavesOnlyDocumentedRows checks that only the documented rows of a deleted organisation
+// remain. Another organisation must not lose any data.
 func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 		}
 		<-time.After(2 * time.Hour)
 		s.clock.advance(20)
-		// The running export has failed and the grants are revoked, but no events are sent.
+		// The running export has failed and the grants are revoked, but the service does not send events.
 		failed, revoked := s.webhooks.events("patient.ehi_export_failed"), s.webhooks.events("patient.authorization_revoked")
 		if told := len(failed) + len(revoked); told != 0 {
 			t.Errorf("%d events were sent after it had begun", told)
@@ -239,8 +239,8 @@ func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 	})
 }
 
-// TestOrganisationDeletionSurvivesCrashAnywhere proves that the same rows remain, with one proof of deletion,
-// regardless of the call after which the eraser crashes.
+// TestOrganisationDeletionSurvivesCrashAnywhere checks that the same rows remain regardless of the call after which the
+// eraser crashes. There must be a single proof of deletion.
 func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)
@@ -256,8 +256,8 @@ func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion proves that a deletion requested by an operator has the same
-// waiting period as a deletion requested by an owner.
+// TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion checks that deletions requested by an operator and by an
+// owner have the same waiting period.
 func TestOperatorDeletionHasSameWaitingPeriodAsOwnerDeletion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

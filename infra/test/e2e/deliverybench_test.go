@@ -38,8 +38,8 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each tenant has its own webhook at the receiver, so that no endpoint's
-	// rate limits the measurement.
+	// benchedTenants is the number of tenants. Each tenant has its own webhook at the receiver, so that an endpoint's
+	// rate never limits the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
 	// benchedBatch is the number of concurrent deliveries in a throughput measurement.
@@ -169,7 +169,7 @@ func (c counting) Do(r *http.Request) (*http.Response, error) {
 	return c.next.Do(r)
 }
 
-// event creates an event for each tenant in turn.
+// event creates an event. Successive calls use each tenant in turn.
 func (d *deliveries) event(n int) webhook.Event {
 	d.b.Helper()
 	event, err := webhook.NewEvent(d.tenants[n%len(d.tenants)], webhook.ExportSucceeded, ids.Random(), 0, time.Now(),
@@ -193,8 +193,8 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// BenchmarkDeliveries measures the throughput of queued events from the queue through the worker to the receiver,
-// including the attempt's row.
+// BenchmarkDeliveries measures the throughput of queued events. It covers the path from the queue through the worker to
+// the receiver, including the attempt's row.
 func BenchmarkDeliveries(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -271,7 +271,7 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 }
 
 // BenchmarkDeliveryCalls measures the upper bound of delivery throughput. It makes only the five AWS calls for a first
-// delivery to a busy endpoint, without the worker, the queue or the receiver.
+// delivery to a busy endpoint. It does not use the worker, the queue or the receiver.
 func BenchmarkDeliveryCalls(b *testing.B) {
 	d := newDeliveries(b)
 	var made atomic.Int64
@@ -280,7 +280,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
 			e := d.event(n)
-			// included in the measurement, because it costs as much as the other calls
+			// included in the measurement because it costs as much as the other calls
 			expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
 			if err := d.callsOf(b.Context(), e); err != nil {
 				b.Error(err)

@@ -33,14 +33,13 @@ import (
 // by this suffix.
 const nameEnd = "FromOutside"
 
-// These are the polling interval and time limit for a running stack, where first calls may be cold starts of
-// containers.
+// Polling interval and time limit for a running stack. On such a stack, first calls may be cold starts of containers.
 const (
 	moment  = 200 * time.Millisecond
 	moments = 600
 )
 
-// runningStack is a separately running stack on which journeys are tested. All tests share one runningStack.
+// runningStack is a separately running stack on which journeys are tested. All tests share the same runningStack.
 type runningStack struct {
 	stack    target.Stack
 	operator *wiring.Operator
@@ -90,7 +89,7 @@ func usesRunningStack() bool {
 	return os.Getenv("RECORDBRIDGE_STACK") != "" || os.Getenv("RECORDBRIDGE_RUN_FILE") != ""
 }
 
-// newTenantOnRunningStack creates organisations for one journey and removes them at the end of the test.
+// newTenantOnRunningStack creates organisations for a journey. It removes the organisations at the end of the test.
 func newTenantOnRunningStack(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
@@ -138,7 +137,7 @@ func (p *runningStack) clear(t *testing.T, made []runfile.Organisation) {
 	}
 }
 
-// ask sends a request. If the response comes from our API, ask also checks the response against docs/openapi.yaml.
+// ask sends a request. If our API sends the response, ask also checks the response against docs/openapi.yaml.
 func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error) {
 	t.Helper()
 	response, err := p.client.Do(r)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// onlyWithAPatient lists quirks that prevent sign-in but that an endpoint test can't detect, because they affect only
+// onlyWithAPatient lists quirks that prevent sign-in but that an endpoint test can't detect. These quirks affect only
 // the response to a patient's sign-in.
 func onlyWithAPatient() []string {
 	return []string{
@@ -24,8 +24,8 @@ func onlyWithAPatient() []string {
 	}
 }
 
-// TestEndpointTestPredictsWhetherSignInSucceeds proves that an endpoint test predicts sign-ins. If no check fails, a
-// patient can connect. If a check fails, the patient can't connect or the connection does not last.
+// TestEndpointTestPredictsWhetherSignInSucceeds checks that an endpoint test predicts sign-ins. If every check
+// succeeds, a patient can connect. If a check fails, the patient can't connect or the connection does not last.
 func TestEndpointTestPredictsWhetherSignInSucceeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/manage/erase"
 )
 
-// erased connects a patient, creates every kind of data that a connection can have, and requests the connection's
-// erasure. It returns the IDs of the connection and its exports.
+// erased connects a patient and creates every kind of data that a connection can have. It then requests the
+// connection's erasure. It returns the IDs of the connection and its exports.
 func erased(s *stack) (id string, exports []string) {
 	s.t.Helper()
 	s.refuseWebhooks(1)
@@ -71,7 +71,7 @@ func (s checks) erased(id string) erase.Erasure {
 }
 
 // nothingIsLeft searches every row and object for the IDs. It ignores rows of attempts, and rows that prevent attempts
-// from creating the connection again, because both kinds of rows expire.
+// from creating the connection again. Both kinds of rows expire.
 func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -113,8 +113,8 @@ func numberOf(t *testing.T, attribute json.RawMessage) int64 {
 	return number.N
 }
 
-// TestErasureLeavesNoData proves that no table or bucket contains an erased connection's data, and that another
-// connection keeps all its data.
+// TestErasureLeavesNoData checks that none of the tables and buckets contain an erased connection's data. Another
+// connection must keep all its data.
 func TestErasureLeavesNoData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,8 +152,8 @@ func TestErasureLeavesNoData(t *testing.T) {
 	})
 }
 
-// TestErasureSurvivesCrashAnywhere proves that the erasure is complete, with one proof of erasure, regardless of the
-// call after which the eraser crashes.
+// TestErasureSurvivesCrashAnywhere checks that the erasure is complete regardless of the call after which the eraser
+// crashes. There must be a single proof of erasure.
 func TestErasureSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {

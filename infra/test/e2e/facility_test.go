@@ -31,7 +31,7 @@ import (
 // facilityPatient is the ID of the Patient resource in every facility's record.
 const facilityPatient = "5f0b2d5e-4a5b-5d8e-9c3f-000000000001"
 
-// facilityRecord returns a facility's converted documents, which are larger than one chunk.
+// facilityRecord returns a facility's converted documents. The documents are larger than one chunk.
 func facilityRecord() []string {
 	const observations = 6
 	all := make([]string, 0, 1+observations)
@@ -108,7 +108,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	c := connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID,
 		Scope: tefca.Scope,
-		// recognisable keys, so that rows named after the keys can be found
+		// recognisable keys, so that tests can find rows named after them
 		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id,
 	}.EndingAt(held.Until)
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
@@ -123,7 +123,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	return id, held.Until
 }
 
-// checkFacilityRecord checks that the only success event links to the complete record.
+// checkFacilityRecord checks that there is only one success event and that it links to the complete record.
 func checkFacilityRecord(s *stack) {
 	s.t.Helper()
 	if found := s.org.download(s.webhooks.exportEvent().DownloadLinks[0].URL); found["Patient"][facilityPatient] != 1 ||
@@ -175,9 +175,9 @@ func runFacility(s *stack) {
 	}
 }
 
-// TestFacilityRecordCanBeExportedUntilConnectionExpires proves that the connection's expiry is announced immediately.
-// At the expiry, the connection is revoked once, the event omits IDs that the connection does not have, and the cached
-// record is deleted.
+// TestFacilityRecordCanBeExportedUntilConnectionExpires checks that the connection's expiry is announced immediately.
+// At the expiry, the connection is revoked once and the cached record is deleted. The event omits IDs that the
+// connection does not have.
 func TestFacilityRecordCanBeExportedUntilConnectionExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,8 +218,8 @@ func TestFacilityRecordCanBeExportedUntilConnectionExpires(t *testing.T) {
 	})
 }
 
-// TestExportRevokesExpiredFacilityConnection proves that an export after the expiry fails and revokes the connection,
-// in the same way as an export whose tokens can't be refreshed.
+// TestExportRevokesExpiredFacilityConnection checks that an export after the expiry fails and revokes the connection.
+// An export whose tokens can't be refreshed has the same effect.
 func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -236,8 +236,8 @@ func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	})
 }
 
-// TestFacilityExportFailsWithoutDocuments proves that an export without documents fails unless the request
-// names a fixture. A later request without a fixture fails again.
+// TestFacilityExportFailsWithoutDocuments checks that an export without documents fails unless the request names a
+// fixture. A later request without a fixture must fail again.
 func TestFacilityExportFailsWithoutDocuments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -294,8 +294,8 @@ func TestFacilityExportFailsWithoutDocuments(t *testing.T) {
 	})
 }
 
-// TestFacilityExportSurvivesCrashAnywhere proves that an export produces one file and one event, regardless of the call
-// after which the worker crashes.
+// TestFacilityExportSurvivesCrashAnywhere checks that an export produces a single file and a single event, regardless
+// of the call after which the worker crashes.
 func TestFacilityExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "ExportWorkerFunction", func(t *testing.T, s *stack) {
@@ -309,7 +309,7 @@ func TestFacilityExportSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestFacilityDisconnectionSurvivesCrashAnywhere proves that no tokens and no cached data remain after the expiry, an
+// TestFacilityDisconnectionSurvivesCrashAnywhere checks that neither tokens nor cached data remain after the expiry, an
 // erasure, or a disconnection with retries.
 func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()

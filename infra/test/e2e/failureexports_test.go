@@ -7,7 +7,7 @@ import (
 )
 
 // exported returns a stage that exports a patient's record from a portal. If isLate is set, the export starts two hours
-// after sign-in.
+// after the sign-in.
 func exported(with string, isLate bool) stage { return exportedWithin(3, with, isLate) }
 
 func exportedWithin(minutes int, with string, isLate bool) stage {

@@ -18,7 +18,7 @@ import (
 )
 
 // documentedFailures returns the table in docs/operate/failures.md and the table's rows by name. Failures are staged in
-// test mode, so a row without a mode gets mode "test".
+// test mode, so a row without a mode gets the mode "test".
 func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure) {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
@@ -56,7 +56,7 @@ func (s *stack) lines() []string {
 	return slices.Collect(strings.Lines(s.logs.String()))
 }
 
-// awsFailure makes one AWS operation fail.
+// awsFailure makes a single AWS operation fail.
 type awsFailure struct {
 	service, operation string
 	code               string // error code; if empty, all calls succeed
@@ -86,7 +86,7 @@ func (n noted) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// reportLogs searches the logs, but no other texts, for secrets.
+// reportLogs searches the logs for secrets. It does not search other texts.
 func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	t.Helper()
 	for _, own := range s.seeded.Organisations {
@@ -97,9 +97,9 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestFailuresProduceDocumentedLogLines stages every failure in docs/operate/failures.md. Each failure must log one
-// line that has all documented fields and that ctl explains as the same failure. Every documented failure must have a
-// stage, and every stage must have a documented failure.
+// TestFailuresProduceDocumentedLogLines stages every failure in docs/operate/failures.md. Each failure must log a line
+// that has all documented fields, and ctl must explain that line as the same failure. Every documented failure must
+// have a stage, and every stage must have a documented failure.
 func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	t.Parallel()
 	table, listed := documentedFailures(t)
@@ -129,7 +129,7 @@ func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	}
 }
 
-// checkTold requires a log line that matches the row and for which ctl explain finds the same row.
+// checkTold requires a log line that matches the row. For that line, ctl explain must find the same row.
 func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []string) {
 	t.Helper()
 	var near []string

@@ -24,7 +24,7 @@ import (
 // stage produces a failure.
 type stage func(s *stack, aws *awsFailure)
 
-// stagedFailures returns the stage of each failure in docs/operate/failures.md by the failure's name.
+// stagedFailures returns the stage of each failure in docs/operate/failures.md, keyed by the failure's name.
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
@@ -85,7 +85,7 @@ func failedDiscoveries() map[string]stage {
 			s.intercept = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
-				case strings.Contains(r.URL.Path, statements): // responds like a server that does not advertise sign-in
+				case strings.Contains(r.URL.Path, statements): // responds like a server that doesn't advertise sign-in
 					answer.StatusCode, answer.Body = http.StatusOK,
 						io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
 				case !strings.Contains(r.URL.Path, wellKnown):

@@ -24,7 +24,7 @@ func TestMainJobSurvivesFaults(t *testing.T) {
 }
 
 // survive runs the main job with patients and a backend that retry when a response asks for a retry. Each export must
-// end either with one complete file and one event, or with one failure event. No work may remain pending.
+// end with either a complete file and a success event, or a failure event. No work may remain pending.
 func survive(t *testing.T, o simulation) {
 	t.Helper()
 	o.hurry()
@@ -88,7 +88,7 @@ func (o simulation) readAll(t *testing.T) {
 	}
 }
 
-// connectUntilAuthorized connects a patient, retrying whenever a response asks for a retry.
+// connectUntilAuthorized connects a patient. It retries whenever a response asks for a retry.
 func (o simulation) connectUntilAuthorized(t *testing.T, persona string) string {
 	t.Helper()
 	return o.signInUntilAuthorized(t, o.patient.connectURL(), persona)
@@ -115,7 +115,7 @@ func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string)
 	return ""
 }
 
-// requestUntilAccepted requests an export as a backend would, retrying after 5xx errors.
+// requestUntilAccepted requests an export as a backend would. It retries after 5xx errors.
 func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Helper()
 	for range 60 {
@@ -129,7 +129,7 @@ func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Fatal("POST ehi-export was never accepted")
 }
 
-// checkFailure checks that a fault produces a 5xx error in our envelope that asks for a retry.
+// checkFailure checks that a fault produces a 5xx error in our envelope. The error must ask for a retry.
 func checkFailure(t *testing.T, got answer) {
 	t.Helper()
 	if got.status < 500 || got.Success || got.Request == "" {
@@ -139,13 +139,13 @@ func checkFailure(t *testing.T, got answer) {
 	checkReveals(t, string(got.raw))
 }
 
-// checkTryAgain checks that a browser that can't continue gets our envelope or our error page, and that the response
-// asks for a retry.
+// checkTryAgain covers a browser that can't continue. The browser must get our envelope or our error page, and the
+// response must ask for a retry.
 func checkTryAgain(t *testing.T, got *visited) {
 	t.Helper()
 	checkReveals(t, string(got.body))
 	if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-		// If the state was consumed but the response was lost, the retry looks like a second use of the state.
+		// If the service consumed the state but the response was lost, the retry looks like a second use of the state.
 		if got.status < 500 && !strings.Contains(string(got.body), "This sign-in was already used") {
 			t.Errorf("the browser got %d %s", got.status, got.body)
 		}
@@ -188,8 +188,8 @@ func checkReveals(t *testing.T, text string) {
 	}
 }
 
-// checkEnds checks that each connection has one task with one event. The task must have either a reported failure or
-// one file that contains every resource in the record exactly once.
+// checkEnds checks that each connection has a single task with a single event. The task must have either a reported
+// failure or a file that contains every resource in the record exactly once.
 func checkEnds(t *testing.T, s *stack, wanted map[string]persona.Persona) {
 	t.Helper()
 	told := map[string]map[string]exportData{} // keyed by task and event ID
@@ -243,8 +243,8 @@ func checkEnd(t *testing.T, s *stack, task row, event exportData, who persona.Pe
 	}
 }
 
-// checkHonestFailure checks that an export failed for the only permitted reason: a worker crashed after the portal's
-// response to a refresh but before storing the new refresh token, which was therefore lost.
+// checkHonestFailure checks that an export failed for the only permitted reason. A worker must have crashed after the
+// portal's response to a refresh but before storing the new refresh token. The new token was therefore lost.
 func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Helper()
 	status, reason := task.text("status"), task.text("failure_reason")
@@ -261,8 +261,8 @@ func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 // TestExportSurvivesCrashAnywhere covers later calls.
 const firstPage = 16
 
-// TestExportRefreshSurvivesCrashAnywhere starts an export after the access token has expired. The export must succeed,
-// or fail with one event if the crash lost the new refresh token.
+// TestExportRefreshSurvivesCrashAnywhere starts an export after the access token has expired. The export must succeed.
+// If the crash lost the new refresh token, the export may instead fail with a single event.
 func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction"} {
@@ -282,7 +282,8 @@ func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// nothingWaits checks that no row or queue has pending work. The work of every dead-lettered message must be complete.
+// nothingWaits checks that rows and queues have no pending work. The work of every dead-lettered message must be
+// complete.
 func (s checks) nothingWaits(t *testing.T) {
 	t.Helper()
 	if left := s.clock.pending(); len(left) != 0 {
@@ -315,7 +316,7 @@ func checkDead(t *testing.T, s *stack, name string) {
 	}
 }
 
-// TestKMSThrottlingPreservesConnections proves that the worker fetches the data key before it uses the old refresh
+// TestKMSThrottlingPreservesConnections checks that the worker fetches the data key before it uses the old refresh
 // token. Until the refreshed tokens are encrypted, they exist only in the worker's memory.
 func TestKMSThrottlingPreservesConnections(t *testing.T) {
 	t.Parallel()

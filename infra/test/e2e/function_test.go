@@ -81,9 +81,9 @@ type function struct {
 	queue    *sqs.Client   // used by Lambda's poller if a queue triggers the function
 	mu       sync.Mutex
 	life     *faults.Life
-	armed    bool         // a crash was requested but has not happened yet
+	armed    bool         // a crash has been requested but has not happened
 	idle     int          // consecutive scheduled invocations without work
-	watched  *faults.Life // instance that is to crash
+	watched  *faults.Life // instance that should crash
 	serve    invocation
 	traced   atomic.Int64
 	ended    int // number of instances that crashed or timed out
@@ -164,7 +164,7 @@ func (f *function) instance(ctx context.Context) (*faults.Life, invocation, erro
 	return life, serve, nil
 }
 
-// present returns the current instance. The invocation is nil if the instance has not started.
+// present returns the current instance. If the instance has not started, the invocation is nil.
 func (f *function) present() (*faults.Life, invocation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -212,8 +212,8 @@ func callOfAWS(r *http.Request) faults.Call {
 // callOutside describes a request that a server outside AWS has already received.
 func callOutside(r *http.Request) faults.Call { return faults.Call{Kind: kindOf(r), At: time.Now()} }
 
-// kindOf returns a call's kind. For AWS, the kind is the operation; for a portal or a webhook receiver, the method and
-// the resource.
+// kindOf returns a call's kind. For AWS, the kind is the operation. For a portal or a webhook receiver, the kind is the
+// method and the resource.
 func kindOf(r *http.Request) string {
 	switch target := r.Header.Get("X-Amz-Target"); {
 	case target != "":
@@ -227,7 +227,7 @@ func kindOf(r *http.Request) string {
 	}
 }
 
-// steadily returns the production retryer without random delays, so that runs with the same seed are identical.
+// steadily returns the production retryer without random delays. Runs with the same seed are therefore identical.
 func (s *stack) steadily() awssdk.Retryer {
 	standard, ok := s.retryer().(awssdk.RetryerV2)
 	if !ok {
@@ -354,7 +354,7 @@ func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build fu
 	}
 }
 
-// quietly adapts the constructor of a handler that returns only an error and calls servers outside AWS.
+// quietly adapts the constructor of a handler that calls servers outside AWS and returns only an error.
 func quietly[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, outbound.Process) (H,
 	error),
 ) func(context.Context, E, outbound.Process) (func(context.Context, In) (struct{}, error), error) {

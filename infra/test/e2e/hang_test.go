@@ -32,7 +32,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// laptopBatches is the runner's limit on concurrent invocations of a worker. On AWS, template.yaml sets the limit.
+// laptopBatches is the limit that the runner sets on concurrent invocations of a worker. On AWS, template.yaml sets the
+// limit.
 const laptopBatches = 4
 
 // hangs simulates webhook receivers, some of which never respond.
@@ -41,15 +42,15 @@ type hangs struct {
 
 	mu      sync.Mutex
 	sent    map[string]time.Time            // keyed by event ID
-	arrived map[string]map[string]time.Time // first arrival's time, by host and event ID
+	arrived map[string]map[string]time.Time // time of the first arrival, by host and event ID
 	posts   map[string]int                  // keyed by host
 	hanging int
 	most    int // maximum number of concurrent hanging requests
 }
 
-// TestHangingReceiverDoesNotDelayOtherReceivers proves that a receiver that gets 20 events per second and never
-// responds does not delay other receivers. Deliveries to another webhook in the same organisation, and to another
-// organisation, arrive within a second.
+// TestHangingReceiverDoesNotDelayOtherReceivers checks that a receiver that gets 20 events per second and never
+// responds does not delay other receivers. Deliveries to another webhook in the same organisation, and deliveries to
+// another organisation, must arrive within a second.
 func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,8 +67,8 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 		}
 		h.check(t, "sibling", events)
 		h.check(t, "other", events/4)
-		// The receiver gets 20 requests in the second before the webhook is classified as slow, then a burst of one
-		// second, and then as many requests as the limit of 50 allows.
+		// The receiver gets 20 requests in the second before the webhook is classified as slow. It then gets a burst of
+		// one second, and then as many requests as the limit of 50 allows.
 		if n := h.posts["hang-1"]; n < 20 || n > 20+2+4*slowAtOnce/30+1 {
 			t.Errorf("%d attempts at the receiver that hangs", n)
 		}
@@ -78,8 +79,8 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 // slowAtOnce is the limit on concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestTwoHundredHangingReceiversDoNotDelayOtherReceivers makes 200 receivers hang, first in one organisation and then
-// in many organisations. The test uses the maximum number of workers on AWS.
+// TestTwoHundredHangingReceiversDoNotDelayOtherReceivers makes 200 receivers hang. The receivers first belong to a
+// single organisation and then to many organisations. The test uses the maximum number of workers on AWS.
 func TestTwoHundredHangingReceiversDoNotDelayOtherReceivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +96,7 @@ func TestTwoHundredHangingReceiversDoNotDelayOtherReceivers(t *testing.T) {
 		for n := range many {
 			many[n] = h.organisation(fmt.Sprintf("hang-of-%d", n))
 		}
-		for n, tenant := range many { // one message per invocation while invocations are free
+		for n, tenant := range many { // one message per invocation while there are free invocations
 			h.announce(tenant, n)
 			if n%2 == 0 {
 				h.announce(other, n)
@@ -124,8 +125,8 @@ func newHangs(t *testing.T) *hangs {
 	return h
 }
 
-// answer responds for every receiver. A receiver whose host begins with "hang-" responds only after its caller has
-// stopped waiting.
+// answer responds for every receiver. If a receiver's host begins with "hang-", the receiver responds only after its
+// caller has stopped waiting.
 func (h *hangs) answer(r *http.Request) *http.Response {
 	host, isReceiver := strings.CutSuffix(r.URL.Host, ".example")
 	if !isReceiver {
@@ -165,7 +166,7 @@ func (l late) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// organisation creates an organisation with one webhook for each host.
+// organisation creates an organisation with a webhook for each host.
 func (h *hangs) organisation(hosts ...string) org.Tenant {
 	s := h.stack
 	s.t.Helper()
@@ -203,8 +204,8 @@ func (h *hangs) trigger() template.QueueTrigger {
 		func(f template.Function) bool { return f.Folder == "webhookworker" })].QueueTriggers[0]
 }
 
-// start delivers messages to the worker in the same way as Lambda, with at most batches concurrent invocations, until
-// the caller calls stop.
+// start delivers messages to the worker in the same way as Lambda. It uses at most batches concurrent invocations, and
+// stops when the caller calls stop.
 func (h *hangs) start(batches int) (stop func()) {
 	s, trigger := h.stack, h.trigger()
 	running := triggers.New(triggers.Options{
@@ -223,7 +224,7 @@ func (h *hangs) start(batches int) (stop func()) {
 	}
 }
 
-// check requires that a host received n events, each within a second of sending.
+// check requires that a host received n events. Each event must have arrived within a second of sending.
 func (h *hangs) check(t *testing.T, host string, n int) {
 	t.Helper()
 	h.mu.Lock()

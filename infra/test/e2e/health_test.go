@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// publish publishes a test-mode catalogue with the sandbox's endpoint and an internet endpoint, which these tests never
-// call.
+// publish publishes a test-mode catalogue with the sandbox's endpoint and an internet endpoint. These tests never call
+// the internet endpoint.
 func publish(s *stack) (sandbox string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -50,8 +50,8 @@ func (s state) healthRows() store.CatalogHealth {
 	return store.CatalogHealth{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
 }
 
-// checkHealth checks that the health summary used by searches contains the sandbox's state and omits endpoints that
-// have not been probed.
+// checkHealth checks the health summary that searches use. The summary must contain the sandbox's state and omit
+// endpoints that have not been probed.
 func checkHealth(s *stack, endpoint string, want health.State) {
 	s.t.Helper()
 	p, err := s.state.healthRows().Pointer(s.t.Context(), "test")
@@ -69,8 +69,8 @@ func checkHealth(s *stack, endpoint string, want health.State) {
 	}
 }
 
-// runHealth probes a healthy server, then makes the server's refreshes fail, then its discovery, and finally lets the
-// server recover.
+// runHealth probes a healthy server. It then makes the server's refreshes fail, and then its discovery. Finally, it
+// lets the server recover.
 func runHealth(s *stack) {
 	s.t.Helper()
 	sandbox := publish(s)

@@ -83,7 +83,7 @@ func supportForm(token string) map[string]string {
 	}
 }
 
-// sentCode holds our page's data about a code that was sent.
+// sentCode holds our page's data about a sent code.
 type sentCode struct {
 	ID    string    `json:"verification_id"`
 	Until time.Time `json:"expires_at"`
@@ -136,8 +136,8 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// runForms verifies a patient's address, requests a health system, and requests help twice, as a client would after a
-// lost response.
+// runForms verifies a patient's address and requests a health system. It then requests help twice, as a client would
+// after a lost response.
 func runForms(s *stack) {
 	s.t.Helper()
 	sent, code := s.staff.sendCode(patientsAddress)
@@ -186,13 +186,13 @@ func TestPatientCanSendInquiriesAfterVerifyingEmail(t *testing.T) {
 	})
 }
 
-// TestInquiriesAreStoredWithoutWebhook proves that an organisation without a webhook for inquiries loses no inquiries,
-// and that the patient gets the same response.
+// TestInquiriesAreStoredWithoutWebhook checks that an organisation without a webhook for inquiries does not lose any
+// inquiries. The patient must get the same response as with a webhook.
 func TestInquiriesAreStoredWithoutWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		live := s.seeded.Organisations[1] // the organisation has no live-mode webhook
+		live := s.seeded.Organisations[1] // the organisation does not have a live-mode webhook
 		got := s.call(http.MethodPost, "/support/request?public_id="+live.PublicID, "", "", supportForm(""))
 		s.clock.advance(2)
 		kept := s.state.list("test-WorkTable", "live#"+live.ID+"#INQUIRY")
@@ -231,7 +231,7 @@ func TestEmailCodeAndTokenAreBoundToOrganisation(t *testing.T) {
 
 const requestIDLike = "7b1c0d52-4e8f-4a63-9f0e-2d5c8b7a6e91"
 
-// TestSendCodeDoesNotRevealWhetherAddressIsKnown proves that the response to a request for a code does not depend on
+// TestSendCodeDoesNotRevealWhetherAddressIsKnown checks that the response to a request for a code does not depend on
 // whether the address is known.
 func TestSendCodeDoesNotRevealWhetherAddressIsKnown(t *testing.T) {
 	t.Parallel()
@@ -255,8 +255,8 @@ func TestSendCodeDoesNotRevealWhetherAddressIsKnown(t *testing.T) {
 // mailedShape matches the IDs, which differ in every response.
 var mailedShape = regexp.MustCompile(`"[^"]*-[^"]*-[^"]*"`)
 
-// TestSendCodeReportsUndeliveredEmail proves that the patient sees an error with instructions if the email fails, and
-// that a retry succeeds a minute later.
+// TestSendCodeReportsUndeliveredEmail checks that the patient sees an error with instructions if the email fails. A
+// retry must succeed a minute later.
 func TestSendCodeReportsUndeliveredEmail(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]faults.Kind{"fails": faults.FailedBefore, "is silent": faults.TimedOutBefore} {
@@ -286,8 +286,8 @@ func TestSendCodeReportsUndeliveredEmail(t *testing.T) {
 	}
 }
 
-// TestFormsSurviveCrashAnywhere proves that a patient who follows the page's instructions after a crash succeeds, and
-// that the organisation is notified once.
+// TestFormsSurviveCrashAnywhere checks that a patient who follows the page's instructions after a crash succeeds. The
+// organisation must be notified once.
 func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -313,7 +313,7 @@ func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	}
 }
 
-// verifyUntilDone requests and submits codes, within the rate limit, until the service returns a token.
+// verifyUntilDone requests and submits codes until the service returns a token. It stays within the rate limit.
 func verifyUntilDone(t *testing.T, s *stack) string {
 	t.Helper()
 	for range 5 {

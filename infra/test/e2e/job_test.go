@@ -96,7 +96,7 @@ func (o webhooks) exportEvent() exportData {
 	return body.Data
 }
 
-// download requests an event's link without a key and returns the IDs of the file's resources by type.
+// download requests an event's link without a key. It returns the IDs of the file's resources by type.
 func (o organisation) download(link string) map[string]map[string]int {
 	o.t.Helper()
 	response, _ := o.patient.browser().open(link, "", "")

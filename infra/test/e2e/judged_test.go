@@ -13,8 +13,8 @@ import (
 )
 
 // TestExportsAreWrittenWhenFolderIsNamed writes exports in every FHIR format to the folder named by
-// RECORDBRIDGE_EXPORTS, for an external validator (.ci/ccda). It exports the records of two patients at a portal and
-// the documents of two facilities.
+// RECORDBRIDGE_EXPORTS. An external validator (.ci/ccda) reads the exports. The test exports the records of two
+// patients at a portal and the documents of two facilities.
 func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_EXPORTS")
@@ -36,7 +36,7 @@ func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
 	})
 }
 
-// writeExport exports a connection and writes each file. Each file name contains the file's format.
+// writeExport exports a connection and writes each file. Each file's name contains the file's format.
 func writeExport(t *testing.T, s *stack, folder, name, connectionID string) {
 	t.Helper()
 	taskID := s.org.requestExport(t, map[string]any{

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// slowPortal delays every FHIR response. As a result, exporting a large record takes several worker runs, each of which
+// slowPortal delays every FHIR response. Exporting a large record therefore takes several worker runs, and each run
 // resumes from saved state.
 func slowPortal(s *stack) {
 	s.intercept = func(r *http.Request) *http.Response {
@@ -27,7 +27,7 @@ func slowPortal(s *stack) {
 	}
 }
 
-// exportLarge exports a large persona in several runs and returns the file's digest.
+// exportLarge exports a large persona in several runs. It returns the file's digest.
 func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	t.Helper()
 	connectionID := s.patient.connect(who, "approve").Get("org_connection_id")
@@ -42,8 +42,8 @@ func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	return sha256.Sum256(answer.body)
 }
 
-// TestLargeExportSurvivesCrashAnywhere proves that the file's bytes are always the same, regardless of the call after
-// which the export worker crashes. A long soak uses a record of 2,000 resources, exported in several runs, and covers
+// TestLargeExportSurvivesCrashAnywhere checks that the file's bytes are always the same, regardless of the call after
+// which the export worker crashes. A long soak uses a record of 2,000 resources, exports it in several runs, and covers
 // every call. A short soak covers one call in 31. Other runs use a record of 900 resources and cover one call in 97.
 func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestExportSendsOptInProgressEvents proves that the opt-in progress event arrives during the export and that the task
+// TestExportSendsOptInProgressEvents checks that the opt-in progress event arrives during the export and that the task
 // reports the same progress.
 func TestExportSendsOptInProgressEvents(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// ledger records token requests to the portals and the tokens in the portals' responses.
+// ledger records token requests to the portals. It also records the tokens in the portals' responses.
 type ledger struct {
 	stack *stack
 
@@ -24,8 +24,8 @@ type ledger struct {
 	refused int                    // number of codes rejected
 	grantOf map[string]int         // grant for which each refresh token was issued, counted from 1
 	shown   map[string][]time.Time // times at which each refresh token was sent
-	latest  string                 // refresh token used last
-	newest  string                 // refresh token last issued for a code
+	latest  string                 // last refresh token used
+	newest  string                 // last refresh token issued for a code
 	revoked map[string]int         // number of requests to revoke each token
 }
 
@@ -47,7 +47,7 @@ func (l *ledger) serve(r *http.Request) *http.Response {
 	var given struct {
 		RefreshToken string `json:"refresh_token"`
 	}
-	_ = json.Unmarshal(answer.Body.Bytes(), &given) // an HTML page contains no tokens
+	_ = json.Unmarshal(answer.Body.Bytes(), &given) // an HTML page never contains tokens
 	switch form.Get("grant_type") {
 	case "authorization_code":
 		if answer.Code == http.StatusOK {
@@ -85,7 +85,7 @@ func isTokenRequest(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, "/sandbox/") && strings.HasSuffix(r.URL.Path, "/oauth/token")
 }
 
-// refreshes returns the total number of uses of refresh tokens.
+// refreshes returns how many times refresh tokens were used in total.
 func (l *ledger) refreshes() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +96,7 @@ func (l *ledger) refreshes() int {
 	return n
 }
 
-// checkUses checks that no refresh token was used more than most times. A second use is correct only if a crash
+// checkUses checks that refresh tokens were not used more than most times. A second use is correct only if a crash
 // interrupted the first use.
 func (l *ledger) checkUses(t *testing.T, most int) {
 	t.Helper()

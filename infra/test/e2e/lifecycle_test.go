@@ -31,7 +31,7 @@ func TestPatientCanReconnectAfterDisconnectFromOutside(t *testing.T) {
 	})
 }
 
-// disconnect disconnects a patient, checks the effects that clients can see, and returns the connection ID.
+// disconnect disconnects a patient and checks the effects that clients can see. It returns the connection ID.
 func (o organisation) disconnect() (id string) {
 	o.t.Helper()
 	id = o.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -43,7 +43,7 @@ func (o organisation) disconnect() (id string) {
 	if pending.status != http.StatusOK {
 		o.t.Fatalf("a new export answered %d", pending.status)
 	}
-	for range 2 { // a repeated request changes nothing
+	for range 2 { // a repeated request has no further effect
 		got := o.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil)
 		if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"revoked"`) {
 			o.t.Fatalf("DELETE answered %d %s", got.status, got.raw)

@@ -15,8 +15,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestRateLimitRowsDoNotRevealIPAddresses simulates an attacker with a copy of the table who tries every combination of
-// address, limit name and public ID. Without the secret key, no combination yields a row's key.
+// TestRateLimitRowsDoNotRevealIPAddresses simulates an attacker who has a copy of the table. The attacker tries every
+// combination of address, limit name and public ID. Without the secret key, none of the combinations may yield a row's
+// key.
 func TestRateLimitRowsDoNotRevealIPAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,8 +66,8 @@ func TestRateLimitRowsDoNotRevealIPAddresses(t *testing.T) {
 	})
 }
 
-// TestCatalogExportIsLimitedToTenPerHour proves that an organisation can download the complete catalogue ten times an
-// hour. The limit affects neither the organisation's other requests nor other organisations.
+// TestCatalogExportIsLimitedToTenPerHour checks that an organisation can download the complete catalogue ten times an
+// hour. The limit must affect neither the organisation's other requests nor other organisations.
 func TestCatalogExportIsLimitedToTenPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,8 +110,8 @@ func withPublicID(path, publicID string) string {
 	return path + "?public_id=" + publicID
 }
 
-// TestAbandonedAttemptsDoNotBlockBrowser starts 140 attempts in one browser and abandons them. The attempts in the last
-// two tabs can still be completed, in either order.
+// TestAbandonedAttemptsDoNotBlockBrowser starts and abandons 140 attempts in a single browser. The patient can still
+// complete the attempts in the last two tabs, in either order.
 func TestAbandonedAttemptsDoNotBlockBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

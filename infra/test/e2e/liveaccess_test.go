@@ -18,7 +18,7 @@ import (
 
 const notGranted = "svc_live_access_required"
 
-// newcomer is an organisation that has just signed up in the dashboard and completes its checklist step by step.
+// newcomer is an organisation that has just signed up in the dashboard. It completes its checklist step by step.
 type newcomer struct {
 	*stack
 
@@ -27,7 +27,7 @@ type newcomer struct {
 	live    org.Tenant
 }
 
-// newNewcomer signs up a person and creates an organisation for the person.
+// newNewcomer signs up a person and creates that person's organisation.
 func (s staff) newNewcomer() newcomer {
 	s.t.Helper()
 	n := newcomer{stack: s.stack, founder: s.staff.newPerson("ada@cedar.example")}
@@ -100,7 +100,8 @@ func (n newcomer) complete() {
 	}
 }
 
-// checkLive tries every way to use a live credential: with the credential's key, with its public ID, and in a browser.
+// checkLive tries every way to use a live credential. It uses the credential's key, the credential's public ID, and a
+// browser.
 func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	n.t.Helper()
 	query := "?public_id=" + url.QueryEscape(publicID)
@@ -168,7 +169,7 @@ func (n newcomer) checkClosed(publicID, key string) {
 	}
 }
 
-// TestLiveModeRequiresGrantedAccess follows a new organisation through the checklist and through the approval,
+// TestLiveModeRequiresGrantedAccess follows a new organisation through the checklist, and then through the approval,
 // use and withdrawal of live access.
 func TestLiveModeRequiresGrantedAccess(t *testing.T) {
 	t.Parallel()

@@ -17,8 +17,8 @@ type told struct {
 	Missing  map[string]string `json:"missing"`
 }
 
-// TestEventExportAndOutcomeReportSameLosses proves that the event, the export and the export's outcome file list
-// exactly the same incomplete types with the same reasons.
+// TestEventExportAndOutcomeReportSameLosses checks that the event, the export and the export's outcome file list
+// exactly the same incomplete types. All three must state the same reasons.
 func TestEventExportAndOutcomeReportSameLosses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// answersAfter is the simulated response time of external servers while costs are counted. It is also the unit of
+// answersAfter is the simulated response time of external servers during the cost count. It is also the unit of
 // journey.Cost.Waits.
 const answersAfter = 250 * time.Millisecond
 
@@ -52,7 +52,7 @@ func aboutOf(c journey.Cost) journey.Cost {
 	return journey.Cost{Journey: c.Journey, Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 }
 
-// take returns the counts for the given functions and for external servers since its previous call. It labels the
+// take returns the counts since its previous call, for the given functions and for external servers. It labels the
 // counts with the journey's name.
 func (m *meter) take(name string, functions ...string) []journey.Cost {
 	m.mu.Lock()
@@ -94,7 +94,7 @@ type lines struct {
 	folder string
 }
 
-// Write implements io.Writer. Handlers write one line per call.
+// Write implements io.Writer. Handlers write a line per call.
 func (l lines) Write(p []byte) (int, error) {
 	l.meter.add(journey.Cost{Function: l.folder, Service: journey.Logs, Operation: "Line", Calls: 1, Bytes: len(p)})
 	return len(p), nil
@@ -114,7 +114,7 @@ func (m *meter) intercept(r *http.Request) *http.Response {
 		return nil
 	}
 	m.add(journey.Cost{Service: journey.Outside, Operation: kind, Calls: 1})
-	<-time.After(answersAfter + apart(r)) // virtual time: the test runs inside testing/synctest
+	<-time.After(answersAfter + apart(r)) // virtual time because the test runs inside testing/synctest
 	if kind != "webhook" || m.refusals.Add(-1) < 0 {
 		return nil
 	}
@@ -193,14 +193,14 @@ func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request,
 	}
 	for i, q := range written {
 		m.written(cost, q, before[i])
-		cost.Calls = 0 // a transaction is one call, regardless of its number of rows
+		cost.Calls = 0 // a transaction is a single call, regardless of its number of rows
 	}
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// read counts the rows that a call read. One unit is 4 KB, either of a consistent read or of a query's rows in total.
+// read counts the rows that a call read. A unit is 4 KB, either of a consistent read or of a query's rows in total.
 func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	var out struct {
 		Items     []rowKey
@@ -231,7 +231,7 @@ func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	m.add(cost)
 }
 
-// written counts a row that was written, or whose condition failed, and the affected index entries. One unit is 1 KB of
+// written counts a row that was written, or whose condition failed, and the affected index entries. A unit is 1 KB of
 // the old or the new row, whichever is larger. Transactions cost twice as much, also in indexes (DynamoDB Local).
 func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	key, times := *cmp.Or(q.Key, q.Item), 1.0
@@ -247,7 +247,7 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 			continue
 		}
 		cost.On, cost.Calls, cost.Writes = tableName(q.TableName)+" "+index, 0, times
-		if was != "" && is != "" { // the entry moves: one delete and one insert
+		if was != "" && is != "" { // the entry moves: a delete and an insert
 			cost.Writes = 2 * times
 		}
 		m.add(cost)
@@ -271,7 +271,8 @@ func (m *meter) browse(table, index string) []ddb.Row {
 	return page.Rows
 }
 
-// stored returns the size of the stored data by kind of row. It covers all rows in a partition and one index entry.
+// stored returns the size of the stored data by kind of row. The size covers all rows in a partition and one index
+// entry.
 func (m *meter) stored() []journey.Cost {
 	sums, rows := map[string]journey.Cost{}, map[string]bool{}
 	count := func(on, name string, row ddb.Row) {
@@ -324,5 +325,5 @@ func tableName(physical string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(physical, "test-"), "Table")
 }
 
-// unitsOf returns the number of units for the given size, at least one.
+// unitsOf returns the number of units for the given size. The result is at least one.
 func unitsOf(size int, unit float64) float64 { return max(1, math.Ceil(float64(size)/unit)) }

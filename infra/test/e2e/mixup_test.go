@@ -40,7 +40,7 @@ type mixup struct {
 	mu        sync.Mutex
 	discovery map[string]any // the hostile portal's discovery document
 	silent    string         // the honest portal's URL without the iss parameter
-	// redirect URI registered at the honest portal; empty if both portals share one
+	// redirect URI at the honest portal; empty if both portals share one
 	callback  string
 	challenge string                       // replaces our code challenge; if empty, our challenge is sent
 	got       []string                     // secrets that the hostile portal received
@@ -49,7 +49,7 @@ type mixup struct {
 	moved bool
 }
 
-// ownDiscovery returns the hostile portal's discovery document from before the portal turned hostile.
+// ownDiscovery returns the discovery document that the hostile portal served before it turned hostile.
 func ownDiscovery() map[string]any {
 	return map[string]any{
 		"authorization_endpoint": hostileHost + "/authorize", "token_endpoint": hostileHost + "/token",
@@ -101,7 +101,7 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	expect.NoError(m.t, err)
 	forwarded.Header = r.Header.Clone()
 	answer, err := m.Do(forwarded)
-	if r.Context().Err() != nil { // without a token, the concurrent request for the CapabilityStatement is cancelled
+	if r.Context().Err() != nil { // without a token, the concurrent CapabilityStatement request is cancelled
 		return hostileAnswer(r, http.StatusServiceUnavailable, nil)
 	}
 	expect.NoError(m.t, err)
@@ -120,7 +120,7 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	return answer
 }
 
-// replacing returns a replacer that changes the host in the sandbox's URLs, including URLs in queries.
+// replacing returns a replacer that changes the host in the sandbox's URLs. It also changes URLs in queries.
 func replacing(from, to string) *strings.Replacer {
 	const mount = "/v1/sandbox"
 	return strings.NewReplacer(from+mount, to+mount, url.QueryEscape(from+mount), url.QueryEscape(to+mount))
@@ -157,7 +157,7 @@ func (m *mixup) asHostile(r *http.Request) *http.Response {
 }
 
 // toHonest returns the URL to which the attacker redirects the victim. The URL leads to the honest portal's sign-in
-// page, with the attacked attempt's state.
+// page and contains the state of the attacked attempt.
 func (m *mixup) toHonest(ours url.Values) string {
 	query := maps.Clone(ours)
 	query.Set("client_id", sandbox.DefaultClientID)
@@ -179,8 +179,8 @@ func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
 	}
 }
 
-// checkHarmless checks that the hostile portal received neither our secrets nor the patient's secrets, and that it has
-// no connection.
+// checkHarmless checks that the hostile portal received neither our secrets nor the patient's secrets. It also checks
+// that the hostile portal does not have a connection.
 func (m *mixup) checkHarmless(t *testing.T) {
 	t.Helper()
 	m.mu.Lock()

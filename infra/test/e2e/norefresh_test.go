@@ -19,15 +19,15 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// These switches select portals that issue no refresh token, so that the connection ends with its access token. The
-// constants briefly and forYear use the shortest and the longest token lifetime.
+// These switches select portals that do not issue a refresh token. The connection therefore ends with its access token.
+// The constants briefly and forYear use the shortest and the longest token lifetime.
 const (
 	briefly = "no-refresh,access:5m"
 	forYear = "no-refresh,access:8760h"
 )
 
-// TestConnectionWithoutRefreshTokenExpires proves that the connection's expiry is announced at sign-in and that exports
-// work until the expiry. The connection is then revoked once, even if no export is requested. A reconnect authorizes
+// TestConnectionWithoutRefreshTokenExpires checks that the connection's expiry is announced at sign-in and that exports
+// work until the expiry. The connection is then revoked once, even if nobody requests an export. A reconnect authorizes
 // the connection again.
 func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 	t.Parallel()
@@ -60,8 +60,8 @@ func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 	}
 }
 
-// TestRunningExportFailsWhenAccessTokenExpires proves that an export that is still running when the access token
-// expires fails for the documented reason. The connection is revoked once.
+// TestRunningExportFailsWhenAccessTokenExpires checks an export that is still running when the access token expires.
+// The export must fail for the documented reason, and the connection must be revoked once.
 func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 		id, _ := s.ehr.connectUntil(briefly, 5*time.Minute)
 		s.intercept = func(r *http.Request) *http.Response {
 			if isFHIR(r) {
-				<-time.After(2 * time.Minute) // virtual time: the test runs inside testing/synctest
+				<-time.After(2 * time.Minute) // virtual time because the test runs inside testing/synctest
 			}
 			return nil
 		}
@@ -85,7 +85,7 @@ func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	})
 }
 
-// TestReconnectWithRefreshTokenRemovesExpiry proves that the connection no longer expires if a reconnect yields a
+// TestReconnectWithRefreshTokenRemovesExpiry checks that the connection no longer expires if a reconnect yields a
 // refresh token.
 func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,7 @@ func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 }
 
 // connectUntil connects a patient at a portal that issues only an access token. It checks that the redirect, the event
-// and the connection's details state the expiry, and returns the expiry.
+// and the connection's details state the expiry. It returns the expiry.
 func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
 	result := s.ehr.connectTo(quirk{with: with})
@@ -131,7 +131,7 @@ func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time
 	return id, ends
 }
 
-// checkNextAuthorisation reconnects the patient at the same portal and checks that the new authorisation expires in the
+// checkNextAuthorisation reconnects the patient at the same portal. It checks that the new authorisation expires in the
 // same way.
 func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	s.t.Helper()

@@ -22,7 +22,7 @@ func traced(ctx context.Context) context.Context {
 	return context.WithValue(ctx, "x-amzn-trace-id", "Root=1-"+id[:8]+"-"+id[8:32])
 }
 
-// TestTraceIDLinksExportAcrossLogs proves that the trace ID in a request's log line finds all log lines of the
+// TestTraceIDLinksExportAcrossLogs checks that the trace ID in a request's log line finds all log lines of the
 // resulting export.
 func TestTraceIDLinksExportAcrossLogs(t *testing.T) {
 	t.Parallel()
@@ -79,7 +79,7 @@ func TestJourneysEmitMetrics(t *testing.T) {
 		got := measured.In(t, []byte(strings.Join(s.lines(), "")))
 		for name, want := range map[string]int{
 			"Exports started": 1, "Exports success": 1, "ExportSeconds success": 1,
-			// one attempt for the connection's event and one for the export's event
+			// one attempt for the connection's event, another for the export's
 			"WebhookAttempts delivered": 2, "WebhookSeconds": 2, "DeliverySeconds": 2,
 		} {
 			if got[name] != want {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// outside is a stack that tests access only from outside: through its API and portal, a webhook receiver, and the
+// outside is a stack that tests access only from outside. Tests use its API and portal, a webhook receiver, and the
 // operator's commands.
 type outside struct {
 	patient  browsing
@@ -87,8 +87,8 @@ func isAt(d inbox.Delivery, address string) bool {
 	return d.Path != "" && strings.HasSuffix(address, d.Path)
 }
 
-// secretOf returns the secret of the webhook that received a delivery. If the webhook belongs to another organisation,
-// secretOf returns "".
+// secretOf returns the secret of the webhook that received a delivery. It returns "" if the webhook belongs to another
+// organisation.
 func (o webhooks) secretOf(d inbox.Delivery) string {
 	own := o.seeded.Organisations[0]
 	if isAt(d, own.WebhookURL) {

@@ -7,7 +7,7 @@ import (
 )
 
 // withoutOwnURLs returns a stack's parameters during an upgrade. At that point, the functions have been replaced, but
-// the parameter with the service's own URLs does not exist yet.
+// the parameter with the service's own URLs does not yet exist.
 func withoutOwnURLs(all []template.Parameter) []template.Parameter {
 	return slices.DeleteFunc(slices.Clone(all),
 		func(p template.Parameter) bool { return p.LogicalID == "OwnUrlsParameter" })

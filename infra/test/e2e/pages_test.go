@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// page requests a path below the base URL as a browser does. Callers pass additional headers in pairs.
+// page requests a path below the base URL as a browser does. Additional headers are passed in pairs.
 func (o browsing) page(at string, header ...string) answer {
 	o.t.Helper()
 	given := http.Header{}
@@ -53,7 +53,7 @@ func boot(o *outside, of answer) booted {
 	return boot
 }
 
-// keepReleased stores the given paths as another release's files, as a deployment does.
+// keepReleased stores files at the given paths as another release's files, as a deployment does.
 func (s *stack) keepReleased(paths ...string) {
 	s.t.Helper()
 	bucket := blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.template.Outputs["WidgetBucket"]}
@@ -118,8 +118,8 @@ func runPages(s *stack) {
 	}
 }
 
-// TestUnknownAssetReturns404 proves that requesting a missing file results in status 404, although S3 returns 403 to
-// callers without permission to list the bucket.
+// TestUnknownAssetReturns404 checks that a request for a missing file gets the status 404. For callers without
+// permission to list the bucket, S3 itself returns 403.
 func TestUnknownAssetReturns404(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,8 +133,8 @@ func TestUnknownAssetReturns404(t *testing.T) {
 	})
 }
 
-// runHostedPage opens our page without an institution, as an application may. The patient selects an institution,
-// connects, and returns to the application through our page.
+// runHostedPage opens our page without an institution, as an application may. The patient selects an institution and
+// connects. The patient then returns to the application through our page.
 func runHostedPage(o *outside) {
 	o.t.Helper()
 	address, err := url.Parse(o.patient.connectURL())
@@ -177,8 +177,8 @@ func TestHostedPageConnectsChosenInstitutionFromOutside(t *testing.T) {
 	})
 }
 
-// TestWidgetElementMatchesManifestFromOutside proves that each version's file matches the manifest's integrity value,
-// and that the major version serves the newest release's file.
+// TestWidgetElementMatchesManifestFromOutside checks that each version's file matches the manifest's integrity value.
+// The major version must serve the newest release's file.
 func TestWidgetElementMatchesManifestFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
@@ -211,7 +211,7 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestAttemptWithClientChosenIDBelongsToCreator proves that if the caller chose an attempt's ID and token, only the
+// TestAttemptWithClientChosenIDBelongsToCreator covers an attempt whose ID and token the caller chose. Only the
 // organisation that created the attempt can use it. The older element chooses the ID and token because its window
 // creates the attempt.
 func TestAttemptWithClientChosenIDBelongsToCreator(t *testing.T) {
@@ -256,7 +256,7 @@ func TestAttemptWithClientChosenIDBelongsToCreator(t *testing.T) {
 	})
 }
 
-// TestFrameAllowsOnlyRegisteredOrigins proves that only registered origins and our playground can frame the page. Our
+// TestFrameAllowsOnlyRegisteredOrigins checks that only registered origins and our playground can frame the page. Our
 // own origin can call the API without registration.
 func TestFrameAllowsOnlyRegisteredOrigins(t *testing.T) {
 	t.Parallel()

@@ -1,15 +1,15 @@
 package e2e_test
 
-// A stack is divided into parts by subject, so that calls read as sentences: s.patient.connect, s.org.startExport,
-// s.clock.advance, s.check.nothingPending. Each part can access the other parts.
+// A stack is divided into parts by subject, so that calls read like sentences, for example s.patient.connect,
+// s.org.startExport, s.clock.advance and s.check.nothingPending. Each part can access the other parts.
 
 // browsing acts as a browser on the service's pages and in the portal.
 type browsing struct{ *outside }
 
-// verifying acts as a patient in TEFCA mode who verifies their identity and chooses facilities.
+// verifying acts as a patient in TEFCA mode. The patient verifies their identity and chooses facilities.
 type verifying struct{ *outside }
 
-// organisation acts as the first organisation's backend, uses the organisation's keys and inspects its data.
+// organisation acts as the first organisation's backend. It uses the organisation's keys and inspects its data.
 type organisation struct{ *outside }
 
 // webhooks reads the first organisation's inbox.
@@ -18,7 +18,7 @@ type webhooks struct{ *outside }
 // queues delivers messages to the workers, as Lambda's event sources do.
 type queues struct{ *stack }
 
-// clock advances virtual time. As time passes, clock fires schedules and runs workers.
+// clock advances virtual time. As time passes, it fires schedules and runs workers.
 type clock struct{ *stack }
 
 // state reads rows and objects directly from the stores, without the API.

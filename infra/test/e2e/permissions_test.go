@@ -16,7 +16,7 @@ import (
 )
 
 // TestEveryPermissionIsUsedAndNeeded runs scenarios that together use every permission in the template. For each
-// permission, it proves that a scenario that uses the permission fails without it. A long soak covers all permissions,
+// permission, it checks that a scenario that uses the permission fails without it. A long soak covers all permissions,
 // and a short soak covers a fifth of them. Other runs cover a fixed sample of permissions that cheap scenarios use.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
@@ -46,8 +46,7 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	}
 }
 
-// performScenarios returns the first scenario that uses each permission. It also returns the permissions that no
-// scenario uses.
+// performScenarios returns the first scenario that uses each permission. It also returns the unused permissions.
 func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.Grant) {
 	t.Helper()
 	all := scenarios(t)
@@ -92,8 +91,9 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	})
 }
 
-// TestLogsAndTracesRequireFunctionPermissions proves that a function's role needs permissions for logs and traces.
-// Lambda writes logs and traces with the function's role and reports no error if the permission is missing.
+// TestLogsAndTracesRequireFunctionPermissions checks that a function's role needs permissions for logs and traces.
+// Lambda writes logs and traces with the function's role. If the permission is missing, Lambda does not report an
+// error.
 func TestLogsAndTracesRequireFunctionPermissions(t *testing.T) {
 	t.Parallel()
 	for sid, want := range map[string]struct{ lines, traces bool }{
@@ -132,7 +132,7 @@ type trial struct {
 	cleanups []func()
 }
 
-// fails runs a test, including the test's clean-up, and reports whether the test failed.
+// fails runs a test and its clean-up. It reports whether the test failed.
 func fails(t *testing.T, test func(tb testing.TB)) bool {
 	t.Helper()
 	inner := &trial{TB: t}
@@ -171,7 +171,7 @@ func (t *trial) Failed() bool {
 	return t.failed
 }
 
-// checkNothingDenied checks that no call was denied because of a missing permission. It runs in every test.
+// checkNothingDenied checks that all calls had the necessary permissions. It runs in every test.
 func (s *stack) checkNothingDenied(tb testing.TB) {
 	tb.Helper()
 	if s.expectDenials {

@@ -39,7 +39,7 @@ func runPublishing(s *stack) {
 	expect.NoError(s.t, err)
 	server := baseURL + "/sandbox/with/no-total/fhir"
 	published(s, server, "sandbox", "Elm Clinic")
-	// The publication abandons an incomplete snapshot that an interrupted publication left behind.
+	// The publication abandons an incomplete snapshot left behind by an interrupted publication.
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
 	broken, err := rows.Publication(ctx, "test")
 	expect.NoError(s.t, err)
@@ -59,7 +59,7 @@ func runPublishing(s *stack) {
 	republished(s, at.Sandbox.EndpointID)
 }
 
-// institution is an institution as returned by a search.
+// institution is an institution in search results.
 type institution struct{ brand, portal, endpoint string }
 
 // institution returns a search's only result.
@@ -77,7 +77,7 @@ func (s catalogs) institution(mode, typed string) institution {
 	return institution{brand.Brand.ID, portal.Portal.ID, portal.Portal.EndpointIDs[0]}
 }
 
-// TestConnectRejectsInstitutionWithoutEndpoint proves that connect accepts an endpoint only together with one of the
+// TestConnectRejectsInstitutionWithoutEndpoint checks that connect accepts an endpoint only together with one of the
 // endpoint's institutions. The institution may be hidden or identified by a former ID. For other institutions, other
 // modes and mixed IDs, both connect and our page respond with a redirect that reports an error.
 func TestConnectRejectsInstitutionWithoutEndpoint(t *testing.T) {
@@ -122,7 +122,7 @@ func TestConnectRejectsInstitutionWithoutEndpoint(t *testing.T) {
 	})
 }
 
-// liveList publishes a list with one clinic in live mode.
+// liveList publishes a list with a single clinic in live mode.
 func liveList(s *stack, list string) institution {
 	s.t.Helper()
 	_, err := s.operator.CatalogSources.Set(s.t.Context(), "live", func(source *intake.Source) {
@@ -136,7 +136,7 @@ func liveList(s *stack, list string) institution {
 	return s.catalog.institution("live", "clinic")
 }
 
-// published adds a list of clinics at a server to the existing lists, and has catalogsync fetch and publish all lists.
+// published adds a list of clinics at a server to the existing lists. It has catalogsync fetch and publish all lists.
 func published(s *stack, server, platform string, names ...string) {
 	s.t.Helper()
 	rows := append(make([]string, 0, 1+len(names)), `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`)

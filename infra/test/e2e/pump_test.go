@@ -22,8 +22,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// pump delivers queued messages to the workers, as Lambda's event sources do, until all queues are empty. With several
-// pollers, invocations overlap.
+// pump delivers queued messages to the workers until all queues are empty. Lambda's event sources deliver messages in
+// the same way. With several pollers, invocations overlap.
 func (s queues) pump() {
 	s.t.Helper()
 	if s.pollers > 1 {
@@ -61,7 +61,7 @@ func pumpAtOnce(s *stack) {
 	}
 }
 
-// poller returns the SQS client that Lambda uses for a function's queue. The client has the function's permissions; a
+// poller returns the SQS client that Lambda uses for a function's queue. The client has the function's permissions. A
 // plan's faults do not affect the client.
 func poller(s *stack, f template.Function) *sqs.Client {
 	if s.plan != nil {
@@ -86,8 +86,8 @@ func (s queues) attach() {
 	}
 }
 
-// isEmpty reports whether polling a queue can be skipped because the queue has no visible messages. Under a plan,
-// isEmpty returns false, because messages become visible irregularly.
+// isEmpty reports whether polling a queue can be skipped because the queue does not have visible messages. Under a
+// plan, isEmpty returns false, because messages become visible irregularly.
 func isEmpty(s *stack, trigger template.QueueTrigger) bool {
 	if s.plan != nil {
 		return false
@@ -181,7 +181,7 @@ func (s clock) finish(most int) {
 // as EventBridge permits.
 func (s clock) pass(wait time.Duration) {
 	s.t.Helper()
-	<-time.After(wait) // virtual time: the test runs inside testing/synctest
+	<-time.After(wait) // virtual time because the test runs inside testing/synctest
 	var sweeps sync.WaitGroup
 	if s.pollers > 1 {
 		sweeps.Go(s.clock.sweep)
@@ -214,7 +214,7 @@ func (s clock) pending() []string {
 // letIndexesCatchUp waits until every index reflects all previous writes.
 func letIndexesCatchUp(s *stack) {
 	if s.plan != nil {
-		<-time.After(longestLag) // virtual time: the test runs inside testing/synctest
+		<-time.After(longestLag) // virtual time because the test runs inside testing/synctest
 	}
 }
 
@@ -240,7 +240,7 @@ func (r row) number(name string) int {
 	return n
 }
 
-// list returns the IDs of a tenant's rows of one kind. It uses the index for that kind.
+// list returns the IDs of a tenant's rows of a kind. It uses the index for that kind.
 func (s state) list(table, list string) []string {
 	s.t.Helper()
 	letIndexesCatchUp(s.stack)

@@ -135,7 +135,7 @@ func TestQuirkyPortalsConnectOrReturnExpectedError(t *testing.T) {
 	}
 }
 
-// connectURLOf makes the portal connectable and returns the URL at which a patient starts. The endpoint has no
+// connectURLOf makes the portal connectable and returns the URL at which a patient starts. The endpoint does not have
 // configured scopes, so the platform and the discovery document determine the scopes.
 func (s ehr) connectURLOf(q quirk) string {
 	s.t.Helper()
@@ -153,7 +153,7 @@ func (s ehr) connectURLOf(q quirk) string {
 	return connectURL(at)
 }
 
-// TestBasicCredentialsAreSentUnencodedWhenConfigured proves that a server configured for raw credentials gets unencoded
+// TestBasicCredentialsAreSentUnencodedWhenConfigured checks that a server configured for raw credentials gets unencoded
 // credentials on sign-in, refresh and revocation. Without that configuration, the organisation sees an error that
 // explains the possible cause of invalid_client.
 func TestBasicCredentialsAreSentUnencodedWhenConfigured(t *testing.T) {

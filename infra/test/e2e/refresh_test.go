@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// These scenarios cover a connection's life after the first export: refresh, warning, revocation, reconnection,
+// These scenarios cover a connection's life after the first export: refresh, warning, revocation, reconnection and
 // disconnection.
 
-// runKeepAlive checks that tokens that no export uses are refreshed once a week.
+// runKeepAlive checks that unused tokens are refreshed once a week.
 func runKeepAlive(s *stack) {
 	s.t.Helper()
 	id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -60,7 +60,7 @@ func runRevocation(s *stack) {
 }
 
 // runRevocationByExport has an export discover that consent was withdrawn. The export must revoke the connection itself
-// instead of leaving the revocation to the scheduler. Therefore, no virtual time may pass between the export and the
+// instead of leaving the revocation to the scheduler. Virtual time must therefore not pass between the export and the
 // revocation.
 func runRevocationByExport(s *stack) {
 	s.t.Helper()
@@ -78,7 +78,8 @@ func runRevocationByExport(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// revoked checks that a connection is revoked, that the revocation was reported once, and that no tokens remain.
+// revoked checks that a connection is revoked, that the revocation was reported only once, and that the tokens are
+// deleted.
 func (s checks) revoked(id, cause string) {
 	s.t.Helper()
 	s.org.checkStatus(id, "revoked")
@@ -103,7 +104,7 @@ func (s checks) revoked(id, cause string) {
 	}
 }
 
-// runWarning covers consent that ends within days, at a time that the portal states.
+// runWarning covers consent that ends within days. The portal states the time at which the consent ends.
 func runWarning(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.AuthorizationEnding)
@@ -183,7 +184,7 @@ func runDisconnect(s *stack) {
 	}
 }
 
-// runWidget creates an attempt as our page does, opens the attempt's window and polls the attempt's status.
+// runWidget creates an attempt as our page does. It opens the attempt's window and polls the attempt's status.
 func runWidget(s *outside) {
 	s.t.Helper()
 	made := s.patient.makeAttempt(map[string]string{
@@ -250,7 +251,7 @@ func (o browsing) makeAttempt(body map[string]string) attempt {
 	return of
 }
 
-// openWindow completes the sign-in in a new browser and returns the window's last page.
+// openWindow completes the sign-in in a new browser. It returns the last page of the window.
 func (o browsing) openWindow(of attempt) *visited {
 	o.t.Helper()
 	answer, last := o.patient.browser().leave(of.form(), crashPersona, "approve")

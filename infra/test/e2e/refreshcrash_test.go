@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// firstTick is an upper bound on the calls in the scheduler's first run with work: a query for each shard, a claim and
-// a message. The worker makes fewer calls.
+// firstTick is an upper bound on the calls in the scheduler's first run with work. The calls are a query for each
+// shard, a claim and a message. The worker makes fewer calls.
 const firstTick = store.DueShards + 4
 
 // refreshers lists the functions that process due connections. The scheduler treats all due connections alike, so only
@@ -23,7 +23,7 @@ func refreshers() []string {
 	return []string{"RefreshWorkerFunction", "RefreshSchedulerFunction"}
 }
 
-// TestKeepAliveSurvivesCrashAnywhere proves that after a crash, the tokens are refreshed, usable, and due again. If the
+// TestKeepAliveSurvivesCrashAnywhere checks that after a crash, the tokens are refreshed, usable, and due again. If the
 // worker crashed before storing the new refresh token, the old token is tried once more and the connection ends as
 // rotation_lost.
 func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
@@ -62,8 +62,8 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// advanceQuarters lets the given number of quarter hours pass. A quarter hour is longer than the refresh queue's
-// visibility timeout.
+// advanceQuarters lets the given number of quarter hours pass. Each quarter hour is longer than the visibility timeout
+// of the refresh queue.
 func (s clock) advanceQuarters(quarters int) {
 	s.t.Helper()
 	for range quarters {
@@ -88,8 +88,9 @@ func (s checks) refreshed(t *testing.T, id string) {
 	}
 }
 
-// TestRevocationSurvivesCrashAnywhere proves that the connection is revoked and reported once, and that no tokens
-// remain. If a crash loses the portal's rejection, the next rejection is treated as a lost rotation.
+// TestRevocationSurvivesCrashAnywhere checks that the connection is revoked, that the revocation is reported only once,
+// and that the tokens are deleted. If a crash loses the portal's rejection, the next rejection is treated as a lost
+// rotation.
 func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range refreshers() {
@@ -145,8 +146,8 @@ func TestAccessTokenExpirySurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestUpstreamRevocationSurvivesCrashAnywhere proves that the portal receives a revocation request and that no tokens
-// remain.
+// TestUpstreamRevocationSurvivesCrashAnywhere checks that the portal receives a revocation request and that the tokens
+// are deleted.
 func TestUpstreamRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range refreshers() {
@@ -173,7 +174,7 @@ func TestUpstreamRevocationSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// forgotten checks that a disconnected connection has no tokens and no pending work.
+// forgotten checks that a disconnected connection has neither tokens nor pending work.
 func (s checks) forgotten(t *testing.T, id string) {
 	t.Helper()
 	s.org.checkStatus(id, "revoked")
@@ -191,7 +192,7 @@ func (s checks) forgotten(t *testing.T, id string) {
 }
 
 // TestDisconnectionSurvivesCrashAnywhere disconnects a patient during an export, while an earlier export's file still
-// exists. After the organisation has retried, no access and no pending work may remain.
+// exists. After the organisation has retried, neither access nor pending work may remain.
 func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteConnectionFunction"
@@ -226,7 +227,7 @@ func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// disconnectUntilDone disconnects as a backend would, retrying after 5xx errors.
+// disconnectUntilDone disconnects as a backend would. It retries after 5xx errors.
 func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -240,7 +241,7 @@ func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Fatal("DELETE was never carried out")
 }
 
-// eventIDs returns the IDs of events of a type about a subject that the first organisation received.
+// eventIDs returns the IDs of the events that the first organisation received, for the given type and subject.
 func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]bool {
 	s.t.Helper()
 	found := map[string]bool{}
@@ -252,7 +253,7 @@ func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]boo
 	return found
 }
 
-// toldPerGeneration checks that each of a connection's authorisations was reported in one event with a unique ID.
+// toldPerGeneration checks that each of a connection's authorisations was reported in a single event with a unique ID.
 func (s checks) toldPerGeneration(t *testing.T, id string) {
 	t.Helper()
 	told, generation := s.eventIDs(webhook.ConnectionSucceeded, id), s.state.connection(id).number("generation")

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// keepTokens copies token sets to a separate table, as a restored DynamoDB backup would contain them.
+// keepTokens copies token sets to a separate table. A restored DynamoDB backup would have the same content.
 func keepTokens(s *stack, into string, connections ...string) {
 	s.t.Helper()
 	attribute, kind := "pk", types.ScalarAttributeTypeS
@@ -58,7 +58,8 @@ func loseTokens(s *stack, connections ...string) {
 }
 
 // TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from a backup. Tokens that were not used after
-// the backup must work again. Tokens that were used must never be sent to the portal, and their connections must end.
+// the backup must work again. Tokens that were used after the backup must never be sent to the portal, and their
+// connections must end.
 func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 		loseTokens(s, idle, used, exported, later)
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			idle, time.Now()))
-		s.clock.advance(2) // a worker runs and finds no tokens
+		s.clock.advance(2) // a worker runs and finds the tokens missing
 
 		outputs := s.template.Outputs
 		rows, err := wiring.Restore(t.Context(), s.cloud.Config("operator"), outputs, "restored")

@@ -11,14 +11,14 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestReconnectSurvivesCrashAnywhere proves that a crash has one of two outcomes. Either the patient is authorized
-// under the same ID, with the last sign-in's tokens, or the patient is asked to retry and the retry succeeds.
+// TestReconnectSurvivesCrashAnywhere checks that a crash has one of two outcomes. Either the patient is authorized
+// under the same ID with the last sign-in's tokens, or the patient is asked to retry and the retry succeeds.
 func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		function     string
 		disconnected bool
-		soak         bool // only in a soak, because the function treats both cases alike
+		soak         bool // only in a soak, because the function treats both cases the same
 	}{
 		{function: "ReconnectFunction"},
 		{function: "ReconnectFunction", disconnected: true, soak: true},
@@ -53,7 +53,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkBack checks that a retry succeeds and that afterwards only the retry's tokens are used.
+// checkBack checks that a retry succeeds. After that, only the retry's tokens may be used.
 func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	t.Helper()
 	back := s.patient.reconnect(id, crashPersona)
@@ -98,8 +98,8 @@ func spare(s *stack, function string) (resume func()) {
 	}
 }
 
-// TestWidgetSignInSurvivesCrashAnywhere proves that a patient who is asked to retry succeeds, and that the attempt's
-// status reports the result.
+// TestWidgetSignInSurvivesCrashAnywhere checks that a patient who is asked to retry succeeds. The attempt's status must
+// report the result.
 func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -123,7 +123,8 @@ func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// signInByWidget creates attempts until an attempt succeeds, as a patient who follows the pages' instructions would.
+// signInByWidget creates attempts until an attempt succeeds. A patient who follows the pages' instructions would do the
+// same.
 func signInByWidget(t *testing.T, s *stack) watched {
 	t.Helper()
 	for range 5 {

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// scenario exercises one part of the service.
+// scenario exercises a part of the service.
 type scenario struct {
 	name    string
 	options options
@@ -116,8 +116,7 @@ func largeRecord(tb testing.TB) string {
 	return folder
 }
 
-// runMainJob connects a patient, and exports and downloads the patient's record. It calls every read endpoint along the
-// way.
+// runMainJob connects a patient, and exports and downloads the patient's record. It also calls every read endpoint.
 func runMainJob(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -147,7 +146,7 @@ func runMainJob(s *stack) {
 	}
 }
 
-// checkDownload checks that the only success event links to the complete record.
+// checkDownload checks that there is only one success event and that it links to the complete record.
 func (o organisation) checkDownload(personaID string) {
 	o.t.Helper()
 	found := o.org.download(o.webhooks.exportEvent().DownloadLinks[0].URL)
@@ -204,7 +203,7 @@ func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 }
 
 // runSlowExport exports from a portal that is so slow that the export takes several worker runs. Each run resumes from
-// saved state.
+// the saved state.
 func runSlowExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
@@ -222,7 +221,7 @@ func runSlowExport(s *stack) {
 	s.org.checkDownload("alder-maple")
 }
 
-// runWaitingExport starts two exports for one organisation: one export waits in line while the other takes several
+// runWaitingExport starts two exports for the same organisation. One export waits in line while the other takes several
 // worker runs.
 func runWaitingExport(s *stack) {
 	s.t.Helper()
@@ -249,7 +248,7 @@ func runWaitingExport(s *stack) {
 	}
 }
 
-// runGoneWebhook checks that a receiver that responds with 410 receives no further requests.
+// runGoneWebhook checks that a receiver that responds with 410 does not receive further requests.
 func runGoneWebhook(s *stack) {
 	s.t.Helper()
 	var calls atomic.Int32
@@ -268,7 +267,7 @@ func runGoneWebhook(s *stack) {
 	}
 }
 
-// runTogether connects two patients whose events arrive in one batch of queue messages.
+// runTogether connects two patients whose events arrive in the same batch of queue messages.
 func runTogether(s *stack) {
 	s.t.Helper()
 	for range 2 {
@@ -280,8 +279,8 @@ func runTogether(s *stack) {
 	}
 }
 
-// runNotices checks that the organisation receives emails about a new credential, even if the queue message is lost,
-// and about a disabled webhook.
+// runNotices checks that the organisation receives emails about a new credential and about a disabled webhook. The
+// email about the credential must arrive even if the queue message is lost.
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := s.owner()

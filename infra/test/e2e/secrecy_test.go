@@ -21,14 +21,14 @@ import (
 	synthetic "recordbridge/shared/tefca/people"
 )
 
-// wiretap records secrets, and texts that must not contain the secrets.
+// wiretap records secrets and the texts that must not contain them.
 type wiretap struct {
 	mu      sync.Mutex
 	secrets map[string]confidence // keyed by secret
 	said    map[string][]string   // recorded texts by location
 }
 
-// confidence is a kind of secret, with the prefixes of the locations that may contain the secret.
+// confidence is a kind of secret. It has the prefixes of the locations that may contain the secret.
 type confidence struct {
 	what   string
 	except []string
@@ -67,7 +67,7 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 }
 
 // network records the traffic between the service and external servers. Data exchanged with the portal is secret. The
-// service's responses and outgoing messages must not contain secrets, except for files, which are meant for their
+// service's responses and outgoing messages must not contain secrets. The exception is files, which are meant for their
 // recipients.
 func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.Header, body []byte) {
 	switch path := r.URL.Path; {
@@ -170,8 +170,8 @@ func (w *wiretap) hideLeaves(name string, value any) {
 }
 
 // TestSecretsAndRecordsDoNotLeak runs the main job and repeats it with refreshed tokens. It then makes the job fail at
-// a portal whose errors contain private data, and runs every later scenario in a connection's life. The test searches
-// logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
+// a portal whose errors contain private data. It also runs every later scenario in a connection's life. The test
+// searches logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
 func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -213,7 +213,7 @@ func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	}
 }
 
-// runHiddenPerson proves that a verified patient's personal data and record are sent only to the network.
+// runHiddenPerson checks that a verified patient's personal data and record are sent only to the network.
 func runHiddenPerson(s *stack) {
 	s.t.Helper()
 	patient, ok := synthetic.Named("alder.fenn@tefca.example")
@@ -230,7 +230,7 @@ func runHiddenPerson(s *stack) {
 	runVault(s)
 }
 
-// runHiddenForms proves that a patient's form data is sent only to the organisation.
+// runHiddenForms checks that a patient's form data is sent only to the organisation.
 func runHiddenForms(s *stack) {
 	s.t.Helper()
 	told := []string{"a webhook", "a row of test-WorkTable"}

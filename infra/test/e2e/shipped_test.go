@@ -21,8 +21,8 @@ const (
 	hiddenBrand   = "0a1b0000-5a4d-4b0c-8000-000000000002"
 )
 
-// TestNewStackListsConnectableInstitutions proves that a patient can connect to the institutions in the initial
-// catalogue of `make run`.
+// TestNewStackListsConnectableInstitutions checks that a patient can connect to the institutions in the initial
+// catalogue of make run.
 func TestNewStackListsConnectableInstitutions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,8 +84,8 @@ func chosenURL(s *stack, brand string, portal record.Portal) string {
 	return connectURL(at) + "&" + url.Values{"brand_id": {brand}, "portal_id": {portal.ID}}.Encode()
 }
 
-// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches a catalogue as large as the catalogue for the United States
-// for a misspelt name.
+// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches for a misspelt name. The catalogue is as large as the
+// catalogue for the United States.
 func TestSoakSearchFindsSyntheticHospitalDespiteTypo(t *testing.T) {
 	t.Parallel()
 	if !isSoak() {

@@ -25,8 +25,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// smoke runs the smoke test on a stack while the stack's workers run. It returns the test's output. The change function
-// adjusts the options.
+// smoke runs the smoke test on a stack while the stack's workers run. It returns the test's output. change adjusts the
+// options.
 func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	s.t.Helper()
 	var out bytes.Buffer
@@ -56,7 +56,7 @@ func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	return out.String(), err
 }
 
-// checkSmokeIsGone checks that the organisation created by the smoke test has no active credentials, webhooks or
+// checkSmokeIsGone checks that the organisation created by the smoke test doesn't have active credentials, webhooks or
 // patient data.
 func checkSmokeIsGone(t *testing.T, s *stack, printed string) {
 	t.Helper()
@@ -285,7 +285,7 @@ func TestSmokeTestRejectsLiveKeyBeforeSendingRequests(t *testing.T) {
 	})
 }
 
-// TestSmokeTestNeverPrintsKey proves that the smoke test prints no key, even if a server's error contains a key.
+// TestSmokeTestNeverPrintsKey checks that the smoke test never prints a key, even if a server's error contains a key.
 func TestSmokeTestNeverPrintsKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -47,8 +47,8 @@ const (
 	baseURL  = host + "/v1"
 )
 
-// stack is the complete service in this process: the real template, every function's production wiring, the embedded
-// AWS and the gateway. The stack uses no sockets, because it runs in virtual time.
+// stack is the complete service in this process. It includes the real template, every function's production wiring, the
+// embedded AWS and the gateway. The stack doesn't use sockets, because it runs in virtual time.
 type stack struct {
 	*outside
 
@@ -73,9 +73,9 @@ type stack struct {
 	authority     *iam.Authority
 	expectDenials bool
 	tap           *wiretap // records traffic; may be nil
-	// replaces the server's response; if it is nil or returns nil, the server responds
+	// replaces the server's response; if nil or returns nil, the server responds
 	intercept func(r *http.Request) *http.Response
-	// returns the error for a function's request to an unreachable external server; may be nil
+	// returns the error for a request to an unreachable external server; may be nil
 	unreached func(r *http.Request) error
 	log       func(io.Writer) *slog.Logger
 	meter     *meter // counts calls and invocations; may be nil
@@ -87,8 +87,8 @@ type stack struct {
 type options struct {
 	dataDir string                                          // folder with the sandbox's bundles
 	plan    *faults.Plan                                    // paused until the scenario starts
-	grants  func([]template.Function) []template.Function   // modifies the functions' permissions; nil changes nothing
-	made    func([]template.Parameter) []template.Parameter // modifies the parameters; nil changes nothing
+	grants  func([]template.Function) []template.Function   // modifies the functions' permissions; may be nil
+	made    func([]template.Parameter) []template.Parameter // modifies the parameters; may be nil
 	tap     *wiretap
 	// the functions' logger; the default does not redact, so that tests see secrets that redaction would hide
 	log        func(io.Writer) *slog.Logger
@@ -163,7 +163,7 @@ func newStack(tb testing.TB, o options) *stack {
 	return s
 }
 
-// signingKey returns the key with which the sandbox signs id_tokens (infra/sandbox/oauth). All stacks share one key,
+// signingKey returns the key that the sandbox uses to sign id_tokens (infra/sandbox/oauth). All stacks share a key,
 // because generating a key is slow.
 var signingKey = sync.OnceValues(func() ([]byte, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -173,12 +173,12 @@ var signingKey = sync.OnceValues(func() ([]byte, error) {
 	return x509.MarshalPKCS8PrivateKey(key)
 })
 
-// usual returns the template for a sandbox without bundles. The template is loaded once and shared by all tests, which
-// must not modify it.
+// usual returns the template for a sandbox without bundles. The template is loaded once and shared by all tests, so
+// tests must not modify it.
 var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
 
 // load reads the template and its permissions. If .ci/run has created the output of SAM's transform, load reads that
-// output. The folder dataDir contains the sandbox's bundles.
+// output. dataDir contains the sandbox's bundles.
 func load(dataDir string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
@@ -205,8 +205,9 @@ func load(dataDir string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed returns a folder with the files that are deployed next to every binary: the pages of functions/web. The
-// folder is created once and shared by all tests, which must not modify it. TestMain removes the folder.
+// deployed returns a folder with the files that are deployed next to every binary. The files are the pages of
+// functions/web. The folder is created once and shared by all tests, so tests must not modify it. TestMain removes the
+// folder.
 var deployed = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
 	if err != nil {
@@ -242,7 +243,7 @@ func (o options) attached(authority *iam.Authority) aws.Options {
 	return configured
 }
 
-// Do sends a request on the stack's network, which connects to the API, the inbox and the files.
+// Do sends a request on the stack's network. The network connects to the API, the inbox and the files.
 func (s *stack) Do(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stranger is another organisation, with its own redirect URI and webhook.
+// stranger is another organisation with its own redirect URI and webhook.
 type stranger struct {
 	*outside
 
@@ -66,7 +66,7 @@ func (o stranger) receivedByPath() map[string][]string {
 }
 
 // checkReceivedOnly checks that each of the stranger's webhooks received exactly one connection's events, and each
-// event once. If id is empty, no webhook may have received an event.
+// event only once. If id is empty, the webhooks must not have received any events.
 func (o stranger) checkReceivedOnly(t *testing.T, id string) {
 	t.Helper()
 	if id != "" {

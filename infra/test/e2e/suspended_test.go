@@ -16,11 +16,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// cached slightly exceeds the duration for which functions cache an organisation.
+// cached is slightly longer than the time for which functions cache an organisation.
 const cached = 31 * time.Second
 
-// TestSuspensionStopsNewWorkAndKeepsData proves that a suspended organisation can't start new work but keeps
-// its data (docs/operate/ctl.md, "Stop and remove").
+// TestSuspensionStopsNewWorkAndKeepsData checks that a suspended organisation can't start new work but keeps its data
+// (docs/operate/ctl.md, "Stop and remove").
 func TestSuspensionStopsNewWorkAndKeepsData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,7 +34,8 @@ func TestSuspensionStopsNewWorkAndKeepsData(t *testing.T) {
 		<-time.After(cached)
 		f.checkSuspended(t)
 
-		// Work in progress is completed, including its events: the sign-in at the portal and the export.
+		// Work in progress is completed, including its events. The work consists of the sign-in at the portal and the
+		// export.
 		_, last := patient.open(callback.String(), crashPersona, "approve")
 		if last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
@@ -65,7 +66,7 @@ func TestSuspensionStopsNewWorkAndKeepsData(t *testing.T) {
 	})
 }
 
-// checkSuspended checks that every operation returns the same response as to an unknown caller.
+// checkSuspended checks that every operation returns the same response as for an unknown caller.
 func (f fixture) checkSuspended(t *testing.T) {
 	t.Helper()
 	live := f.seeded.Organisations[1]

@@ -20,13 +20,13 @@ import (
 // code for every call.
 const aCall = 3
 
-// A soak crashes functions after each of the first eachOf calls. Later calls repeat the same kinds, so a short soak
+// A soak crashes functions after each of the first eachOf calls. Later calls are of the same kinds, so a short soak
 // crashes functions only after one in everyNth of the later calls.
 const eachOf, everyNth = 16, 8
 
 // sweepCrashes runs a scenario once for each point at which a function can crash (faults.Points). A long soak covers
-// all points; a short soak covers most points. Other runs cover the first call of each kind and the last call, or a
-// single call under -short.
+// all points. A short soak covers most points. Other runs cover the first call of each kind and the last call, or only
+// one call under -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -89,7 +89,7 @@ func sample(calls []faults.Call) []int {
 }
 
 // skipIfShort skips a test under -short if the test only repeats code that other tests also run. The race detector
-// would find nothing new (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// would not find new races (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -110,7 +110,7 @@ func sampleIfShort[T any](all []T) []T {
 	return some
 }
 
-// sweepFirstCrashes is like sweepCrashes, but covers at most the first most calls of a function.
+// sweepFirstCrashes is like sweepCrashes, but covers at most the first most calls of each function.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, most, scenario)
@@ -162,7 +162,7 @@ func (s *stack) crashed(function string) bool {
 	return f.ended > 0
 }
 
-// disarm cancels a function's crash that has not yet happened.
+// disarm cancels a function's pending crash.
 func (s *stack) disarm(function string) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -173,15 +173,14 @@ func (s *stack) disarm(function string) {
 	}
 }
 
-// simulation is a stack with one seed's faults.
+// simulation is a stack with the faults of a seed.
 type simulation struct {
 	*stack
 
 	random *rand.Rand // source of the scenario's random choices, derived from the seed
 }
 
-// begin enables the plan's faults. It also makes most functions crash once, each after one of the function's first
-// calls.
+// begin enables the plan's faults. It also makes most functions crash once, after one of their first calls.
 func (o simulation) begin() {
 	for _, f := range o.template.Functions {
 		if f.Folder != "sandboxehr" && o.random.IntN(3) > 0 {
@@ -204,8 +203,8 @@ const atOnce = 20
 
 // sweepSeeds runs a scenario with consecutive seeds, starting at first, until more returns false. A seed's faults
 // include failing, broken, late and conflicting calls by every function, crashes, duplicate and reordered messages,
-// late indexes and wrong clocks. A failure reports the seed and the seed's faults. RECORDBRIDGE_SEED runs a single
-// seed.
+// late indexes and wrong clocks. A failure reports the seed and its faults. If RECORDBRIDGE_SEED is set, sweepSeeds
+// runs only that seed.
 func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	began, done := time.Now(), 0
@@ -291,11 +290,11 @@ func runSeed(t *testing.T, seed uint64, met *faultCounts, scenario func(t *testi
 	})
 }
 
-// longestLag exceeds every index lag in planOf.
+// longestLag is longer than every index lag in planOf.
 const longestLag = 30 * time.Second
 
 // planOf returns a seed's plan. One seed in five has only crashes. The other seeds simulate faults at least as frequent
-// as on a bad day of AWS. The sandbox has no faults, because it simulates a third-party server.
+// as on a bad day of AWS. The sandbox doesn't have faults, because it simulates a third-party server.
 func planOf(seed uint64) *faults.Plan {
 	severity := [...]faults.Severity{faults.Harsh(), faults.Mild(), faults.Harsh(), faults.Mild(), {}}[seed%5]
 	return faults.New(faults.Options{Seed: seed, Severity: severity, Callers: func(caller string) bool {

@@ -12,14 +12,14 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// syntheaDir contains public synthetic bundles. The folder is outside the repository.
+// syntheaDir contains public synthetic bundles. It is outside the repository.
 const syntheaDir = "../../../../shared/data/synthea"
 
 // smallBundle is the maximum compressed size, in bytes, of bundles that are exported outside of a soak.
 const smallBundle = 60 << 10
 
 // bundleIDs computes an export's expected content from the bundle file alone. The export must contain every resource
-// once.
+// exactly once.
 func bundleIDs(t *testing.T, file string) (patient string, want map[string]map[string]int) {
 	t.Helper()
 	packed, err := os.Open(file)
@@ -71,7 +71,7 @@ func TestEverySyntheaPatientIsExportedCompletely(t *testing.T) {
 				t.Skip("so large a record is exported by make soak")
 			}
 			patient, want := bundleIDs(t, file)
-			own := t.TempDir() // separate, because the sandbox reads every file in its folder
+			own := t.TempDir() // separate because the sandbox reads every file in its folder
 			expect.NoError(t, os.Symlink(absolute(t, file), filepath.Join(own, filepath.Base(file))))
 			synctest.Test(t, func(t *testing.T) {
 				checkExport(t, newStack(t, options{dataDir: own}).outside, patient, want)

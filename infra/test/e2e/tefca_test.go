@@ -95,7 +95,7 @@ func beginVerificationAt(o *outside, provider, externalID string) verification {
 	return v
 }
 
-// identify takes a synthetic patient through the identity provider in our page's window.
+// identify takes a synthetic patient through the identity provider's pages in our page's window.
 func (o verifying) identify(v verification, person, decision string, more ...string) *visited {
 	o.t.Helper()
 	window := o.patient.browser()
@@ -152,7 +152,7 @@ func (o verifying) located(v verification) located {
 	return l
 }
 
-// connect takes a synthetic patient through the complete flow and returns the connection IDs by facility.
+// connect takes a synthetic patient through the complete flow. It returns the connection IDs by facility.
 func (o verifying) connect(person, externalID string) map[string]string {
 	o.t.Helper()
 	v := o.vault.beginVerification(externalID)
@@ -222,7 +222,8 @@ func refuseFixtures(next wire.Handler) wire.Handler {
 	}
 }
 
-// runUnkept proves that an incompletely stored record is removed and that the patient can choose the facility again.
+// runUnkept checks that an incompletely stored record is removed and that the patient can then choose the facility
+// again.
 func runUnkept(s *stack) {
 	s.t.Helper()
 	v, found := s.vault.locateFacilities()

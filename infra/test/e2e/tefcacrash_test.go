@@ -17,8 +17,8 @@ import (
 // twoHospitals is the subject identifier of a synthetic patient with records at two facilities.
 const twoHospitals = "p06"
 
-// TestFacilityConnectSurvivesCrashAnywhere proves that a patient who is asked to retry succeeds. In the end, each
-// chosen facility must have one connection with its tokens, reported once per authorisation. No identity data may
+// TestFacilityConnectSurvivesCrashAnywhere checks that a patient who is asked to retry succeeds. In the end, each
+// chosen facility must have a single connection with its tokens, reported once per authorisation. No identity data may
 // remain.
 func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
@@ -48,8 +48,8 @@ func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkVault checks that there are want connections, that each connection is complete and reported, and that identities
-// are deleted at their expiry.
+// checkVault checks that there are want connections, and that each connection is complete and reported. It also checks
+// that identities are deleted when they expire.
 func checkVault(t *testing.T, s *stack, want int) {
 	t.Helper()
 	s.clock.advance(2)
@@ -72,7 +72,7 @@ func checkVault(t *testing.T, s *stack, want int) {
 	}
 }
 
-// connectVaultUntilDone follows the pages' instructions as a patient would, until all facilities are connected.
+// connectVaultUntilDone connects all facilities. It follows the pages' instructions as a patient would.
 func connectVaultUntilDone(t *testing.T, s *stack, person string) map[string]string {
 	t.Helper()
 	for range 5 {
@@ -105,8 +105,8 @@ func beginVerificationUntilBegun(t *testing.T, s *stack) verification {
 	return v
 }
 
-// chooseUntilConnected polls an attempt and chooses the matched and failed facilities. It returns the connections, or
-// nil if the attempt fails.
+// chooseUntilConnected polls an attempt and chooses the matched and failed facilities. It returns the connections. If
+// the attempt fails, it returns nil.
 func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]string {
 	t.Helper()
 	for range 12 {
@@ -134,7 +134,7 @@ func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]str
 	return nil
 }
 
-// TestPatientHasOneConnectionPerFacility proves that a patient who connects again gets no second connection to a
+// TestPatientHasOneConnectionPerFacility checks that a patient who connects again does not get a second connection to a
 // facility. The test covers two concurrent tabs and devices, a later day, and a different external ID.
 func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()

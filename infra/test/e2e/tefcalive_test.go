@@ -49,7 +49,7 @@ type live struct {
 	publicID  string
 	handler   http.Handler
 	gateway   *ihe.Peer
-	documents []ihe.Document // documents at the gateway
+	documents []ihe.Document // documents stored at the gateway
 }
 
 // newLive returns a stack in real time. Gateways use sockets, and virtual time does not advance while a socket waits.
@@ -170,7 +170,7 @@ func (l *live) set(config map[string]any) {
 	f.declared.Environment = withValue(f.declared.Environment, "TEFCA_SECRET", secretOfOwn)
 }
 
-// member generates a key and has the facility's trust community issue the key's certificate.
+// member generates a key. It has the facility's trust community issue the key's certificate.
 func (l *live) member() (certificate, key string) {
 	l.t.Helper()
 	name, err := url.Parse(clientURI)
@@ -209,7 +209,7 @@ func (l *live) begin() verification {
 }
 
 // TestLiveModeConnectsPatientThroughBothNetworks connects a patient with XCPD and XCA over mutual TLS, and with UDAP
-// and FHIR. It proves that an unreachable gateway does not affect the other facilities.
+// and FHIR. It checks that an unreachable gateway does not affect the other facilities.
 func TestLiveModeConnectsPatientThroughBothNetworks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)

@@ -15,8 +15,8 @@ import (
 )
 
 // TestLiveExportSkipsAndReportsInvalidEntries uses a gateway that formats IDs unusually. The gateway also lists three
-// invalid documents: one of another patient, one of another community, and one with two IDs. The export may skip only
-// these documents, and its outcome must count them.
+// invalid documents: a document of another patient, a document of another community, and a document with two IDs. The
+// export may skip only these documents, and its outcome must count them.
 func TestLiveExportSkipsAndReportsInvalidEntries(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -80,7 +80,7 @@ func TestLiveExportSkipsAndReportsInvalidEntries(t *testing.T) {
 	}
 }
 
-// outcome is the part of an export's status that describes the completeness of the export's files.
+// outcome is the part of an export's status that describes whether the export's files are complete.
 type outcome struct {
 	TaskID   string               `json:"task_id"`
 	Outcome  []export.TypeOutcome `json:"outcome"`

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestTEFCAAttemptRequiresItsBearerToken proves that a request without the attempt's token, or from another
-// organisation or mode, gets the same response as a request for a nonexistent attempt.
+// TestTEFCAAttemptRequiresItsBearerToken checks requests without the attempt's token and requests from another
+// organisation or mode. They must get the same response as a request for a nonexistent attempt.
 func TestTEFCAAttemptRequiresItsBearerToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestTEFCAAttemptRequiresItsBearerToken(t *testing.T) {
 	})
 }
 
-// TestFacilityChoiceRejectsUnmatchedFacility proves that only facilities that matched the patient can be chosen, and
-// that the response lists facilities that did not respond.
+// TestFacilityChoiceRejectsUnmatchedFacility checks that a patient can choose only facilities that matched the patient.
+// The response must list facilities that did not respond.
 func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,9 +74,9 @@ func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 	})
 }
 
-// TestFailedFacilityDoesNotAffectOtherFacilities proves that if one facility fails, the other facilities stay connected
-// and the failure has a reason. The facility can be chosen again until the identity expires. After that, the patient
-// must verify their identity again.
+// TestFailedFacilityDoesNotAffectOtherFacilities checks that if a facility fails, the other facilities stay connected
+// and the failure has a reason. The patient can choose the facility again until the identity expires. After that, the
+// patient must verify their identity again.
 func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 		if len(done.connections()) == 0 || !reasons["refused"] || !reasons["unavailable"] || !reasons["identity_expired"] {
 			t.Errorf("connected are %v, and others failed because of %v", done.connections(), reasons)
 		}
-		for id := range done.connections() { // choosing a connected or failed facility again changes nothing
+		for id := range done.connections() { // choosing a connected or failed facility again has no effect
 			got := s.vault.choose(v, id)
 			if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"located"`) {
 				t.Errorf("choosing a connected one answered %d %s", got.status, got.raw)
@@ -117,8 +117,8 @@ func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	})
 }
 
-// TestTEFCAWindowRequiresSameBrowser proves that a start value works once and only from our own page. It also proves
-// that a callback works only in the browser that started the sign-in.
+// TestTEFCAWindowRequiresSameBrowser checks that a start value works only once and only from our own page. It also
+// checks that a callback works only in the browser that started the sign-in.
 func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 		query.Set("decision", "approve")
 		there.RawQuery = query.Encode()
 		back := own.get(there).location()
-		checkNoReturn(t, own.start(v.form())) // the start value is already used
+		checkNoReturn(t, own.start(v.form())) // the start value has already been used
 		checkNoReturn(t, other.get(back))
 		if l := s.vault.located(v); l.Status != "open" {
 			t.Errorf("after the return in another browser it is %s", l.Status)
@@ -141,7 +141,7 @@ func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 			!strings.Contains(string(page.body), "Your identity is confirmed") || len(own.cookies) != 0 {
 			t.Errorf("its own browser got %d %s, and has %v", page.status, page.body, own.cookies)
 		}
-		checkNoReturn(t, own.get(back)) // the callback URL is already used
+		checkNoReturn(t, own.get(back)) // the callback URL has already been used
 		<-time.After(31 * time.Minute)
 		late := s.vault.beginVerification("")
 		<-time.After(30 * time.Minute)
@@ -154,7 +154,7 @@ func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 	})
 }
 
-// TestIdentityProviderFailureIsReported proves that both the window and the polling page display a failure at the
+// TestIdentityProviderFailureIsReported checks that both the window and the polling page display a failure at the
 // identity provider.
 func TestIdentityProviderFailureIsReported(t *testing.T) {
 	t.Parallel()
@@ -184,7 +184,7 @@ func TestIdentityProviderFailureIsReported(t *testing.T) {
 	})
 }
 
-// TestStartURLStaysValidWhenIdentityProviderIsUnreachable proves that the start URL can be used again after a failed
+// TestStartURLStaysValidWhenIdentityProviderIsUnreachable checks that the start URL can be used again after a failed
 // request to the identity provider.
 func TestStartURLStaysValidWhenIdentityProviderIsUnreachable(t *testing.T) {
 	t.Parallel()
@@ -212,7 +212,8 @@ func TestStartURLStaysValidWhenIdentityProviderIsUnreachable(t *testing.T) {
 	})
 }
 
-// failedVerifications returns the stages of failures in TEFCA mode by the failures' names in docs/operate/failures.md.
+// failedVerifications returns the stages of failures in TEFCA mode, keyed by the failures' names in
+// docs/operate/failures.md.
 func failedVerifications() map[string]stage {
 	verify := func(with ...string) stage {
 		return func(s *stack, _ *awsFailure) {
@@ -231,7 +232,7 @@ func failedVerifications() map[string]stage {
 	}
 }
 
-// TestLiveTEFCAModeRequiresPaidPlanAndProvider proves that TEFCA mode requires a paid plan and a configured identity
+// TestLiveTEFCAModeRequiresPaidPlanAndProvider checks that TEFCA mode requires a paid plan and a configured identity
 // provider in live mode. Testing aids must work only in test mode.
 func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 	t.Parallel()
@@ -262,8 +263,8 @@ func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 	})
 }
 
-// TestVaultRevocationAppliesToAllExternalIDsOfPatient proves that disconnecting a patient covers all of the patient's
-// external IDs, but does not affect other patients or organisations.
+// TestVaultRevocationAppliesToAllExternalIDsOfPatient checks that disconnecting a patient covers all of the patient's
+// external IDs. It must not affect other patients or organisations.
 func TestVaultRevocationAppliesToAllExternalIDsOfPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -314,7 +315,7 @@ func TestVaultRevocationAppliesToAllExternalIDsOfPatient(t *testing.T) {
 	})
 }
 
-// setPlan changes an organisation's plan and waits until every function has reloaded the plan.
+// setPlan changes an organisation's plan. It waits until every function has reloaded the plan.
 func setPlan(s *stack, orgID string, plan org.Plan) {
 	s.t.Helper()
 	text := string(plan)

@@ -16,14 +16,14 @@ import (
 const (
 	// byDue is the index that orders rows by due time.
 	byDue = "byDue"
-	// scheduleLookahead exceeds the lookahead of every schedule.
+	// scheduleLookahead is longer than the lookahead of every schedule.
 	scheduleLookahead = 2 * time.Minute
-	// idleTicks is the number of consecutive ticks without work that count as one tick. Only the first of these ticks
-	// fires.
+	// idleTicks is the number of consecutive ticks without work that are treated as a single tick. Only the first of
+	// these ticks fires.
 	idleTicks = 60
 )
 
-// sweep fires every schedule once. If a function crashes, sweep fires again a minute later.
+// sweep fires every schedule once. If a function crashes, sweep fires the schedule again a minute later.
 func (s clock) sweep() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
@@ -75,7 +75,7 @@ func isOf(f template.Function, table template.Table) bool {
 	return false
 }
 
-// tick counts a schedule's consecutive ticks without work and reports whether the current tick fires.
+// tick counts a schedule's consecutive ticks without work. It reports whether the current tick fires.
 func (f *function) tick(hasWork bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +87,7 @@ func (f *function) tick(hasWork bool) bool {
 	return f.armed || f.idle%idleTicks == 1
 }
 
-// due lists the keys of a table's rows that, according to the index, are due before the given time. It reads the
+// due lists the keys of a table's rows that are due before the given time, according to the index. It reads the
 // embedded AWS's data directly, which is cheaper than querying each shard.
 func (s clock) due(table string, before time.Time) []string {
 	s.t.Helper()

@@ -24,8 +24,8 @@ func (s *stack) countUsage() {
 	}
 }
 
-// runUsage checks that an organisation's usage is counted once the day is over, and that its patients then find the
-// institution that it uses first.
+// runUsage checks that an organisation's usage is counted after the day is over. After that, the organisation's
+// patients must find the institution that it uses first.
 func runUsage(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(3))

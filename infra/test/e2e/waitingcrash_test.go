@@ -7,7 +7,7 @@ import (
 )
 
 // TestQueuedExportsSurviveCrashAnywhere has an organisation with one slot request two exports, so that each worker
-// finds the other export running. Each export must end once, and no export may remain in line.
+// finds the other export running. Each export must end once. Neither export may remain in line.
 func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction", "SweeperFunction"} {
@@ -22,7 +22,7 @@ func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 				}
 				s.intercept = func(r *http.Request) *http.Response {
 					if isFHIR(r) {
-						<-time.After(time.Second) // virtual time: the test runs inside testing/synctest
+						<-time.After(time.Second) // virtual time because the test runs inside testing/synctest
 					}
 					return nil
 				}

@@ -42,7 +42,7 @@ func (f *fhirTimes) between(from, to time.Time) (count int) {
 	return count
 }
 
-// remind sends another message for a task, as a queue with at-least-once delivery may.
+// remind sends another message for a task. A queue with at-least-once delivery may do the same.
 func remind(s *stack, taskID string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -51,7 +51,7 @@ func remind(s *stack, taskID string) {
 	expect.NoError(s.t, sent.EnqueueTask(s.t.Context(), s.owner(), taskID, 0))
 }
 
-// TestExportHonoursRetryAfterFromServer proves that neither the sweeper nor repeated messages cause a request before
+// TestExportHonoursRetryAfterFromServer checks that neither the sweeper nor repeated messages cause a request before
 // the Retry-After time. The export must continue soon after that time.
 func TestExportHonoursRetryAfterFromServer(t *testing.T) {
 	t.Parallel()
@@ -123,8 +123,8 @@ func TestExportHonoursRetryAfterFromTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline proves that if Retry-After exceeds the deadline, the export
-// fails immediately and the server gets no further requests.
+// TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline checks a Retry-After that exceeds the deadline. The export
+// must fail immediately, and the server must not get further requests.
 func TestExportFailsImmediatelyWhenRetryAfterExceedsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -39,7 +39,7 @@ func TestExportIsCompleteAfterSingleFailure(t *testing.T) {
 		"a reference has a 500":            {"", "Organization/", mishap{status: 500}, 1},
 		"nobody answers for half a minute": {"", "", mishap{late: headerTimeout}, 1},
 		// Two minutes is a single wait, because a Retry-After header applies to all requests. If each request had to
-		// wait five minutes, the export would run out of time.
+		// wait five minutes, the export would not finish in time.
 		"every request is refused for two minutes": {"", "", mishap{status: 429, retryAfter: "120"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// library is a FHIR server that uses almost no CPU time, because its pages are built in advance.
+// library is a FHIR server that uses almost no CPU time because its pages are built in advance.
 type library struct {
 	metadata  []byte
 	pages     map[string][]byte // keyed by URL, relative to the base URL

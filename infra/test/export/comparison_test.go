@@ -68,8 +68,8 @@ func (m truth) compare(t *testing.T, r result) comparison {
 	return v
 }
 
-// verbatim returns the name of a line's resource. Except for the meta.source that the engine adds, the line must match
-// the resource byte for byte.
+// verbatim returns the name of a line's resource. The line must match the resource byte for byte, except for the
+// meta.source that the engine adds.
 func (m truth) verbatim(line, base string) (name string, ok bool) {
 	begin := strings.Index(line, `"source":"`+base+"/")
 	if begin < 0 {
@@ -87,7 +87,7 @@ func (m truth) verbatim(line, base string) (name string, ok bool) {
 	return "", false
 }
 
-// unsource removes the meta.source that the engine added and returns all errors in that meta.source.
+// unsource removes the meta.source that the engine added. It returns all errors in that meta.source.
 func unsource(body, want map[string]any, base string, sourced bool) (wrong []string) {
 	address := base + "/" + nameOf(body)
 	if id, _ := body["id"].(string); strings.HasPrefix(id, "b-") && len(id) == 62 {
@@ -108,7 +108,7 @@ func unsource(body, want map[string]any, base string, sourced bool) (wrong []str
 	return wrong
 }
 
-// narrated returns want with the narrative that the page-large switch adds to a page's first resource.
+// narrated returns want after adding the narrative that the page-large switch adds to a page's first resource.
 func narrated(want, body map[string]any) map[string]any {
 	narrative, _ := body["text"].(map[string]any)
 	if div, _ := narrative["div"].(string); strings.Contains(div, "generated text of the sandbox") {
@@ -175,8 +175,8 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
-// isAttachable reports whether a Provenance must be in the file. The file must contain a Provenance if it contains one
-// of its targets and the target's type is not reported as missing.
+// isAttachable reports whether a Provenance must be in the file. This is the case if the file contains one of its
+// targets and the target's type is not reported as missing.
 func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	if !strings.HasPrefix(name, "Provenance/") {
 		return false
@@ -191,9 +191,10 @@ func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 }
 
 // losses lists all missing resources and the missing resources that are not reported. The event must report every loss,
-// except for resources that the patient has not granted or that were requested by category; only the outcome must
-// report these resources. A resource that only missing resources reference can't be known, so reporting the missing
-// resources' types suffices. The report of a Provenance's target types covers the Provenance.
+// with two exceptions: resources that the patient has not granted and resources that were requested by category. Only
+// the outcome must report these resources. If only missing resources reference a resource, the engine can't know about
+// it, so reporting the missing resources' types suffices. The report of a Provenance's target types covers the
+// Provenance.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}

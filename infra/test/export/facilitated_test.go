@@ -65,7 +65,7 @@ func (p provider) vouchesFor(t *testing.T, who tefca.Person) tefca.Assertion {
 	return tefca.Assertion{Issuer: issuer, Subject: "s", Level: 2, Person: who, Token: secret.New(token), ExpiresAt: ends}
 }
 
-// member returns a network that has one facility and in which we are a member.
+// member returns a network that has a single facility. We are a member of the network.
 func member(t *testing.T, doer smart.Doer, base string) *facilitated.Network {
 	t.Helper()
 	const uri = "https://us.example/udap#T-IAS"

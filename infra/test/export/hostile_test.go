@@ -18,14 +18,14 @@ import (
 // processBound limits the worker process's memory, regardless of the server's responses.
 const processBound = 128 << 20
 
-// hostile is a FHIR server that generates and compresses its responses while sending them, so that the server itself
+// hostile is a FHIR server that generates and compresses its responses while sending them. The server itself therefore
 // needs little memory.
 type hostile struct {
 	pages   map[string]attack // keyed by requested resource type
 	verbose bool              // maximum size for the CapabilityStatement and the Patient resource
 }
 
-// attack is a malicious response to a search for one type.
+// attack is a malicious response to a search for a single type.
 type attack struct {
 	pages  int                             // number of pages; 0 means 1
 	write  func(w io.Writer, page int)     // writes a page's entries
@@ -110,8 +110,8 @@ func fill(w io.Writer, text string, size int) {
 	}
 }
 
-// one writes the beginning of an entry that contains one of the patient's resources. The output ends before the value
-// of member.
+// one writes the beginning of an entry that contains one of the patient's resources. The output ends just before the
+// value of member.
 func one(w io.Writer, resourceType string, id any, member string) {
 	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`,
 		resourceType, id, member)
@@ -207,7 +207,7 @@ func attacks() map[string]attack {
 	}
 }
 
-// harmless returns a search response with one resource.
+// harmless returns a search response with a single resource.
 func harmless(resourceType string) attack {
 	return attack{
 		want:  func(o export.TypeOutcome) bool { return o.Result == export.OutcomeOK && o.Count == 1 },
@@ -266,9 +266,9 @@ func inventedTypes(w io.Writer, page int) {
 	}
 }
 
-// TestHostileServerCannotExhaustMemoryAndIsReported proves that a hostile server can't exceed the worker's memory
+// TestHostileServerCannotExhaustMemoryAndIsReported checks that a hostile server can't exceed the worker's memory
 // limit, and that the outcome reports the server's failures. The test starts a process, so it does not run in parallel.
-// A soak runs each heavy attack separately; a long soak runs every attack separately.
+// A soak runs each heavy attack separately. A long soak runs every attack separately.
 func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()
@@ -276,7 +276,7 @@ func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	for name, one := range all {
 		if one.heavy && soaking() || soakingLong() {
 			t.Run(name, func(t *testing.T) {
-				// Two readable types come first, because an export that finds no records fails.
+				// Two readable types come first, because an export fails if it does not find any records.
 				y.withstand(t, hostile{pages: map[string]attack{
 					name: one, "QuestionnaireResponse": harmless("QuestionnaireResponse"), "RelatedPerson": harmless("RelatedPerson"),
 				}})
@@ -308,7 +308,7 @@ func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	}
 }
 
-// withstand exports from a hostile server and checks the worker's memory and the outcome.
+// withstand exports from a hostile server. It checks the worker's memory and the outcome.
 func (y *processWorld) withstand(t *testing.T, server hostile) export.Task {
 	t.Helper()
 	task, peak := y.export(t, server)

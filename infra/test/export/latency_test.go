@@ -50,7 +50,7 @@ func (c *limitedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter counts a request and reports whether the request is within the limit.
+// enter counts a request. It reports whether the request is within the limit.
 func (c *limitedServer) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,12 +29,12 @@ import (
 
 const (
 	archiveBase = origin + "/archive"
-	// heapBound limits the amount by which an export may increase the live heap, regardless of the record's size.
+	// heapBound is the maximum amount by which an export may increase the live heap, regardless of the record's size.
 	heapBound = 64 << 20
 )
 
 // archive is a FHIR server with documents that have large attachments. It generates the record while clients read it,
-// so that the server itself needs little memory. It implements smart.Doer for the real reader.
+// so the server itself needs little memory. It implements smart.Doer for the real reader.
 type archive struct {
 	documents int
 	bytes     int64 // size of each attachment
@@ -94,7 +94,7 @@ func (a *archive) page(r *http.Request) string {
 // measureEvery is the number of bytes read between heap measurements.
 const measureEvery = 7 << 20
 
-// scan is endless content that repeats a single byte.
+// scan is endless content that consists of a single repeated byte.
 type scan struct {
 	measure func()
 	left    int // bytes until the next heap measurement
@@ -154,7 +154,7 @@ type plain struct{}
 // Asking implements source.Platforms.
 func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profile{}, nil }
 
-// exportOf exports an endless record into kept, which discards the export's file.
+// exportOf exports an endless record into kept. The export's file is discarded.
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
 	return exportWith(tb, doer, nil, kept, tokens.Set{
@@ -195,8 +195,8 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestExportOfLargeAttachmentsUsesBoundedMemory measures the process's heap, so it does not run in parallel. It
-// disregards memory that earlier tests retained.
+// TestExportOfLargeAttachmentsUsesBoundedMemory measures the process's heap, so it does not run in parallel. It ignores
+// memory that earlier tests retained.
 func TestExportOfLargeAttachmentsUsesBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("copies 160 MB")

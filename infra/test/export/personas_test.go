@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// syntheaDir contains public synthetic bundles. The folder is outside the repository.
+// syntheaDir contains public synthetic bundles. It is outside the repository.
 const syntheaDir = "../../../../shared/data/synthea"
 
 // checkWhole checks that an export succeeded and that the export's file matches the truth completely.
@@ -22,8 +22,8 @@ func checkWhole(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkHonest checks that an export succeeded, that its file contains nothing but the truth, and that the outcome
-// reports all missing resources.
+// checkHonest checks that an export succeeded and that its file contains only resources from the truth. It also checks
+// that the outcome reports all missing resources.
 func checkHonest(t *testing.T, r result) comparison {
 	t.Helper()
 	checkConduct(t, r)
@@ -42,7 +42,7 @@ func checkHonest(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkConduct checks the rules that apply to every export, even a failed export.
+// checkConduct checks the rules that apply to every export, including failed exports.
 func checkConduct(t *testing.T, r result) {
 	t.Helper()
 	if len(r.foreign) > 0 {
@@ -91,7 +91,7 @@ func TestPersonaExportsAreComplete(t *testing.T) {
 	}
 }
 
-// checkCalm checks that the export reports no data as missing.
+// checkCalm checks that the export does not report any missing data.
 func checkCalm(t *testing.T, r result) {
 	t.Helper()
 	for _, o := range r.task.Outcome {
@@ -105,8 +105,8 @@ func checkCalm(t *testing.T, r result) {
 	}
 }
 
-// syntheaFolder returns a folder with the bundles to export: in a soak, all bundles, and otherwise only the smaller
-// bundles.
+// syntheaFolder returns a folder with the bundles to export. In a soak, the folder contains all bundles. Otherwise, it
+// contains only the smaller bundles.
 func syntheaFolder(t *testing.T) string {
 	t.Helper()
 	const small = 60 << 10

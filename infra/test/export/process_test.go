@@ -53,7 +53,7 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 })
 
 // processWorld runs the real export worker in a separate process. The embedded AWS and a FHIR server controlled by the
-// test share one port of this process.
+// test share a port of this process.
 type processWorld struct {
 	cloud     *aws.Cloud
 	work      store.Register
@@ -161,9 +161,9 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 	}
 }
 
-// export exports the FHIR server's data with a new worker process and waits until the task has ended. It returns the
+// export exports the FHIR server's data with a new worker process. It waits until the task has ended. It returns the
 // task and the process's peak memory (VmHWM in /proc). If the system does not report the peak memory, export returns 0
-// for it.
+// as the peak memory.
 func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
 	t.Helper()
 	y.hostile = hostile
@@ -197,7 +197,7 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 	return task, y.peak
 }
 
-// endWait makes a postponed task due now, because the worker process uses the real clock.
+// endWait makes a postponed task due immediately, because the worker process uses the real clock.
 func (y *processWorld) endWait(t *testing.T, taskID string) {
 	t.Helper()
 	_, err := dynamodb.NewFromConfig(y.cloud.Config("test")).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{

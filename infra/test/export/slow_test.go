@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The benchmark's record has the resource types that Synthea writes, with as many resources as the record used for
+// The benchmark's record has the resource types that Synthea writes. It has as many resources as the record used for
 // comparison.
 const (
 	wideResources = 1111
@@ -26,7 +26,7 @@ const (
 		"Device 2, SupplyDelivery 1"
 )
 
-// wideRecord returns a person with the benchmark's record. Documents are inline, and the record references only a few
+// wideRecord returns a person with the benchmark's record. Documents are inline. The record references only a few
 // practitioners and locations.
 func wideRecord(tb testing.TB) persona.Persona {
 	tb.Helper()
@@ -65,7 +65,7 @@ func wideRecord(tb testing.TB) persona.Persona {
 	return people[0]
 }
 
-// belonging returns one of the patient's resources. Three in four resources reference a practitioner; the other
+// belonging returns one of the patient's resources. Three in four resources reference a practitioner. The other
 // resources reference an organization.
 func belonging(resourceType string, i int) map[string]any {
 	patient := map[string]any{"reference": "Patient/wide-record"}

@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// grants stores one connection's tokens and endpoint, and refreshes the tokens at the portal.
+// grants stores a single connection's tokens and endpoint. It refreshes the tokens at the portal.
 type grants struct {
 	portal   smart.Portal
 	endpoint catalog.Endpoint
@@ -62,7 +62,7 @@ func (g *grants) Renew(ctx context.Context, _ org.Tenant, _ string, used int64) 
 	return g.refresh(ctx)
 }
 
-// take locks the tokens; calling done unlocks them.
+// take locks the tokens. Calling done unlocks them.
 func (g *grants) take() (done func()) {
 	g.turn <- struct{}{}
 	return func() { <-g.turn }
@@ -99,7 +99,7 @@ func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known
 	return l.EndpointState.SaveKnown(ctx, endpointID, server, until)
 }
 
-// invocation is one run of a worker. It can be set to end at a given call, after which no call by the worker takes
+// invocation is a run of a worker. It can be set to end at a given call. After that call, the worker's calls have no
 // effect.
 type invocation struct {
 	endsAt int  // 1-based number of the last call; 0 means that the run does not crash
@@ -134,7 +134,8 @@ func (i *invocation) over() bool {
 	return i.endsAt > 0 && i.calls >= i.endsAt
 }
 
-// crashing is one invocation's environment. It implements all of a Worker's dependencies except the Worker's tasks.
+// crashing is the environment of a single invocation. It implements all of a Worker's dependencies except the Worker's
+// tasks.
 type crashing struct {
 	*invocation
 
@@ -177,7 +178,7 @@ func (c crashing) Delete(ctx context.Context, key string) error {
 	return c.call(func() error { return c.files.Delete(ctx, key) })
 }
 
-// upload is an object being written.
+// upload is an object that is being written.
 type upload struct {
 	export.Writer
 

@@ -119,7 +119,7 @@ func (e expectation) check(t *testing.T, r result) {
 	}
 }
 
-// checkFailed checks that a task failed for the given reason and that the failure was reported once.
+// checkFailed checks that a task failed for the given reason. The failure must have been reported only once.
 func checkFailed(t *testing.T, r result, reason export.Reason) {
 	t.Helper()
 	checkConduct(t, r)

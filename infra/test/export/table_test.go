@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// ending is the required result of an export from a server with a given switch.
+// ending is the required result of an export from a server with the given switch.
 type ending int
 
 const (
@@ -16,22 +16,22 @@ const (
 	fails                // the task fails for a given reason
 )
 
-// expectation is a set of switches with the required result of an export. The set contains the switch under test and
-// all other switches on which it depends.
+// expectation is a set of switches and the required result of an export. The set contains the switch under test and the
+// switches on which it depends.
 type expectation struct {
 	set      string
 	ending   ending
 	reason   export.Reason // reason if the ending is fails
 	loses    []string      // types with missing data if the ending is partly
 	only     []string      // persons to test; empty means all
-	platform string        // platform whose profile supports the switch; empty for the generic profile
+	platform string        // platform whose profile supports the switch; empty means generic
 	known    bool          // store the server's discovered properties
 	heavy    bool          // takes seconds, so it runs only in a soak
 }
 
 // notSeenHere lists the authorization server's switches that prevent an export from starting or that affect how tokens
 // are issued. These switches do not affect an export, which uses only the token set. The tests of shared/adapters/smart
-// and infra/test/e2e cover the switches.
+// and infra/test/e2e cover these switches.
 func notSeenHere() []string {
 	return []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo,
@@ -47,8 +47,8 @@ func notSeenHere() []string {
 	}
 }
 
-// expectations returns the required results for every switch that affects an export. A switch that is missing from both
-// expectations and notSeenHere fails the tests.
+// expectations returns the required results for every switch that affects an export. If a switch is missing from both
+// expectations and notSeenHere, the tests fail.
 func expectations() map[string][]expectation {
 	all := map[string][]expectation{}
 	for _, part := range []map[string][]expectation{survivable(), vendors(), refusing(), hurting(), tokenLife()} {
@@ -59,7 +59,7 @@ func expectations() map[string][]expectation {
 	return all
 }
 
-// unchangedFile returns expectations for switches that need no additional settings and do not change the file.
+// unchangedFile returns expectations for switches that do not need additional settings and do not change the file.
 func unchangedFile(sets ...string) []expectation {
 	list := make([]expectation, 0, len(sets))
 	for _, set := range sets {
@@ -118,7 +118,7 @@ func survivable() map[string][]expectation {
 			{set: "everything,search-503:2,session-next", ending: whole},
 			{set: "everything", ending: whole, platform: "meditech"},
 			{set: "everything,search-503:2,session-next", ending: whole, platform: "meditech"},
-			{set: "no-total", ending: whole, platform: "meditech"}, // in either case, the server sends no total
+			{set: "no-total", ending: whole, platform: "meditech"}, // in either case, the server does not send a total
 		},
 		switches.Practice: {
 			{set: "ah-practice", ending: whole},
@@ -130,8 +130,8 @@ func survivable() map[string][]expectation {
 	}
 }
 
-// vendors lists server behaviours that a vendor's profile describes and that exports with the generic profile must
-// discover.
+// vendors lists server behaviours that a vendor's profile describes. Exports with the generic profile must discover
+// these behaviours.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
 		list := unchangedFile(sets...)
@@ -174,12 +174,12 @@ func refusing() map[string][]expectation {
 		switches.Deny401HTML: denied("deny-401-html"), switches.Deny403HTML: denied("deny-403-html"),
 		switches.RequireCategory: {
 			{set: "require-category", ending: whole, only: paged},
-			// One Observation has no category, so the export can't request it. The outcome reports that such resources
-			// may be missing.
+			// One Observation does not have a category, so the export can't request it. The outcome reports that such
+			// resources may be missing.
 			{set: "require-category", ending: partly, loses: []string{"Observation"}, only: unusual},
 		},
 		switches.PatientByID: {
-			// If the server supports only _id for Patient, the export uses _id.
+			// If the server supports only the _id parameter for Patient, the export uses _id.
 			{set: "patient-by-id", ending: whole, only: small},
 		},
 		switches.GrantOnly: {
@@ -278,9 +278,8 @@ func tokenLife() map[string][]expectation {
 	}
 }
 
-// These are the test persons. The first person has resources of many types, nested references and more than a page of
-// Observations. The second person has data that often causes errors in clients. The third person has a small record,
-// for slow cases.
+// Test persons. The first person has resources of many types, nested references and more than a page of Observations.
+// The second person has data that often causes errors in clients. The third person has a small record, for slow cases.
 var (
 	paged   = []string{"garden-wide"}
 	unusual = []string{"linden-moss"}

@@ -23,7 +23,7 @@ const (
 	insideBase  = "http://inside.example:8080/hapi/fhir"
 )
 
-// truth is a file's required content by "Type/id". It is computed from the person's data without using the engine.
+// truth is a file's required content by "Type/id". It is computed from the person's data, without the engine.
 type truth struct {
 	content    map[string]map[string]any
 	bytes      map[string]string   // names of resources that the server sends unchanged, by the resources' bytes
@@ -32,8 +32,8 @@ type truth struct {
 	sourced    bool                // resources in the server's FHIR version must have a meta.source
 }
 
-// truthOf returns a person's record in the form in which a server with the scenario's switches stores it. References
-// are relative even if the server's references are absolute.
+// truthOf returns a person's record as a server with the scenario's switches stores it. References are relative even if
+// the server's references are absolute.
 func truthOf(t *testing.T, s scenario) truth {
 	t.Helper()
 	with := switches.Set{}
@@ -67,7 +67,7 @@ func truthOf(t *testing.T, s scenario) truth {
 }
 
 // searchable returns the types that reference the patient in an element for which FHIR R4 defines a search. Resources
-// of these types are the patient's own data; resources of other types are only referenced.
+// of these types are the patient's own data. Resources of other types are only referenced.
 func searchable(resources []persona.Resource) map[string]bool {
 	found := map[string]bool{}
 	for _, r := range resources {
@@ -143,7 +143,7 @@ func decode(t *testing.T, raw []byte) map[string]any {
 
 func nameOf(body map[string]any) string { return fmt.Sprint(body["resourceType"], "/", body["id"]) }
 
-// rename changes MedicationRequest to its DSTU2 name, including in references.
+// rename changes MedicationRequest to its DSTU2 name. It also changes references.
 func rename(node any) {
 	switch node := node.(type) {
 	case []any:

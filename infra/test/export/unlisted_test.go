@@ -19,7 +19,7 @@ import (
 
 const unlistedTypes = "unlisted:Claim+ExplanationOfBenefit+Condition"
 
-// trials counts trial searches, which test whether a server supports a type.
+// trials counts trial searches. A trial search tests whether a server supports a type.
 type trials struct {
 	http.Handler
 
@@ -38,7 +38,7 @@ func (c *trials) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // unlistedExport exports from a server whose CapabilityStatement omits types. It also returns the types for which the
-// export tried a search.
+// export made a trial search.
 func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	t.Helper()
 	handler, err := portal()
@@ -52,7 +52,8 @@ func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	return r, slices.Sorted(maps.Keys(counted.asked))
 }
 
-// missingOf returns the reason why resources of a type are missing, or "" if the type has no missing resources.
+// missingOf returns the reason why resources of a type are missing. It returns "" if the type does not have missing
+// resources.
 func missingOf(r result, resourceType string) string { return r.task.Shortfall().Missing[resourceType] }
 
 func TestExportTriesUnlistedTypesOnce(t *testing.T) {

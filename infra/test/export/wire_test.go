@@ -33,8 +33,8 @@ type mishap struct {
 }
 
 // wire implements smart.Doer for the real reader. It calls a handler in the same process and simulates a net/http
-// client with a real connection. Bodies are streamed, so that large bodies are never held in memory. Requests to other
-// servers are recorded and rejected.
+// client with a real connection. It streams bodies, so large bodies are never held in memory. It records and rejects
+// requests to other servers.
 type wire struct {
 	handler http.Handler
 	mishap  func(address string, nth int) mishap // nil if no request fails
@@ -42,7 +42,7 @@ type wire struct {
 	mu      sync.Mutex
 	asked   map[string]int
 	foreign []string
-	busy    int // number of requests currently without a response
+	busy    int // number of requests without a response so far
 	most    int
 }
 
@@ -81,7 +81,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// sessionID matches the random ID by which a server identifies its pages. Clients can request each page once.
+// sessionID matches the random ID that a server uses to identify its pages. Clients can request each page only once.
 var sessionID = regexp.MustCompile(`(sessionID=)[0-9a-f]+`)
 
 func (w *wire) begin(r *http.Request) mishap {
@@ -173,7 +173,8 @@ func ctxError(ctx context.Context) error {
 	return &safehttp.Error{Class: safehttp.Canceled}
 }
 
-// unpacked requests gzip and decompresses the response, as net/http does if the caller does not set Accept-Encoding.
+// unpacked requests gzip and decompresses the response. net/http does the same if the caller does not set
+// Accept-Encoding.
 func unpacked(response *http.Response, r *http.Request) (*http.Response, error) {
 	if response.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Accept-Encoding") != "" {
 		return response, nil

@@ -50,8 +50,8 @@ var (
 	errDead = errors.New("the worker has been killed")
 )
 
-// All tests share one sandbox and its persons, so that records are built and indexed only once. Every export has its
-// own label in the URL, which keeps counters and tokens separate.
+// All tests share a sandbox and its persons, so that records are built and indexed only once. Every export has its own
+// label in the URL, which keeps counters and tokens separate.
 var (
 	people = sync.OnceValues(func() ([]persona.Persona, error) { return withOurs(persona.Builtin()) })
 	portal = sync.OnceValues(func() (http.Handler, error) {
@@ -102,7 +102,7 @@ func soakingLong() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// scenario describes one export: its person, its server, and the failures that occur.
+// scenario describes a single export. It specifies the person, the server, and the failures that occur.
 type scenario struct {
 	handler  http.Handler // nil uses the shared sandbox
 	person   persona.Persona
@@ -111,7 +111,7 @@ type scenario struct {
 	// platform whose profile is used; empty for the generic profile
 	platform string
 	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // obtains the tokens; nil signs in at the portal
-	// stores the server's discovered properties; nil stores no properties
+	// stores the server's discovered properties; nil means that nothing is stored
 	known    collect.Known
 	mishap   func(address string, nth int) mishap
 	lives    func(run int) (endsAt int, after bool) // when each run crashes; nil for no crashes
@@ -256,7 +256,7 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 	return set
 }
 
-// await lets time pass until a worker may claim the task, as the queue and the sweeper would.
+// await lets time pass until a worker may claim the task. The queue and the sweeper would wait for the same time.
 func (w *world) await(run int) {
 	if run == 1 {
 		return
@@ -269,7 +269,7 @@ func (w *world) await(run int) {
 	<-time.After(max(wait, 0) + time.Millisecond)
 }
 
-// live runs one worker invocation.
+// live runs a single worker invocation.
 func (w *world) live(t *testing.T, run int) {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
@@ -301,7 +301,7 @@ func (w *world) live(t *testing.T, run int) {
 	}
 }
 
-// network is the network during one invocation.
+// network is the network during an invocation.
 type network struct {
 	invocation *invocation
 	doer       smart.Doer

@@ -1,6 +1,6 @@
 // Package ihe provides a Responding Gateway for tests of shared/tefca/ihe. The gateway is a small server over mutual
-// TLS that verifies requests as a QHIN does. Switches determine the gateway's responses. Its messages are written
-// independently of the adapter's messages. The gateway has one fictional person and stores nothing.
+// TLS that verifies requests as a QHIN does. Switches determine the gateway's responses. The code for its messages is
+// independent of the adapter's code. The gateway knows a single fictional person and doesn't store any data.
 package ihe
 
 import (
@@ -33,12 +33,12 @@ const (
 // Switch selects a kind of response. Each switch affects only certain transactions.
 type Switch string
 
-// These switches select responses. Without a switch, a gateway matches its person, lists the person's documents, and
-// sends each document as an attachment (MTOM).
+// These switches select responses. By default, a gateway matches its person, lists the person's documents, and sends
+// each document as an attachment (MTOM).
 const (
 	NoMatch     Switch = "no match"     // no matching person
 	Ambiguous   Switch = "ambiguous"    // asks for more attributes
-	Several     Switch = "several"      // two matching records in one community
+	Several     Switch = "several"      // two matching records in the same community
 	Failing     Switch = "failing"      // the transaction's error response
 	Denied      Switch = "denied"       // a WS-Security SOAP fault
 	Fault       Switch = "fault"        // the receiver's SOAP fault
@@ -48,9 +48,9 @@ const (
 	Malformed   Switch = "malformed"    // truncated XML
 	Unrelated   Switch = "unrelated"    // response to a different message
 	Foreign     Switch = "foreign"      // response from another community
-	Mixed       Switch = "mixed"        // the gateway's own result and a result from another community
+	Mixed       Switch = "mixed"        // the gateway's own result and another community's result
 	OtherPerson Switch = "other person" // another patient's data
-	OtherThing  Switch = "other thing"  // a document other than the requested document
+	OtherThing  Switch = "other thing"  // a document that was not requested
 	Twice       Switch = "twice"        // the same ID for two documents
 	Inline      Switch = "inline"       // document inline, in base64
 	Large       Switch = "large"        // document that exceeds the size limit
@@ -98,7 +98,8 @@ type Peer struct {
 	said    string
 }
 
-// Start runs a gateway on the loopback interface, with a certificate issued by issuer. The caller must close the Peer.
+// Start runs a gateway on the loopback interface. The gateway's certificate is issued by issuer. The caller must close
+// the Peer.
 func Start(issuer *Authority, o Options) (*Peer, error) {
 	own, err := issuer.serves()
 	if err != nil {

@@ -24,7 +24,8 @@ import (
 
 const home, ours = "urn:oid:2.999.2", "urn:oid:2.999.1"
 
-// world holds a gateway, the authority that issues certificates to the gateway's clients, and the gateway's clock.
+// world holds a gateway and the gateway's clock. It also holds the authority that issues certificates to the gateway's
+// clients.
 type world struct {
 	gateways, clients *peer.Authority
 	certificate, key  string
@@ -103,7 +104,7 @@ func (w *world) located(t *testing.T, as, certificate, key string) tefca.Match {
 	return match
 }
 
-// post sends a body to the gateway over TLS. It uses a client certificate unless certificate is empty.
+// post sends a body to the gateway over TLS. If certificate is not empty, post uses it as a client certificate.
 func (w *world) post(t *testing.T, body, certificate, key string) (status int, answer string) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -135,8 +136,8 @@ func (w *world) post(t *testing.T, body, certificate, key string) (status int, a
 	return response.StatusCode, string(all)
 }
 
-// TestGatewayRejectsRequestsThatQHINWouldReject proves that the test gateway verifies every part of a request. Tests
-// against a gateway that accepts every request would prove nothing.
+// TestGatewayRejectsRequestsThatQHINWouldReject checks that the test gateway verifies every part of a request. Tests
+// against a gateway that accepts every request would be meaningless.
 func TestGatewayRejectsRequestsThatQHINWouldReject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -215,7 +216,7 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	}
 }
 
-// TestSignedMessageExpiresWithinMinutes proves that the gateway accepts a signed message four minutes after signing.
+// TestSignedMessageExpiresWithinMinutes checks that the gateway accepts a signed message four minutes after signing.
 // The gateway must reject the message six minutes after signing and three minutes before signing.
 func TestSignedMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
@@ -239,7 +240,7 @@ func TestSignedMessageExpiresWithinMinutes(t *testing.T) {
 	}
 }
 
-// TestSignedMessageExpiresWithItsIDToken proves that a signed message expires no later than the message's id_token.
+// TestSignedMessageExpiresWithItsIDToken checks that a signed message expires no later than the message's id_token.
 func TestSignedMessageExpiresWithItsIDToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -258,8 +259,8 @@ func TestSignedMessageExpiresWithItsIDToken(t *testing.T) {
 	}
 }
 
-// TestRequestsContainOnlyTokenAndVerifiedDemographics proves that all three requests contain the unmodified id_token.
-// The requests' bodies must contain no personal data except the verified demographics.
+// TestRequestsContainOnlyTokenAndVerifiedDemographics checks that all three requests contain the unmodified id_token.
+// The only personal data in the requests' bodies must be the verified demographics.
 func TestRequestsContainOnlyTokenAndVerifiedDemographics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,5 +1,5 @@
 // Package managed provides tests of the dashboard's functions with a complete operator on an embedded AWS, including
-// the organisations in membertest. Handlers under test therefore use the real rules and rows. Only tests import this
+// the organisations in membertest. Handlers under test therefore use the real rules and rows. Only tests import the
 // package.
 package managed
 
@@ -41,7 +41,8 @@ type Stack struct {
 	flow string // name of the Flow table
 }
 
-// New returns a stack whose clock is at keyedtest.Moment, with the active organisations membertest.OrgA and OrgB.
+// New returns a stack whose clock is set to keyedtest.Moment. The stack has the active organisations membertest.OrgA
+// and OrgB.
 func New(tb testing.TB) *Stack {
 	tb.Helper()
 	var s Stack

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connect creates an hour-old connection for tenant, applies change to the connection and stores it.
+// Connect creates an hour-old connection for tenant. It applies change to the connection and stores it.
 func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connection.Connection)) connection.Connection {
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Hour)
@@ -45,7 +45,8 @@ func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connectio
 	return c
 }
 
-// FailedExport stores a failed export for a connection that has no other exports. It returns the task ID.
+// FailedExport stores a failed export for a connection. The connection must not have other exports. FailedExport
+// returns the task ID.
 func (s *Stack) FailedExport(tb testing.TB, c connection.Connection, reason export.Reason) string {
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Minute)

@@ -122,8 +122,9 @@ func (f *flood) begin(task export.Task) time.Duration {
 	return around(f.random, exporting)
 }
 
-// TestExportFloodDoesNotDelayOtherOrganisations proves that other organisations do not wait for a worker. Without the
-// limit on an organisation's concurrent exports, one organisation would occupy all workers. A soak uses 5,000 exports.
+// TestExportFloodDoesNotDelayOtherOrganisations checks that other organisations do not wait for a worker. Without the
+// limit on an organisation's concurrent exports, a single organisation would occupy all workers. A soak uses 5,000
+// exports.
 func TestExportFloodDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()
 	many := 1000

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestMessageBurstDoesNotDelayOtherOrganisations proves that one organisation's burst of messages does not delay
+// TestMessageBurstDoesNotDelayOtherOrganisations checks that one organisation's burst of messages does not delay
 // another organisation's message. A soak sends 100,000 messages.
 func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()
@@ -52,7 +52,7 @@ func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 }
 
 // burst has one organisation send many messages. After the workers have started to process these messages, another
-// organisation sends a message. burst returns the time for which that message waits.
+// organisation sends a message. burst returns the time for which the other organisation's message waits.
 func burst(t *testing.T, s *source, many int, takes time.Duration, isFair bool) time.Duration {
 	t.Helper()
 	quiet, handled := organisation("2"), make(chan time.Time, 1)

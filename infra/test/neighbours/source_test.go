@@ -25,7 +25,7 @@ func organisation(last string) org.Tenant {
 }
 
 // source simulates Lambda's event source for a queue. The number of concurrent invocations is limited. Each invocation
-// takes a batch and lasts as long as the batch's slowest message.
+// takes a batch and lasts as long as the slowest message in the batch.
 type source struct {
 	invocations int
 	batch       int
@@ -95,7 +95,7 @@ func (s *source) end() {
 	s.running.Wait()
 }
 
-// ungrouped sends messages without a message group, so that the queue is not fair.
+// ungrouped sends messages without a message group. The queue is then not fair.
 type ungrouped struct{ queue.Client }
 
 func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput,

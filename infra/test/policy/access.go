@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// statement is one statement of a policy document.
+// statement is a statement of a policy document.
 type statement struct {
 	sid, effect        string
 	actions, resources []string // formatted as in Fn::Sub
@@ -46,8 +46,8 @@ func (st statement) forAccount() bool {
 // resource (except for the objects in one of the template's buckets) or allows everything that is not listed. It may
 // also admit every principal or a service acting for any account. A condition does not make such a statement
 // acceptable. Only a key policy may delegate everything to the account's own IAM, because otherwise the key could never
-// be changed; * in its Resource means the key itself. Wildcards also reports permissions outside a role's own
-// statements, except permissions that let one of the stack's schedules start a function.
+// be changed. In a key policy, * as the Resource means the key itself. Wildcards also reports permissions outside a
+// role's own statements, except permissions that let one of the stack's schedules start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -67,7 +67,7 @@ func Wildcards(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// wildcards reports the wildcards in one statement.
+// wildcards reports the wildcards in a single statement.
 func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	for _, element := range st.inverted {
 		found.addf(r.ID, "%s allows all but what it names (%s)", st.sid, element)
@@ -85,8 +85,8 @@ func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	}
 }
 
-// knowNoResource reports whether AWS defines no resource type for any of the actions. In that case, their only possible
-// resource is *.
+// knowNoResource reports whether AWS does not define a resource type for any of the actions. In that case, the only
+// possible resource is *.
 // docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 func knowNoResource(actions []string) bool {
 	known := []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "cloudwatch:DescribeAlarms"}
@@ -114,8 +114,8 @@ func (st statement) everybody(id string, found *findings) {
 	}
 }
 
-// OutsideTemplate reports role permissions on resources outside the template, which are usually typing errors. An index
-// must belong to the table that is named with the index.
+// OutsideTemplate reports role permissions on resources outside the template. Such permissions are usually typing
+// errors. An index must belong to the table that is named with the index.
 func OutsideTemplate(s *Stack) []Finding {
 	var found, other findings
 	for _, r := range s.of(kindRole) {
@@ -130,7 +130,8 @@ func OutsideTemplate(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// owned matches a reference to one of the template's resources, optionally followed by objects, an index or an alias.
+// owned matches a reference to one of the template's resources. The reference may be followed by objects, an index or
+// an alias.
 var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/(?:\w+/)?\*|/index/(\w+)|:live)?$`)
 
 // owns reports whether a statement's resource belongs to the template.
@@ -156,8 +157,8 @@ func (s *Stack) owns(on string) bool {
 	})
 }
 
-// allowed returns a resource's Allow statements. It reports roles and functions whose policies are not fully contained
-// in the template.
+// allowed returns a resource's Allow statements. It reports roles and functions whose policies are partly or fully
+// outside the template.
 func (s *Stack) allowed(r Resource, found *findings) []statement {
 	policies := list(r.Properties["Policies"])
 	documents := make([]any, 0, 3+len(policies))
@@ -185,8 +186,8 @@ func delegates(st statement) bool {
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects reports whether a resource denotes objects in one of the template's buckets: all objects, the objects in a
-// folder, or a single named object.
+// isObjects reports whether a resource denotes objects in one of the template's buckets. The objects may be all
+// objects, the objects in a folder, or a single named object.
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
 		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")
@@ -198,8 +199,8 @@ func (s *Stack) isObjects(resource string) bool {
 	})
 }
 
-// Reserved reports functions that use a reserved resource, in their permissions or environment, but are not on the
-// resource's list. The allowed map holds the logical IDs of the permitted functions by the resource's logical ID.
+// Reserved reports functions that use a reserved resource in their permissions or environment but are not on the
+// resource's list. For each resource's logical ID, allowed holds the logical IDs of the permitted functions.
 func Reserved(s *Stack, allowed map[string][]string) []Finding {
 	var found findings
 	for _, id := range slices.Sorted(maps.Keys(allowed)) {

@@ -10,7 +10,7 @@ import (
 // runbooks is the folder that contains a document for every alarm.
 const runbooks = "docs/operate/runbooks/"
 
-// series is a metric that an alarm evaluates, or an expression over metrics.
+// series is a metric that an alarm evaluates. It may also be an expression over metrics.
 type series struct {
 	id, namespace, metric, expression string
 	dimensions                        map[string]string // dimension values by name, formatted as in Fn::Sub
@@ -23,7 +23,7 @@ var (
 
 // Alarms reports alarms without a runbook and runbooks without an alarm. It also reports metrics that an alarm's
 // expressions use but the alarm does not define, and metrics that an alarm defines but does not use. cfn-guard checks
-// all other rules for alarms (.ci/template/rules/queues.guard).
+// all other alarm rules (.ci/template/rules/queues.guard).
 func Alarms(s *Stack, t *Tree) []Finding {
 	var found findings
 	named := map[string]bool{}
@@ -64,7 +64,7 @@ func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 // seriesList holds all of an alarm's series.
 type seriesList []series
 
-// seriesOf parses an alarm that has one metric or a list of metrics.
+// seriesOf parses an alarm that has either a single metric or a list of metrics.
 func seriesOf(a Resource) seriesList {
 	if a.Properties["Metrics"] == nil {
 		return seriesList{{
@@ -92,7 +92,8 @@ func dimensions(v any) map[string]string {
 	return all
 }
 
-// check reports fetched metrics that no expression uses, and expressions that use metrics that are not fetched.
+// check reports fetched metrics that the expressions do not use. It also reports expressions that use metrics that are
+// not fetched.
 func (all seriesList) check(alarm string, found *findings) {
 	defined, used := make([]string, 0, len(all)), make([]string, 0, len(all))
 	for _, one := range all {

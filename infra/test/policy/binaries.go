@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// MaxBinary is the maximum binary size for functions behind the API: 12 MB of a million bytes each. A larger binary
+	// MaxBinary is the maximum binary size for functions behind the API, which is 12 million bytes. A larger binary
 	// would slow down cold starts, during which clients wait. Functions behind a queue or schedule have no limit.
 	MaxBinary = 12_000_000
 	// builtFolder is the folder in which `make build` creates a folder with a binary for each function.
@@ -19,8 +19,8 @@ const (
 )
 
 // Binaries reports functions with routes whose binary is too large, functions that were not built, and binaries that do
-// not belong to a function. fsys is the repository's root after `make build`. Binaries returns an error if nothing was
-// built.
+// not belong to a function. fsys is the repository's root after make build. If make build has not run, Binaries returns
+// an error.
 func Binaries(fsys fs.FS, functions []template.Function) ([]Finding, error) {
 	entries, err := fs.ReadDir(fsys, builtFolder)
 	if err != nil {

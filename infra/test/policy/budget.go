@@ -7,7 +7,7 @@ import "strings"
 // 51).
 const MostResources = 450
 
-// Budget reports a stack with more than MostResources resources.
+// Budget reports a stack that has more than MostResources resources.
 func Budget(s *Stack) []Finding {
 	var found findings
 	if n := Count(s); n > MostResources {
@@ -35,9 +35,9 @@ func Count(s *Stack) int {
 	return n + gradual
 }
 
-// resourcesOf counts the resources that SAM generates for a function: the function, a version, the alias, a schedule's
-// rule with its permission, a queue's event source mapping, a retry configuration and a deployment group. The template
-// itself defines the function's role and log group.
+// resourcesOf counts the resources that SAM generates for a function. These are the function, a version, the alias, a
+// schedule's rule with its permission, a queue's event source mapping, a retry configuration and a deployment group.
+// The template itself defines the function's role and log group.
 func resourcesOf(f Resource) int {
 	n := 3 + 2*len(events(f, "Schedule")) + len(events(f, "SQS"))
 	for _, p := range []string{"EventInvokeConfig", "DeploymentPreference"} {
@@ -48,8 +48,8 @@ func resourcesOf(f Resource) int {
 	return n
 }
 
-// Counted reports functions for which SAM generates a different number of resources from the number that resourcesOf
-// returns. It also reports a difference in the total.
+// Counted reports functions for which resourcesOf does not return the number of resources that SAM generates. It also
+// reports a difference in the total.
 func Counted(s, transformed *Stack) []Finding {
 	var found findings
 	for _, f := range s.of(kindFunction) {

@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Folders reports incomplete folders, and functions that exist only as a folder in functions/ or only in the template.
+// Folders reports incomplete folders. It also reports functions that exist only as a folder in functions/ or only in
+// the template.
 func Folders(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	declared := map[string]bool{}
@@ -42,7 +43,7 @@ type operation struct {
 
 // Routes reports paths that exist only in the template or only in the API's description (docs/openapi.yaml). It also
 // reports methods that the description and the template assign to different functions. A route with ANY covers every
-// method without its own route; the function rejects methods that it does not support.
+// method without its own route. The function rejects methods that it does not support.
 func Routes(functions []template.Function, description []byte) []Finding {
 	const api, stack = "docs/openapi.yaml", "template.yaml"
 	var found findings

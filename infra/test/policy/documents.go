@@ -29,8 +29,8 @@ var (
 	ownFolder   = regexp.MustCompile(`\./[\w/.-]*\w`)
 )
 
-// Commands reports commands in the documents' code blocks that can't run in this repository because of an unknown make
-// target or a missing folder in a go command.
+// Commands reports commands in the documents' code blocks that can't run in this repository. Such a command has an
+// unknown make target or a missing folder in a go command.
 func Commands(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -79,8 +79,8 @@ func (t *Tree) compiled(document, command string, found *findings) {
 // mention matches the complete path of any document in this repository, in any text.
 var mention = regexp.MustCompile(`(?:^|[^\w/.-])((?:docs/[\w/.-]+|CONTRIBUTING|README|SECURITY|CHANGELOG)\.md)\b`)
 
-// Mentions reports documents that comments, messages or the template name but that do not exist. Without this rule,
-// only a reader who needs the document would notice a wrong name.
+// Mentions reports missing documents that comments, messages or the template name. Without this rule, only a reader who
+// needs the document would notice a wrong name.
 func Mentions(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -123,7 +123,7 @@ func LongLines(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// fenced returns the non-empty lines in a document's code blocks, without comments or prompts.
+// fenced returns the non-empty lines in a document's code blocks. It omits comments and prompts.
 func fenced(document string) []string {
 	var lines []string
 	in := false
@@ -167,7 +167,7 @@ func Links(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// resolves reports whether a document's relative link has an existing target.
+// resolves reports whether the target of a document's relative link exists.
 func (t *Tree) resolves(document, link string) bool {
 	file, anchor, _ := strings.Cut(link, "#")
 	to := document
@@ -201,7 +201,7 @@ func anchors(document string) []string {
 	return all
 }
 
-// elsewhere matches citations of documents outside the repository, which readers can't look up.
+// elsewhere matches citations of documents outside the repository. Readers can't look up these documents.
 var elsewhere = regexp.MustCompile(`(?i)\b(?:decisions?|architecture|spec|specification|notes?) (?:sections?|[0-9])` +
 	`|\b(?:fhir|serverless|widget|emulator|service) notes?\b|\bnotes on \w+, ` +
 	`section|\bissues? [0-9]{1,2}\b|\b(?:style|fhir|house)\.md\b`)

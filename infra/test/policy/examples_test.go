@@ -27,7 +27,7 @@ func files(t *testing.T, texts map[string]string) *policy.Tree {
 	return tree
 }
 
-// resources returns a stack with the given Resources section, whose lines must be indented by two spaces.
+// resources returns a stack with the given Resources section. The lines of the section must be indented by two spaces.
 func resources(t *testing.T, section string) *policy.Stack {
 	t.Helper()
 	s, err := policy.ParseStack([]byte("Resources:\n" + section))

@@ -18,8 +18,8 @@ var (
 )
 
 // ErrorCodes reports error codes in shared/words/fault that are malformed, duplicated or missing in docs/openapi.yaml.
-// It also reports error codes in the template's gateway responses or in the API's description that shared/words/fault
-// does not define.
+// It also reports undefined error codes in the template's gateway responses or in the API's description.
+// shared/words/fault must define these codes.
 func ErrorCodes(t *Tree) []Finding {
 	var found findings
 	description := string(t.Text("docs/openapi.yaml"))
@@ -110,7 +110,7 @@ func PublicTexts(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// publicArgument returns the argument that a call sends to clients, or nil.
+// publicArgument returns the argument that a call sends to clients. It returns nil if there is no such argument.
 func publicArgument(call *ast.CallExpr, inFault bool) ast.Expr {
 	var name string
 	switch f := call.Fun.(type) {

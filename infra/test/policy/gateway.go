@@ -53,9 +53,9 @@ func (s *Stack) invokes(r Resource) bool {
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "apigateway.amazonaws.com")
 }
 
-// Gateway reports functions that API Gateway may invoke but that have no route, and functions that have a route but
-// that API Gateway may not invoke. It also reports any other permission of API Gateway's role, and a condition in the
-// role's trust policy: API Gateway sends no aws:SourceAccount when it assumes an integration's role (ADR 51).
+// Gateway reports functions that API Gateway may invoke but that do not have a route, and functions that have a route
+// but that API Gateway may not invoke. It also reports any other permission of API Gateway's role, and a condition in
+// the role's trust policy. API Gateway doesn't send aws:SourceAccount when it assumes an integration's role (ADR 51).
 func Gateway(s *Stack) []Finding {
 	var found, other findings
 	want := s.routed()

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Domain reports domain packages that depend on AWS or HTTP indirectly. It also reports the tokens package if the
+// Domain reports domain packages that indirectly depend on AWS or HTTP. It also reports the tokens package if the
 // package depends on a logger. depguard checks direct imports (.golangci.yml; docs/develop/architecture.md, "Rooms").
 func Domain(packages []Package) []Finding {
 	var found findings
@@ -39,7 +39,7 @@ func inDomain(importPath string) bool {
 	}, speaksHTTP)
 }
 
-// Boundaries reports functions that import another function's packages, a rule that depguard can't express.
+// Boundaries reports functions that import another function's packages. depguard can't express this rule.
 func Boundaries(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -53,16 +53,16 @@ func Boundaries(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// playsPortal reports whether an import is a function's use of the sandbox EHR, which template.yaml deploys in test
-// mode.
+// playsPortal reports whether an import is a function's use of the sandbox EHR. template.yaml deploys the sandbox EHR
+// in test mode.
 func playsPortal(importer, imported string) bool {
 	name, _, _ := function(importer)
 	return name == "sandboxehr" && under(imported, module+"infra/sandbox")
 }
 
-// Lambdas reports forbidden packages in a deployed binary: the emulator, test code, and the standard template packages.
-// The template packages keep the linker from dropping unused methods, which doubles the binary's size
-// (docs/develop/architecture.md, "Builds").
+// Lambdas reports forbidden packages in a deployed binary. These packages are the emulator, test code, and the standard
+// template packages. The template packages prevent the linker from dropping unused methods, which doubles the binary's
+// size (docs/develop/architecture.md, "Builds").
 func Lambdas(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -81,8 +81,8 @@ func Lambdas(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// Clients reports functions that link an SDK client for a service that they have no permission to call. Such code
-// usually comes from wiring shared with other functions and slows down cold starts.
+// Clients reports functions that link an SDK client for a service that they may not call. Such code usually comes from
+// wiring shared with other functions, and it slows down cold starts.
 func Clients(packages []Package, functions []template.Function) []Finding {
 	var found findings
 	for _, f := range functions {
@@ -113,7 +113,7 @@ func callable() []string {
 	return []string{"dynamodb", "kms", "s3", "secretsmanager", "ses", "sqs", "ssm"}
 }
 
-// clientsOf returns the client packages for a service: the SDK's package and our own package, if we have one
+// clientsOf returns the client packages for a service. These are the SDK's package and, if it exists, our own package
 // (docs/adr/0017).
 func clientsOf(service string) []string {
 	all := []string{"github.com/aws/aws-sdk-go-v2/service/" + service}

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// install describes a command that installs packages. Its options make the command run only code that is pinned by
-// content.
+// install describes a command that installs packages. The command's options ensure that it runs only code that is
+// pinned by content.
 type install struct {
 	program string
-	command string // regexp for the rest of the line after the program; needs is a regexp too
+	command string // regexps: rest of the line after the program, and required options
 	needs   string
 	inFile  bool // the required options may be anywhere in the file
 	why     string
@@ -42,7 +42,7 @@ var installs = []install{
 }
 
 // Installs reports commands in scripts, the Makefile and Go programs that install packages without a lock file or
-// hashes, or that run the packages' install scripts. It skips comments and tests.
+// hashes. It also reports commands that run the install scripts of packages. It skips comments and tests.
 func Installs(t *Tree) []Finding {
 	var found findings
 	for _, i := range installs {
@@ -61,8 +61,8 @@ func Installs(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// commands yields the rest of each line in f that mentions program, starting at the mention. It removes quotes and
-// joins lines that end in a backslash. In Go files, commands yields only lines that start a process.
+// commands yields the rest of each line in f that mentions program. Each result starts at the mention. commands removes
+// quotes and joins lines that end in a backslash. In Go files, it yields only lines that start a process.
 func commands(f File, program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text := string(f.Text)

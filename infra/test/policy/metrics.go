@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// standard lists the AWS metrics that alarms and the dashboard may use, with the sets of dimensions under which AWS
-// stores each metric. The dimension Resource is an alias.
+// standard lists the AWS metrics that alarms and the dashboard may use. For each metric, it holds the sets of
+// dimensions under which AWS stores the metric. The dimension Resource is an alias.
 // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
@@ -26,18 +26,19 @@ var standard = map[string]kept{
 	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
-// kept lists an AWS namespace's metrics and the sets of dimensions under which AWS stores each metric.
+// kept lists the metrics of an AWS namespace. For each metric, it holds the sets of dimensions under which AWS stores
+// the metric.
 type kept struct {
 	sets    [][]string
 	metrics []string
 }
 
-// searched matches a dashboard search for all values of a dimension of one of our metrics.
+// searched matches a dashboard search for all dimension values of one of our metrics.
 var searched = regexp.MustCompile(
 	`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', ` +
 		`'(?:Sum|Maximum)', 300\)$`)
 
-// Metrics reports metrics in alarms or the dashboard that nothing sends or that include data from other stacks in the
+// Metrics reports metrics in alarms or the dashboard that are never sent or that include data from other stacks in the
 // account. It also reports our metrics and alarms that the dashboard does not display.
 func Metrics(s *Stack) []Finding {
 	var found findings
@@ -76,7 +77,7 @@ type widget struct {
 	}
 }
 
-// shown returns the metric names and alarm ARNs, as written, that a dashboard displays.
+// shown returns the metric names and alarm ARNs that a dashboard displays, as written in the template.
 func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 	var body struct{ Widgets []widget }
 	if err := json.Unmarshal([]byte(short(d.Properties["DashboardBody"])), &body); err != nil {
@@ -98,7 +99,8 @@ func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 	return all, true
 }
 
-// drawn parses a graph's line: namespace, metric, alternating dimension names and values, and rendering options.
+// drawn parses a line of a graph. The line consists of a namespace, a metric, alternating dimension names and values,
+// and rendering options.
 func drawn(m []any) series {
 	texts := make([]string, 0, len(m))
 	one := series{dimensions: map[string]string{}}
@@ -116,7 +118,7 @@ func drawn(m []any) series {
 	return one
 }
 
-// known reports a metric that nothing sends or that is not limited to this stack.
+// known reports a metric that is never sent or that is not limited to this stack.
 func (one series) known(where string, found *findings) {
 	names := make([]string, 0, len(one.dimensions))
 	isOwn := false

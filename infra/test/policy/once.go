@@ -17,7 +17,7 @@ var (
 )
 
 // AlarmRows reports alarms that do not have exactly one row in the Alarms section of docs/operate/monitoring.md. It
-// also reports names in the document's tables that are not alarms or are in the wrong section.
+// also reports names in the document's tables that do not belong to an alarm or are in the wrong section.
 func AlarmRows(s *Stack, document []byte) []Finding {
 	const where = "docs/operate/monitoring.md"
 	var found findings
@@ -47,7 +47,7 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 const maxRooms = 12
 
 // Rooms reports rooms (folders in shared/) without a doc.go, and folders in a room that the room's doc.go does not
-// name. It also reports when there are more than maxRooms rooms.
+// name. It also reports a total of more than maxRooms rooms.
 func Rooms(t *Tree) []Finding {
 	var found findings
 	documents := map[string][]byte{}
@@ -80,7 +80,7 @@ var (
 	releaseHead = regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$`)
 )
 
-// Version reports a version in .version that is malformed or that differs from the newest release in the changelog.
+// Version reports a version in .version that is malformed or differs from the newest release in the changelog.
 func Version(version, changelog []byte) []Finding {
 	var found findings
 	if !versionLine.Match(version) {
@@ -94,9 +94,9 @@ func Version(version, changelog []byte) []Finding {
 	return found.sorted()
 }
 
-// Decisions reports decision records (docs/adr) whose title does not contain the file's number, that lack a date or
-// status, or that the folder's README does not list. It also reports duplicate numbers, and missing numbers that the
-// README does not list as unused.
+// Decisions reports invalid decision records (docs/adr). A record is invalid if its title does not contain the file's
+// number, if it does not have a date or status, or if the folder's README does not list it. Decisions also reports
+// duplicate numbers, and missing numbers that the README does not list as unused.
 func Decisions(t *Tree) []Finding {
 	const readme = "docs/adr/README.md"
 	index := string(t.Text(readme))

@@ -54,7 +54,7 @@ func under(importPath, folder string) bool {
 }
 
 // function splits the import path of a function's package. It returns the folder below functions/ and the rest of the
-// path: "", "wiring", "bootstrap" or a package that belongs to the function.
+// path. The rest is "", "wiring", "bootstrap" or a package that belongs to the function.
 func function(importPath string) (name, part string, ok bool) {
 	rest, ok := strings.CutPrefix(importPath, module+"functions/")
 	name, part, _ = strings.Cut(rest, "/")
@@ -81,7 +81,7 @@ func (f *findings) addf(where, format string, args ...any) {
 	*f = append(*f, Finding{where, fmt.Sprintf(format, args...)})
 }
 
-// sorted returns the findings in sorted order without duplicates, so that the output does not depend on map order.
+// sorted returns the findings in sorted order without duplicates. The output therefore does not depend on map order.
 func (f *findings) sorted() []Finding {
 	slices.SortFunc(*f, func(a, b Finding) int { return cmp.Compare(a.String(), b.String()) })
 	return slices.Compact(*f)

@@ -10,7 +10,7 @@ import (
 const visibilityFactor = 6
 
 // Queues reports queues whose visibility timeout is too short for their consumer. It also reports consumers of queues
-// outside the template. cfn-guard checks all other rules for queues (.ci/template/rules/queues.guard).
+// outside the template. cfn-guard checks all other queue rules (.ci/template/rules/queues.guard).
 func Queues(s *Stack) []Finding {
 	var found findings
 	queues := s.of(kindQueue)
@@ -39,7 +39,7 @@ func (s *Stack) deadLetterQueues() []string {
 }
 
 // visibility reports a queue whose visibility timeout is too short for the queue's consumer. Before an invocation,
-// Lambda may collect a batch for window seconds.
+// Lambda may collect a batch for up to window seconds.
 func visibility(queue, consumer Resource, window int, found *findings) {
 	timeout := seconds(consumer.Properties["Timeout"], 3)
 	least := visibilityFactor*timeout + window
@@ -60,7 +60,7 @@ func events(f Resource, kind string) []any {
 	return all
 }
 
-// seconds converts v to a number. If v is missing, seconds returns unset, the AWS default.
+// seconds converts v to a number. If v is missing, seconds returns unset, which is the AWS default.
 func seconds(v any, unset int) int {
 	n, err := strconv.Atoi(scalar(v))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 const root = "../../.."
 
-// These are the rules' inputs. The tests read each input once.
+// Inputs of the rules. The tests read each input only once.
 var (
 	tree = sync.OnceValues(func() (*policy.Tree, error) { return policy.ReadTree(os.DirFS(root)) })
 
@@ -68,7 +68,7 @@ func TestRepositoryFollowsPolicy(t *testing.T) {
 }
 
 // correspondence returns rules that compare files with each other. Function folders, template resources and OpenAPI
-// routes must match; tables, environment variables and error codes must be documented.
+// routes must match. Tables, environment variables and error codes must be documented.
 func correspondence(source *policy.Tree, s *policy.Stack, functions []template.Function) rules {
 	architecture, api := source.Text("docs/develop/architecture.md"), source.Text("docs/openapi.yaml")
 	records := source.Text("shared/ui/dashboard/api/records.ts")
@@ -146,7 +146,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 	}
 }
 
-// need returns the result of read. If read fails, need ends the test.
+// need returns the result of read. It ends the test if read fails.
 func need[T any](t *testing.T, read func() (T, error)) T {
 	t.Helper()
 	v, err := read()
@@ -184,9 +184,9 @@ func TestSAMAddsNoPermission(t *testing.T) {
 // built names the environment variable that is set if `make build` ran before the tests (.ci/run).
 const built = "RECORDBRIDGE_BUILT"
 
-// TestTopLevelContainsNoBinary proves that the repository's top level contains no binary. The go build command writes
-// binaries there, where someone could commit them by accident. The test is separate from the rules because the tree
-// that the rules check excludes binaries.
+// TestTopLevelContainsNoBinary checks that the repository's top level does not contain a binary. The go build command
+// writes binaries there, where someone could commit them by accident. The test is separate from the rules because the
+// tree that the rules check excludes binaries.
 func TestTopLevelContainsNoBinary(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)
@@ -218,8 +218,8 @@ func TestBinariesOfRepositoryAreSmall(t *testing.T) {
 	}
 }
 
-// patients returns the patient-facing functions that are involved in creating a connection. If one of these functions
-// fails, a sign-in is lost.
+// patients returns the patient-facing functions that help to create a connection. If one of these functions fails, a
+// sign-in is lost.
 func patients() []string {
 	return []string{
 		"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction",
@@ -228,7 +228,7 @@ func patients() []string {
 }
 
 // reserved returns the functions that may access the components of patients' tokens, and each key, secret and file
-// (docs/develop/architecture.md, "Keys and secrets"). To grant access to another function, add the function here.
+// (docs/develop/architecture.md, "Keys and secrets"). To give another function access, add the function here.
 func reserved() map[string][]string {
 	tokens := []string{
 		"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction", "EraserFunction",

@@ -6,13 +6,14 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// example is a modified version of a correct section, with the findings that the modification must cause.
+// example is a modified version of a correct section. The modification must cause the given findings.
 type example struct {
 	part, replacement string
 	want              []string
 }
 
-// judge runs a rule on a correct section, which must have no findings, and on each modification of the section.
+// judge runs a rule on a correct section and on each modification of the section. The rule must not report findings for
+// the correct section.
 func judge(t *testing.T, good string, rule func(*policy.Stack) []policy.Finding, examples map[string]example) {
 	t.Helper()
 	finds(t, rule(resources(t, good)))

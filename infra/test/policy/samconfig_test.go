@@ -12,7 +12,7 @@ import (
 var overrides = regexp.MustCompile(
 	`(?m)^\[(\w+)\.deploy\.parameters\]\n(?:[^\[\n].*\n)*?parameter_overrides = "([^"]*)"`)
 
-// TestTemplateAcceptsParametersOfEveryEnvironment proves that each environment's parameters are valid for the template.
+// TestTemplateAcceptsParametersOfEveryEnvironment checks that each environment's parameters are valid for the template.
 // Invalid parameters would make a deployment fail halfway.
 func TestTemplateAcceptsParametersOfEveryEnvironment(t *testing.T) {
 	t.Parallel()

@@ -14,8 +14,9 @@ var (
 	reference = regexp.MustCompile(`\$\(([A-Z]+)\)`)
 )
 
-// Selections reports alternatives in go test's -run patterns in scripts, the Makefile and documents that match no test
-// or benchmark in the tree. For such a pattern, go test passes without running any test.
+// Selections reports alternatives in go test's -run patterns that do not match any test or benchmark in the tree. It
+// checks the patterns in scripts, the Makefile and documents. For a pattern without a match, go test passes without
+// running any test.
 func Selections(t *Tree) []Finding {
 	variables := map[string]string{}
 	for _, m := range variable.FindAllStringSubmatch(string(t.Text("Makefile")), -1) {
@@ -59,7 +60,7 @@ func (t *Tree) testNames() []string {
 	return names
 }
 
-// matchesAny reports whether a pattern matches one of the names. An invalid pattern matches no name.
+// matchesAny reports whether a pattern matches any of the names. An invalid pattern does not match any name.
 func matchesAny(pattern string, names []string) bool {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

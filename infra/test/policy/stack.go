@@ -22,7 +22,7 @@ type Stack struct {
 }
 
 // Resource is an entry in the Resources section. Values are strings (even for numbers and booleans), []any and
-// map[string]any. An intrinsic function is a map whose only key is the function's long name.
+// map[string]any. An intrinsic function is a map with a single key, which is the function's long name.
 type Resource struct {
 	ID, Type, Condition string
 	Properties          map[string]any
@@ -86,7 +86,7 @@ func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	}
 }
 
-// child returns the value of key in a YAML mapping, or nil.
+// child returns the value of key in a YAML mapping. It returns nil if the key is missing.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for k, v := range pairs(n) {
 		if k == key {
@@ -134,7 +134,7 @@ func (s *Stack) of(kind string) []Resource {
 	return slices.DeleteFunc(slices.Clone(s.Resources), func(r Resource) bool { return r.Type != kind })
 }
 
-// at returns the value at a path of keys, or nil.
+// at returns the value at a path of keys. It returns nil if the path does not exist.
 func at(v any, keys ...string) any {
 	for _, k := range keys {
 		v = fields(v)[k]
@@ -162,8 +162,8 @@ func scalar(v any) string {
 	return s
 }
 
-// list returns a list's items. If v is nil, the result is empty; if v is any other value that is not a list, the result
-// contains only v.
+// list returns the items of a list. If v is nil, the result is empty. If v is any other value that is not a list, the
+// result contains only v.
 func list(v any) []any {
 	if v == nil {
 		return nil
@@ -174,7 +174,7 @@ func list(v any) []any {
 	return []any{v}
 }
 
-// short formats a value on one line, as in Fn::Sub: ${Table.Arn}, ${Table}, or the text itself.
+// short formats a value on a single line, as in Fn::Sub. The result is ${Table.Arn}, ${Table}, or the text itself.
 func short(v any) string {
 	m := fields(v)
 	switch {
@@ -228,8 +228,8 @@ func references(v any) []string {
 	return ids
 }
 
-// Transformed reports permissions that SAM adds to or removes from the template's functions, given a file with the
-// transformed template. This check ensures that the permissions under test are the deployed permissions.
+// Transformed reports permissions that SAM adds to or removes from the template's functions. It reads a file with the
+// transformed template. This check ensures that the tested permissions are the deployed permissions.
 func Transformed(functions []template.Function, file string, o template.Options) ([]Finding, error) {
 	allowed, err := template.Permissions(file, o)
 	if err != nil {

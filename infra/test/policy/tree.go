@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Tree is the repository: the texts of its sources and documents, its parsed Go files, and the names of all other
-// files.
+// Tree is the repository. It holds the texts of the sources and documents, the parsed Go files, and the names of all
+// other files.
 type Tree struct {
 	Files []File // sorted by path
 
@@ -27,7 +27,7 @@ type File struct {
 	Go   *ast.File // parsed Go file; nil for other languages
 }
 
-// ReadTree reads a repository with the root fsys. It skips folders with build outputs or personal files and does not
+// ReadTree reads a repository with the root fsys. It skips folders with build outputs or personal files. It does not
 // read the files in testdata folders.
 func ReadTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fileSet: token.NewFileSet(), paths: map[string]bool{}}
@@ -65,8 +65,8 @@ func readable(name string) bool {
 	return isCode(name) || isScript(name) || path.Ext(name) == ".md" || name == ".version"
 }
 
-// isScript reports whether a file is a shell script. Two kinds of scripts have no extension: CI's scripts, and scripts
-// next to the data that they fetch or build.
+// isScript reports whether a file is a shell script. Two kinds of scripts do not have an extension: CI's scripts, and
+// scripts next to the data that they fetch or build.
 func isScript(name string) bool {
 	folder, base := path.Split(name)
 	return (strings.HasPrefix(folder, ".ci/") || strings.HasPrefix(folder, "infra/")) && path.Ext(base) == ""
@@ -78,7 +78,7 @@ func isCode(name string) bool {
 		slices.Contains([]string{".go", ".ts", ".tsx", ".js", ".html", ".css", ".yaml", ".yml", ".sh", ".py"}, path.Ext(name))
 }
 
-// Text returns a file's text, or nil if the file does not exist.
+// Text returns a file's text. It returns nil if the file does not exist.
 func (t *Tree) Text(name string) []byte {
 	for _, f := range t.Files {
 		if f.Path == name {

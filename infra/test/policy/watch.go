@@ -10,13 +10,13 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// nearTimeout is the share of a function's timeout above which a run counts as too long.
+// nearTimeout is the fraction of a function's timeout above which a run is treated as too long.
 const nearTimeout = 0.5
 
-// Watched reports metrics that have no alarm. A function needs alarms for errors, throttles and duration and, if it is
-// scheduled, for missing runs. A queue needs an alarm for the age of its messages, a dead-letter queue for arrivals,
-// and the API for errors and latency. DynamoDB and KMS need alarms for throttled and failed calls. An alarm counts if
-// it has no condition or the same condition as the resource.
+// Watched reports metrics that do not have an alarm. A function needs alarms for errors, throttles and duration. A
+// scheduled function also needs an alarm for missing runs. A queue needs an alarm for the age of its messages, a
+// dead-letter queue for arrivals, and the API for errors and latency. DynamoDB and KMS need alarms for throttled and
+// failed calls. An alarm counts if it does not have a condition, or if it has the same condition as the resource.
 func Watched(s *Stack) []Finding {
 	w := watch{stack: s}
 	for _, f := range s.of(kindFunction) {
@@ -61,14 +61,14 @@ type watch struct {
 	found findings
 }
 
-// want reports a resource's metric if the metric has no alarm.
+// want reports a resource's metric if the metric does not have an alarm.
 func (w *watch) want(r Resource, namespace, metric, dimension, value string, others map[string]string) {
 	if len(w.by(r, namespace, metric, dimension, value, others)) == 0 {
 		w.found.addf(r.ID, "no alarm watches %s", metric)
 	}
 }
 
-// observer is an alarm and those of the alarm's series that contain a given metric.
+// observer is an alarm, with those of its series that contain a given metric.
 type observer struct {
 	alarm Resource
 	part  series
@@ -90,8 +90,8 @@ func (w *watch) by(r Resource, namespace, metric, dimension, value string, other
 	return all
 }
 
-// duration reports a function whose runs may approach the function's timeout unnoticed, because no alarm watches
-// Duration or the alarm assumes a different timeout.
+// duration reports a function whose runs may approach the function's timeout unnoticed. This happens if no alarm
+// watches Duration or if the alarm assumes a different timeout.
 func (w *watch) duration(f Resource) {
 	observers := w.by(f, "AWS/Lambda", "Duration", "FunctionName", "${"+f.ID+"}", nil)
 	if len(observers) == 0 {
@@ -122,7 +122,7 @@ func divisor(alarm Resource, id string) float64 {
 	return 0
 }
 
-// silence reports a scheduled function without an alarm for missing runs. A function that does not run reports no
+// silence reports a scheduled function without an alarm for missing runs. A function that does not run never reports
 // errors.
 func (w *watch) silence(f Resource) {
 	breaking := func(o observer) bool {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// watched is a stack with one resource of each kind and all required alarms.
+// watched is a stack with a resource of each kind and all required alarms.
 const watched = `
   Api: {Type: AWS::Serverless::Api, Properties: {StageName: v1}}
   Get: {Type: AWS::Serverless::Function, Properties: {Timeout: 10}}

@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/prose"
 )
 
-// alwaysWrong lists patterns that no sentence in the project needs, each with the wording to use instead
-// (CONTRIBUTING.md, "Reading check"). Passing this check does not mean that a text is good English.
+// alwaysWrong lists patterns that sentences in this project never need. Each pattern has the wording to use instead
+// (CONTRIBUTING.md, "Reading check"). A text that passes this check is not necessarily good English.
 var alwaysWrong = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -31,8 +31,8 @@ var testWords = regexp.MustCompile(
 		`|\w*(?:Ours|Somebody|Nobody))`,
 )
 
-// Words reports sentences in documents, comments and strings that match a pattern in alwaysWrong, and test names that
-// do not start with the unit.
+// Words reports sentences in documents, comments and strings that match a pattern in alwaysWrong. It also reports test
+// names that do not start with the unit.
 func Words(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {

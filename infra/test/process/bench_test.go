@@ -55,8 +55,8 @@ func BenchmarkWarmRequest(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
-// BenchmarkMainJob measures the main job with a small record over HTTP, with all functions warm: connect, export,
-// webhook, download.
+// BenchmarkMainJob measures the main job with a small record over HTTP. All functions are warm. The job consists of
+// connect, export, webhook and download.
 func BenchmarkMainJob(b *testing.B) {
 	r := startBenched(b)
 	for b.Loop() {

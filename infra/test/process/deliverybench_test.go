@@ -35,8 +35,8 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each tenant has its own webhook, so that no endpoint's rate limits the
-	// measurement.
+	// benchedTenants is the number of tenants. Each tenant has its own webhook, so that an endpoint's rate never limits
+	// the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
 	// burst is the number of events that burstWriters concurrent writers create.
@@ -54,7 +54,7 @@ type deliveries struct {
 
 	mu      sync.Mutex
 	sent    map[string]time.Time            // keyed by event ID
-	arrived map[string]map[string]time.Time // first arrival's time, by path and event ID
+	arrived map[string]map[string]time.Time // time of the first arrival, by path and event ID
 	each    chan struct{}
 }
 
@@ -87,7 +87,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	return d
 }
 
-// receive responds immediately, except to requests for /hang, which never get a response.
+// receive responds immediately, except to requests for /hang. Those requests never get a response.
 func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	if r.URL.Path == "/hang" {
@@ -110,7 +110,7 @@ func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// organisation creates an organisation with one webhook for each of the receiver's given paths.
+// organisation creates an organisation with a webhook for each of the receiver's given paths.
 func (d *deliveries) organisation(paths ...string) org.Tenant {
 	d.b.Helper()
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
@@ -123,8 +123,8 @@ func (d *deliveries) organisation(paths ...string) org.Tenant {
 	return tenant
 }
 
-// organisations creates the organisations for the throughput benchmarks and makes the worker cache the organisations'
-// keys.
+// organisations creates the organisations for the throughput benchmarks. It also makes the worker cache the
+// organisations' keys.
 func (d *deliveries) organisations() []org.Tenant {
 	d.b.Helper()
 	all := make([]org.Tenant, benchedTenants)
@@ -200,8 +200,8 @@ func (d *deliveries) paths() []string {
 }
 
 // BenchmarkDeliveryBurst measures the time from the start of a burst of events from many writers until the last event
-// is received. It reports the throughput, and the CPU time per event of the worker's processes and the runner (embedded
-// AWS and Lambda).
+// is received. It reports the throughput. It also reports the CPU time per event of the worker's processes and the
+// runner (embedded AWS and Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -245,9 +245,9 @@ func BenchmarkDeliveryLatencyAtSteadyRate(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryWithHangingReceiver measures the time from an event to its receipt while another webhook gets 20
-// events per second and never responds. It measures a second webhook in the same organisation and a webhook in another
-// organisation. Each iteration takes twenty seconds.
+// BenchmarkDeliveryWithHangingReceiver measures the time from an event to its receipt. Meanwhile, another webhook gets
+// 20 events per second and never responds. The benchmark measures a second webhook in the same organisation and a
+// webhook in another organisation. Each iteration takes twenty seconds.
 func BenchmarkDeliveryWithHangingReceiver(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")
@@ -266,7 +266,7 @@ func BenchmarkDeliveryWithHangingReceiver(b *testing.B) {
 	d.receiver.CloseClientConnections()
 }
 
-// worked returns the CPU time that the runner's processes for a function, or the runner itself, have used so far.
+// worked returns the CPU time used so far by the runner's processes for a function, or by the runner itself.
 func (r *runner) worked(function string) time.Duration {
 	r.t.Helper()
 	if function == "" {
@@ -297,8 +297,8 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// field returns field n of /proc/<pid>/stat, numbered as in proc(5); n must be at least 3. If the process has exited,
-// field returns "".
+// field returns field n of /proc/<pid>/stat. Fields are numbered as in proc(5), and n must be at least 3. If the
+// process has exited, field returns "".
 func field(pid, n int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, ok := strings.Cut(string(stat), ") ")

@@ -30,7 +30,7 @@ import (
 // bigPersona has a large record. Exporting it takes long enough for the test to kill the worker during the export.
 const bigPersona = "cedar-brook"
 
-// lease is the time for which a task stays leased after its worker was killed.
+// lease is the time that a task stays leased after its worker was killed.
 const lease = "1s"
 
 // life is a service with data. The test kills the service's processes.
@@ -41,7 +41,7 @@ type life struct {
 }
 
 // TestKilledProcessesAreReplaced kills an export worker in the middle of a record, then the complete runner, and then a
-// webhook worker after its POST. The work must be completed each time.
+// webhook worker after its POST. Each time, the work must still be completed.
 func TestKilledProcessesAreReplaced(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -80,7 +80,8 @@ func (l *life) pages() int {
 	return 0
 }
 
-// collecting waits until the export that begin requested has started to read the record or has ended.
+// collecting waits until the export that begin requested has started to read the record. It also stops waiting if the
+// export has ended.
 func (l *life) collecting(from int) {
 	l.t.Helper()
 	l.until("the record is being collected", func() bool {
@@ -88,8 +89,8 @@ func (l *life) collecting(from int) {
 	})
 }
 
-// begin connects bigPersona and requests an export. It returns the number of requests that the sandbox had served
-// before the export.
+// begin connects bigPersona and requests an export. It returns the number of requests that the sandbox had already
+// served.
 func (l *life) begin() int {
 	l.t.Helper()
 	l.known += len(l.successes())
@@ -162,8 +163,8 @@ func (l *life) killRunner() {
 	l.checkDownload(done)
 }
 
-// checkDownload sends GET and HEAD requests for the file with a client such as curl -L -u, which sends the key only to
-// the original host and port. A client that forwards the key must be rejected, because S3 accepts only one kind of
+// checkDownload sends GET and HEAD requests for the file. It uses a client such as curl -L -u, which sends the key only
+// to the original host and port. A client that forwards the key must be rejected, because S3 accepts only one kind of
 // authentication.
 func (l *life) checkDownload(d inbox.Delivery) {
 	l.t.Helper()
@@ -202,7 +203,7 @@ func (l *life) checkDownload(d inbox.Delivery) {
 	}
 }
 
-// killSender kills the webhook worker after its POST and checks that the next worker posts the same body.
+// killSender kills the webhook worker after its POST. It checks that the next worker posts the same body.
 func (l *life) killSender() {
 	l.t.Helper()
 	var mu sync.Mutex

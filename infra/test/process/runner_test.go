@@ -34,7 +34,7 @@ var binary = sync.OnceValues(func() (string, error) {
 })
 
 // touchSources opens every folder from which the tests' binaries are built. The go test command reuses a cached result
-// unless a file that the test itself opened changes; it does not detect files that a build opens.
+// unless a file that the test itself opened has changed. It does not detect files that a build opens.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
 	for _, folder := range []string{

@@ -20,7 +20,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// Tables holds the tables' names and the embedded AWS that contains the tables.
+// Tables holds the names of the tables and the embedded AWS that contains them.
 type Tables struct {
 	Cloud  *aws.Cloud
 	Config awssdk.Config
@@ -29,7 +29,7 @@ type Tables struct {
 	names map[string]string // keyed by logical ID
 }
 
-// New creates empty tables. Each middleware wraps every call; the first middleware is outermost.
+// New creates empty tables. Each middleware wraps every call. The first middleware is outermost.
 func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	tb.Helper()
 	declared := Template(tb)

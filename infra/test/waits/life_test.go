@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// life is one worker invocation. Its run requests a token and ends with the result that the test supplies.
+// life is a single worker invocation. Its run requests a token and ends with the result that the test supplies.
 type life struct {
 	rows
 

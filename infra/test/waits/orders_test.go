@@ -16,11 +16,11 @@ import (
 )
 
 // soon is the maximum delay between the time when an export can be claimed and its claim, regardless of lost messages
-// and crashes. For the export itself, soon covers the lease, the two minutes for which the sweeper leaves the export to
-// a message, and the sweeper's interval. It covers the same time again for one of the organisation's slots.
+// and crashes. It covers the lease of the export, the two minutes for which the sweeper leaves the export to a message,
+// and the sweeper's interval. It covers the same times again for one of the organisation's slots.
 const soon = 10 * time.Minute
 
-// event causes an event in an export's life. It returns false if the event is currently impossible.
+// event causes an event in an export's life. It returns false if the event is currently not possible.
 type event struct {
 	name string
 	do   func(w *world) bool
@@ -89,7 +89,7 @@ func limited(wait time.Duration) error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, "busy").After(wait)
 }
 
-// ending returns an event that ends the export's run with the error that how returns for wait.
+// ending returns an event that ends the export's run. The run ends with the error that how returns for wait.
 func ending(how func(wait time.Duration) error, wait time.Duration) func(w *world) bool {
 	return func(w *world) bool {
 		l := w.of(taskID)
@@ -144,7 +144,7 @@ func (w *world) finish() {
 	}
 }
 
-// begun returns the IDs of the exports that a worker has claimed.
+// begun returns the IDs of the exports that workers have claimed.
 func (w *world) begun() []string {
 	if w.task(besideID).Generation > 0 {
 		return []string{taskID, besideID}
@@ -153,7 +153,7 @@ func (w *world) begun() []string {
 }
 
 // nextTick returns the time of the sweeper's next run. It skips runs long before any export can be claimed, because
-// these runs would have no work.
+// there would be no work for these runs.
 func (w *world) nextTick(began time.Time) time.Time {
 	now := time.Now()
 	beside := w.task(besideID)
@@ -165,7 +165,7 @@ func (w *world) nextTick(began time.Time) time.Time {
 }
 
 // play runs a sequence of events, given by their numbers. It returns the number of events that happened. If an event
-// was impossible, this number is smaller than the sequence's length.
+// was not possible, this number is smaller than the length of the sequence.
 func play(t *testing.T, order []int, of rows, shards int) (happened int, faults []string) {
 	t.Helper()
 	w := newWorld(t, of, shards)
@@ -203,8 +203,8 @@ func described(order []int) string {
 	return strings.Join(names, "; ")
 }
 
-// following advances order to the next sequence and skips sequences that begin with the same impossible events. The ok
-// result is false after the last sequence.
+// following advances order to the next sequence. It skips sequences that begin with the same impossible events. After
+// the last sequence, ok is false.
 func following(order []int, happened, many int) (ok bool) {
 	at := min(happened, len(order)-1)
 	for i := at + 1; i < len(order); i++ {

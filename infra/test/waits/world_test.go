@@ -23,7 +23,7 @@ import (
 const (
 	lease  = time.Minute // lease of exportworker in template.yaml
 	taskID = "7a000000000040008000000000000001"
-	// besideID is the ID of a second export in the same organisation, whose exports run one at a time.
+	// besideID is the ID of a second export in the same organisation. The organisation's exports run one at a time.
 	besideID = "7a000000000040008000000000000002"
 )
 
@@ -46,8 +46,8 @@ type message struct {
 	at   time.Time // time at which the message becomes visible
 }
 
-// world holds two exports with their worker, the sweeper, and the queue. As time passes, only the test, the queue and
-// the leases' heartbeats cause events.
+// world holds two exports with their worker, the sweeper, and the queue. As time passes, events come only from the
+// test, the queue and the leases' heartbeats.
 type world struct {
 	t      *testing.T
 	rows   rows
@@ -148,7 +148,7 @@ func (w *world) task(id string) export.Task {
 	return task
 }
 
-// of returns the running invocation that holds a task, or nil.
+// of returns the running invocation that holds a task. It returns nil if there is no such invocation.
 func (w *world) of(id string) *life {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -171,7 +171,7 @@ type noFiles struct{}
 
 func (noFiles) Delete(context.Context, string) error { return nil }
 
-// claimed checks that a successful claim is not too early and that no other worker holds the task.
+// claimed checks that a successful claim is not too early and that the task is not held by another worker.
 func (w *world) claimed(l *life, task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,7 +195,7 @@ func (w *world) joined(task export.Task) {
 	delete(w.running, task.ID)
 }
 
-// lateWrite simulates a delayed write, which the worker's previous run made but which reaches the table only now. The
+// lateWrite simulates a delayed write. The worker's previous run made the write, but it reaches the table only now. The
 // write may take effect only while the previous run is in progress.
 func (w *world) lateWrite() error {
 	w.mu.Lock()

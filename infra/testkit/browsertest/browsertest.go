@@ -1,5 +1,5 @@
 // Package browsertest tests endpoints that pages call with a public ID (httpapi.Browser). It uses the callers from
-// package keyedtest. Only tests link this package.
+// package keyedtest. Only tests link the package.
 package browsertest
 
 import (
@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// Origin is the origin of PublicA's pages, which every request contains.
+	// Origin is the origin of PublicA's pages. Every request contains it.
 	Origin = "https://app.example"
 	// Page is the query string that PublicA's pages send.
 	Page = "?public_id=" + keyedtest.PublicA
 )
 
-// Directory looks up a public ID's owner.
+// Directory looks up the owner of a public ID.
 type Directory struct{}
 
 // ByPublicID implements httpapi.PublicFinder.
@@ -41,7 +41,7 @@ func (Directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 	return caller, nil
 }
 
-// Auth returns an authenticator that uses Directory and applies no rate limits.
+// Auth returns an authenticator that uses Directory and does not apply rate limits.
 func Auth() httpapi.PublicAuth { return httpapi.PublicAuth{Public: Directory{}} }
 
 // Send sends a request as a page in a browser does.
@@ -55,7 +55,8 @@ func Send(tb testing.TB, handler http.Handler, method, target, body string) *htt
 	return w
 }
 
-// CheckAnswer checks that the response has status 200, that the page may read it, and that no cache may store it.
+// CheckAnswer checks that the response has status 200. The page must be allowed to read the response, and caches must
+// not store it.
 func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
 	tb.Helper()
 	if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want {
@@ -76,9 +77,9 @@ type Refusal struct {
 	Code   string
 }
 
-// CheckRefusals tests the given refusals, and the refusals common to all routes that accept a body, on a route that
-// accepts a body. The newHandler function returns the route's handler with a use case that returns err and counts its
-// calls. No response may contain an email address, an error's text or a challenge.
+// CheckRefusals tests a route that accepts a body. It tests the given refusals and the refusals common to all such
+// routes. newHandler returns the route's handler with a use case that returns err and counts its calls. The responses
+// must not contain an email address, an error's text or a challenge.
 func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal,
 	newHandler func(err error) (handler http.Handler, asked func() int),
 ) {

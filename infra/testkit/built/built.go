@@ -1,5 +1,5 @@
 // Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve this build if the
-// real build, which needs Node, is missing. Only tests link the package.
+// real build is missing. The real build needs Node. Only tests link the package.
 package built
 
 import (
@@ -22,7 +22,7 @@ const Version = "4.1.2"
 // StyleHash is the hash of the pages' style sheet in the manifest.
 const StyleHash = "sha256-YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="
 
-// These constants hold the contents of the build's files.
+// Contents of the files in the build.
 const (
 	Script = "export const kind = 'embed';"
 	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"

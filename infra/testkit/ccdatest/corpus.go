@@ -12,10 +12,10 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// CorpusCase is one file in the corpus: a small document with one feature, and the FHIR that the guide requires for the
-// document. The format is that of golang.org/x/tools/txtar. The comment begins with a line "Rule: ", which names the
-// guide's row. One of document.xml, section.xml and entry.xml is the source. The files fhir.json, absent.txt and
-// report.json contain the expected results; each file is optional.
+// CorpusCase is a file in the corpus. It holds a small document with a single feature, and the FHIR that the guide
+// requires for the document. The format is that of golang.org/x/tools/txtar. The comment begins with a line "Rule: ",
+// which names the guide's row. The source is document.xml, section.xml or entry.xml. The optional files fhir.json,
+// absent.txt and report.json contain the expected results.
 type CorpusCase struct {
 	Name     string // folder and file name, without extension
 	Rule     string
@@ -132,7 +132,7 @@ func (c CorpusCase) Check(t *testing.T) {
 	}
 }
 
-// checkType matches each expected resource to a resource from the conversion. The test fails if the conversion has
+// checkType matches each expected resource to a resource from the conversion. The test fails if the conversion produced
 // other resources.
 func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	t.Helper()
@@ -154,8 +154,8 @@ func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	}
 }
 
-// lacks returns a description of the first difference between got and want, or "" if they match. Objects in got may
-// have additional members, except members that are null in want; arrays must have the same length.
+// lacks returns a description of the first difference between got and want. It returns "" if both match. Objects in got
+// may have additional members, except members that are null in want. Arrays must have the same length.
 func lacks(want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:

@@ -53,7 +53,7 @@ func DocumentFacts(t *testing.T, documents ...string) []Resource {
 	return list
 }
 
-// Wants fails the test for each missing resource. The want argument has the same form as Case.Want.
+// Wants fails the test for each missing resource. want has the same form as Case.Want.
 func Wants(t *testing.T, resources []Resource, want ...string) {
 	t.Helper()
 	for _, w := range want {
@@ -81,7 +81,7 @@ xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 const SomePatient = `<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/></patientRole>` +
 	`</recordTarget>`
 
-// Count returns the number of resources of one type.
+// Count returns the number of resources of the given type.
 func Count(resources []Resource, kind string) int {
 	n := 0
 	for _, r := range resources {

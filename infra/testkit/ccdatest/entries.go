@@ -10,12 +10,12 @@ func AllergyOf(attributes, rest string) string {
 <effectiveTime><low value="20080501"/></effectiveTime>` + rest + `</observation></entryRelationship></act></entry>`
 }
 
-// AllergyKind returns the value element for an allergy observation.
+// AllergyKind returns the value element of an allergy observation.
 func AllergyKind(code string) string {
 	return `<value xsi:type="CD" code="` + code + `" ` + Snomed + `/>`
 }
 
-// Penicillin is the participant element for an allergy to penicillin.
+// Penicillin is the participant element of an allergy to penicillin.
 const Penicillin = `<participant typeCode="CSM"><participantRole classCode="MANU"><playingEntity classCode="MMAT">
 <code code="70618" codeSystem="2.16.840.1.113883.6.88" displayName="Penicillin"/></playingEntity></participantRole>
 </participant>`
@@ -45,7 +45,7 @@ func PlannedAs(element, class, mood, root, inside string) string {
 		`</` + element + `></entry>`
 }
 
-// NextSection returns the end of one section and the start of another.
+// NextSection returns the end of a section and the start of the next section.
 func NextSection(code string) string {
 	return `</section></component><component><section><code code="` + code + `" codeSystem="2.16.840.1.113883.6.1"/>`
 }

@@ -1,5 +1,5 @@
-// Package ccdatest supports tests of C-CDA sections. It converts a document with one section, or complete documents,
-// and searches resources by path and value.
+// Package ccdatest supports tests of C-CDA sections. It converts complete documents, or documents with a single
+// section, and searches resources by path and value.
 package ccdatest
 
 import (
@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// Case is a section entry with its expected resources. Each line of Want describes one resource: its type and the paths
-// that the resource must have, with their values. "!path" is a path that the resource must not have. A number in a path
-// is a list index.
+// Case is a section entry with its expected resources. Each line of Want describes a resource. The line contains the
+// type and the paths that the resource must have, with their values. "!path" is a path that the resource must not have.
+// A number in a path is a list index.
 type Case struct {
 	Name    string
 	Section string // LOINC code, or a complete <section> without its end tag
@@ -118,7 +118,7 @@ func (p Resource) read(at []string, content any) {
 	}
 }
 
-// Has reports whether one of the resources has all paths in want. The want argument is a line in the form of Case.Want.
+// Has reports whether a single resource has all paths in want. want is a line in the form of Case.Want.
 func Has(resources []Resource, want string) bool {
 	kind, having, _ := strings.Cut(want, " | ")
 	for _, r := range resources {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// These are the shapes of large documents: one attachment, one narrative of paragraphs, one narrative with a table,
-// entries, and a combination of all these parts.
+// Shapes of large documents. A shape has an attachment, a narrative of paragraphs, a narrative with a table, entries,
+// or a combination of all these parts.
 const (
 	shapeBase64    = "base64"
 	shapeNarrative = "narrative"
@@ -25,8 +25,8 @@ func Shapes() []string {
 }
 
 // WriteLarge writes a document of the given shape with approximately size bytes. A document with a table gets half as
-// many bytes, which is the maximum for its number of cells. WriteLarge buffers only a small part of the document, so
-// that a test can measure its reader's memory.
+// many bytes, which is the maximum for its number of cells. WriteLarge buffers only a small part of the document, so a
+// test can measure its reader's memory.
 func WriteLarge(to io.Writer, shape string, size int) error {
 	const mark = "the body"
 	before, after, _ := strings.Cut(Document(SomePatient, mark), mark)
@@ -110,7 +110,7 @@ func (l *large) table(size int) {
 	l.put("</tbody></table>")
 }
 
-// entries writes results. Each result refers to a table row, as long as the table has further rows.
+// entries writes results. Each result refers to a table row as long as the table has more rows.
 func (l *large) entries(size int) {
 	for i, written := 0, 0; written < size; i++ {
 		reference := ""

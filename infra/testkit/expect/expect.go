@@ -1,5 +1,5 @@
 // Package expect holds assertions shared by the tests of all packages. The assertions check that an operation succeeds,
-// that an operation is rejected, and how many concurrent callers succeed. Only tests link this package.
+// that an operation is rejected, and how many concurrent callers succeed. Only tests link the package.
 package expect
 
 import (
@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// NoError ends the test if its setup failed.
+// NoError ends the test if the test's setup failed.
 func NoError(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
@@ -23,7 +23,7 @@ func NoError(tb testing.TB, err error) {
 	}
 }
 
-// Conflict checks that err is a fault.Conflict. The what argument names the operation.
+// Conflict checks that err is a fault.Conflict. what names the operation.
 func Conflict(tb testing.TB, what string, err error) {
 	tb.Helper()
 	if !errors.Is(err, fault.Conflict) {
@@ -31,7 +31,7 @@ func Conflict(tb testing.TB, what string, err error) {
 	}
 }
 
-// NotFound checks that err is a fault.NotFound. The what argument names the operation.
+// NotFound checks that err is a fault.NotFound. what names the operation.
 func NotFound(tb testing.TB, what string, err error) {
 	tb.Helper()
 	if !errors.Is(err, fault.NotFound) {
@@ -39,7 +39,7 @@ func NotFound(tb testing.TB, what string, err error) {
 	}
 }
 
-// Winners runs n calls concurrently and returns the number of successful calls. Any error except fault.Conflict fails
+// Winners runs n calls concurrently. It returns the number of successful calls. Any error except fault.Conflict fails
 // the test.
 func Winners(tb testing.TB, n int, call func(ctx context.Context, i int) error) int {
 	tb.Helper()
@@ -67,8 +67,9 @@ func Winners(tb testing.TB, n int, call func(ctx context.Context, i int) error) 
 	return won
 }
 
-// OwnPolicy checks that a page's policy allows only the page's inline styles and script, by their hashes, and an
-// organisation's logo, if there is one, and forbids framing. It returns the script, or "" if there is none.
+// OwnPolicy checks that a page's policy forbids framing and allows only the page's inline styles and script, by their
+// hashes. The policy may also allow an organisation's logo. OwnPolicy returns the script, or "" if the page does not
+// have a script.
 func OwnPolicy(tb testing.TB, policy, page string) (script string) {
 	tb.Helper()
 	hash := func(inline string) string {

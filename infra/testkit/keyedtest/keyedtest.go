@@ -1,5 +1,5 @@
 // Package keyedtest tests endpoints that an organisation's backend calls with its key. It provides an API with a fixed
-// clock and request ID, three key pairs, and an Exchange that compares the complete response. Only tests link this
+// clock and request ID, three key pairs, and an Exchange that compares the complete response. Only tests link the
 // package.
 package keyedtest
 
@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// These constants are the public IDs that Keys accepts, and the ID of every request.
+// Public IDs that Keys accepts, and the ID of every request.
 const (
 	PublicA   = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
 	PublicB   = "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
@@ -38,7 +38,7 @@ const (
 		`side. Please try again.","request_id":"` + RequestID + `"}`
 )
 
-// ErrTrouble is an internal error whose text must not be visible to clients.
+// ErrTrouble is an internal error whose text clients must not see.
 var ErrTrouble = errors.New("trouble at 10.0.0.7")
 
 // Tenants returns the key pairs' owners by public ID.
@@ -62,7 +62,7 @@ func (Keys) Authenticate(_ context.Context, publicID string, key secret.Text) (o
 	return org.Caller{Tenant: tenant, CredentialID: publicID}, nil
 }
 
-// NewAPI returns an API without a log. The API's time is Moment and its request ID is RequestID.
+// NewAPI returns an API that does not log. The API's time is Moment and its request ID is RequestID.
 func NewAPI() *httpapi.API {
 	return httpapi.New(httpapi.Options{
 		Logger: slog.New(slog.DiscardHandler), Now: Moment, IDs: func() string { return RequestID },
@@ -72,7 +72,7 @@ func NewAPI() *httpapi.API {
 // Moment returns the fixed time of these tests.
 func Moment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// Exchange is a request with the complete expected response.
+// Exchange is a request and the complete expected response.
 type Exchange struct {
 	Method string // GET if empty
 	Path   string
@@ -84,7 +84,7 @@ type Exchange struct {
 	Header map[string]string // additional headers; an empty value means absent
 }
 
-// Check sends the request to a route's handler and compares the complete response.
+// Check sends the request to a route's handler. It compares the complete response.
 func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	tb.Helper()
 	mux := http.NewServeMux()
@@ -117,8 +117,7 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 }
 
 // CheckReader checks a read-only route's authentication and methods. PublicA may read path. The route rejects the
-// method refused, and other functions serve the methods listed in others. CheckReader runs its cases as parallel
-// subtests.
+// method refused. Other functions serve the methods in others. CheckReader runs its cases as parallel subtests.
 func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
 	methods := slices.Concat(others, []string{http.MethodGet, http.MethodHead})

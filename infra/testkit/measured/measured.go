@@ -1,5 +1,5 @@
-// Package measured reads metrics from log lines as CloudWatch does, so that tests compare a unit of work's counts
-// instead of the line format. Only tests link this package.
+// Package measured reads metrics from log lines as CloudWatch does. Tests can then compare the counts of a unit of work
+// instead of the line format. Only tests link the package.
 package measured
 
 import (
@@ -24,8 +24,8 @@ type line struct {
 	} `json:"_aws"`
 }
 
-// In returns a log's counters and numbers of measurements. The keys consist of the metric and the dimension value, such
-// as "Exports success" or "WebhookSeconds". In fails the test for lines that CloudWatch would ignore.
+// In returns the counters and numbers of measurements in a log. Each key consists of the metric and the dimension
+// value, such as "Exports success" or "WebhookSeconds". In fails the test for lines that CloudWatch would ignore.
 func In(tb testing.TB, log []byte) map[string]int {
 	tb.Helper()
 	found := map[string]int{}
@@ -50,7 +50,7 @@ func In(tb testing.TB, log []byte) map[string]int {
 	return found
 }
 
-// by returns the value of the dimension other than the stack.
+// by returns the value of the dimension that is not the stack.
 func by(tb testing.TB, members map[string]any, sets [][]string) string {
 	tb.Helper()
 	told := ""

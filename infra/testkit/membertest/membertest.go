@@ -1,6 +1,6 @@
 // Package membertest tests dashboard endpoints. It provides sessions for every role, an Exchange that compares the
 // complete response, and CheckMember, which calls an endpoint as every kind of caller without access. Only tests link
-// this package.
+// the package.
 package membertest
 
 import (
@@ -20,20 +20,20 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// These are the test organisations. Everyone is a member of OrgA, except Stranger, who owns OrgB.
+// Test organisations. Everyone is a member of OrgA, except Stranger, who owns OrgB.
 const (
 	OrgA = "a0000000-0000-4000-8000-000000000001"
 	OrgB = "a0000000-0000-4000-8000-000000000002"
 )
 
-// These people have a session: one person for each role, and some people who differ from the owner in one respect. The
-// names are the values of their cookies.
+// People who have a session. There is a person for each role, and there are people who differ from the owner in a
+// single respect. The names are the values of their cookies.
 const (
 	Owner     = "owner"
 	Admin     = "admin"
 	Developer = "developer"
 	Viewer    = "viewer"
-	Stranger  = "stranger" // owns OrgB and has no role in OrgA
+	Stranger  = "stranger" // owns OrgB and does not have a role in OrgA
 	Stale     = "stale"    // an owner who last authenticated an hour ago
 	Pending   = "pending"  // an owner who has not completed the second factor
 )
@@ -67,7 +67,7 @@ func AccountOf(who string) string {
 // Token returns a person's session token.
 func Token(who string) secret.Text { return secret.New(who) }
 
-// Auth returns an authenticator for all of these people. The authenticator applies no rate limits.
+// Auth returns an authenticator for all of these people. The authenticator does not apply rate limits.
 func Auth() httpapi.SessionAuth { return httpapi.SessionAuth{Sessions: people{}, Members: people{}} }
 
 type people struct{}
@@ -106,7 +106,7 @@ func (people) Role(_ context.Context, accountID, orgID string) (account.Role, er
 	return "", fault.Missing("Record not found.")
 }
 
-// Exchange is a request with the complete expected response.
+// Exchange is a request and the complete expected response.
 type Exchange struct {
 	Method  string // GET if empty
 	Path    string
@@ -143,7 +143,7 @@ func (e Exchange) Send(tb testing.TB, route string, handler http.Handler) *httpt
 	return w
 }
 
-// Check sends the request and compares the complete response.
+// Check sends the request. It compares the complete response.
 func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	tb.Helper()
 	w := e.Send(tb, route, handler)

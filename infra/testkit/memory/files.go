@@ -17,7 +17,7 @@ import (
 type Files struct {
 	mu      sync.Mutex
 	objects map[string][]byte
-	begun   int // number of writers neither closed nor aborted
+	begun   int // number of writers that are neither closed nor aborted
 }
 
 // Create implements export.Files.

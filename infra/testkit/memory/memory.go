@@ -1,6 +1,6 @@
 // Package memory implements stores in maps, for tests that create thousands of stores or make hundreds of thousands of
 // calls. All other tests use the embedded AWS (infra/test/tables). The suites in package storetest run against both
-// kinds of stores. Only tests link this package.
+// kinds of stores. Only tests link the package.
 package memory
 
 import (
@@ -21,7 +21,7 @@ import (
 // a worker or lose a response.
 type Hook func(call string, effect func() error) error
 
-// run runs effect, through the hook if a hook is set.
+// run runs effect. If a hook is set, run calls the hook with effect.
 func (h Hook) run(call string, effect func() error) error {
 	if h == nil {
 		return effect()

@@ -55,7 +55,7 @@ func (r shareRows) TakePlace(ctx context.Context, tenant org.Tenant, seen share.
 	})
 }
 
-// holds reports whether a slot still belongs to the claim of the slot's task.
+// holds reports whether a slot still belongs to its task's claim.
 func holds(stored share.Row, place share.Place) bool {
 	holder := stored.Places[place.Number]
 	return holder.TaskID == place.TaskID && holder.Claim == place.Claim
@@ -165,7 +165,7 @@ func (r shareRows) CallTask(ctx context.Context, task export.Task, dueAt time.Ti
 	})
 }
 
-// changeShare changes a tenant's share. If the change fails, the share stays unchanged.
+// changeShare changes a tenant's share. If the change fails, the share is not modified.
 func (r shareRows) changeShare(ctx context.Context, call string, tenant org.Tenant,
 	change func(stored *share.Row) error,
 ) error {

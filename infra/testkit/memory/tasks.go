@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks stores export tasks, each connection's newest task, shares and events. It is safe for concurrent use. Methods
-// for tests, such as Put and Events, do not count as calls and bypass Around.
+// Tasks stores export tasks, the newest task of each connection, shares and events. It is safe for concurrent use.
+// Methods for tests, such as Put and Events, do not count as calls and bypass Around.
 type Tasks struct {
 	*ledger
 	fixture
@@ -48,7 +48,7 @@ func NewTasks() *Tasks {
 	return &Tasks{l, fixture{l}, register{l}, work{l}, shareRows{l}, dueRows{l}}
 }
 
-// fixture holds the methods with which a test changes and inspects the store.
+// fixture holds the methods that tests use to change and inspect the store.
 type fixture struct{ *ledger }
 
 // Authorize sets whether a connection is authorized.
@@ -74,7 +74,7 @@ func (f fixture) Change(tenant org.Tenant, id string, change func(task *export.T
 	f.tasks[row{tenant, id}] = task
 }
 
-// Get returns a task, or the zero Task if the task does not exist.
+// Get returns a task. It returns the zero Task if the task does not exist.
 func (f fixture) Get(tenant org.Tenant, id string) export.Task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +102,7 @@ func (f fixture) SweepTime(tenant org.Tenant, id string) time.Time {
 	return f.lookAt[row{tenant, id}]
 }
 
-// Events returns the events of the given types in storage order. Without types, it returns all events.
+// Events returns the events of the given types in storage order. If no types are given, it returns all events.
 func (f fixture) Events(types ...webhook.Type) (told []webhook.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -262,7 +262,7 @@ func (r work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 	})
 }
 
-// fenced applies a change to a pending task only if the calling worker holds the task.
+// fenced applies a change to a pending task, but only if the calling worker holds the task.
 func (r work) fenced(ctx context.Context, call string, task export.Task,
 	change func(stored *export.Task) ([]webhook.Event, time.Time),
 ) error {
@@ -307,7 +307,7 @@ func (l *ledger) keep(task export.Task, lookAt time.Time) {
 	l.lookAt[row{task.Tenant, task.ID}] = lookAt
 }
 
-// do runs a call under the lock. If the caller has given up, the call has no effect.
+// do runs a call under the lock. If the caller has already given up, the call has no effect.
 func (l *ledger) do(ctx context.Context, call string, effect func() error) error {
 	return l.Around.run(call, func() error {
 		if err := over(ctx); err != nil {

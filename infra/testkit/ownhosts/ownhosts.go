@@ -1,5 +1,5 @@
-// Package ownhosts provides the service's hosts for tests, because a function without configured hosts rejects every
-// URL (package weburl).
+// Package ownhosts provides the service's hosts for tests. A function without configured hosts rejects every URL
+// (package weburl).
 package ownhosts
 
 import "recordbridge/shared/words/weburl"

@@ -17,7 +17,7 @@ import (
 type Key struct {
 	Origin     string // origin of the page that requests the passkey
 	Host       string // the relying party's host
-	Counter    uint32 // the next response's counter value
+	Counter    uint32 // counter value for the next response
 	Unverified bool   // whether the authenticator skips user verification
 
 	id      []byte

@@ -1,5 +1,5 @@
-// Package starttest sends the form with which one of our pages starts an attempt, and other requests that only such a
-// page may send. It also parses the page in the response.
+// Package starttest sends the form with which one of our pages starts an attempt. It also sends other requests that
+// only such a page may send, and parses the page in the response.
 package starttest
 
 import (
@@ -36,7 +36,8 @@ func Request(tb testing.TB, path, body string) *http.Request {
 	return r
 }
 
-// Foreign returns sets of headers that no page on Origin sends. Each set differs from Header(Origin) in one header.
+// Foreign returns sets of headers that a page on Origin would never send. Each set differs from Header(Origin) in a
+// single header.
 func Foreign() map[string]http.Header {
 	all := map[string]http.Header{}
 	for name, values := range map[string]map[string][]string{
@@ -69,7 +70,7 @@ func Foreign() map[string]http.Header {
 }
 
 // Destination returns the URL to which the page in a response sends the browser. It fails the test unless the page uses
-// only its script to do so.
+// only its script to send the browser there.
 func Destination(tb testing.TB, got *httptest.ResponseRecorder) string {
 	tb.Helper()
 	page := got.Body.String()

@@ -23,16 +23,16 @@ type Connections interface {
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
-// Held is a connection store's initial content: an authorized connection, the first version of the connection's tokens,
-// and an earlier connection's tokens that must still be revoked upstream.
+// Held is a connection store's initial content. It holds an authorized connection, the first version of the
+// connection's tokens, and an earlier connection's tokens that must still be revoked upstream.
 type Held struct {
 	Connection connection.Connection
 	Tokens     tokens.Row
 	Upstream   []byte
 }
 
-// Refreshes tests a refresh.Worker's requirements. A revision is replaced only once, together with its events or not at
-// all, and revoked tokens are not restored.
+// Refreshes tests the requirements of a refresh.Worker. A revision must be replaced only once, either with all of its
+// events or not at all. Revoked tokens must not be restored.
 func Refreshes(t *testing.T, open func(testing.TB, Held) Connections) {
 	t.Helper()
 	held := Held{
@@ -172,8 +172,8 @@ func revokedOnce(c subject[Connections]) {
 	}
 }
 
-// A refresh that was in progress when the tokens ended, or that guesses the tombstone's version, must not restore any
-// tokens.
+// A refresh that was in progress when the tokens ended must not restore any tokens. The same applies to a refresh that
+// guesses the tombstone's version.
 func notRevived(c subject[Connections]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("worker", 1, time.Time{}), now()))

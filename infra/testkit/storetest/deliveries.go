@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Webhooks is the store that webhook.Worker requires, plus the methods that populate it.
+// Webhooks is the store that webhook.Worker requires. It also has methods that populate the store.
 type Webhooks interface {
 	webhook.Store
 	webhook.HealthStore
@@ -28,8 +28,8 @@ const (
 	hookID     = "f0000000-0000-4000-8000-000000000001"
 )
 
-// Deliveries tests a webhook.Worker's requirements for events, deliveries and attempts. Each is created once, claimed
-// by one worker, and recorded only by the claim's holder.
+// Deliveries tests the requirements of a webhook.Worker for events, deliveries and attempts. Each event, delivery or
+// attempt is created once, claimed by a single worker, and recorded only by the holder of the claim.
 func Deliveries(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){
@@ -51,7 +51,7 @@ func eventOf(id string) webhook.Event {
 	}
 }
 
-// deliveryOf returns a delivery as created during a fan-out, with a lease of one minute.
+// deliveryOf returns a delivery in the state after a fan-out, with a lease of one minute.
 func deliveryOf(id string) webhook.Delivery {
 	until := now().Add(time.Minute)
 	return webhook.Delivery{
@@ -118,7 +118,7 @@ func fanOutOnce(c subject[Webhooks]) {
 		t.Error("the event is not fanned out")
 	}
 	for _, d := range deliveries {
-		// No worker may claim the delivery during the fan-out's own attempt.
+		// Workers must not claim the delivery during the fan-out's own attempt.
 		_, err := s.ClaimDelivery(t.Context(), tenantA(), d.ID, d.LeaseUntil, d.LeaseUntil.Add(time.Minute))
 		expect.Conflict(t, "a claim in the last moment of the first lease", err)
 	}

@@ -15,8 +15,8 @@ import (
 
 const endpoint = "hash-of-a-token-endpoint"
 
-// EndpointState tests a token endpoint's refresh state, which all functions share. A slot has one owner, a breaker is
-// replaced only in the version that was read, and every response is counted once.
+// EndpointState tests a token endpoint's refresh state, which all functions share. A slot has a single owner, a breaker
+// is replaced only in the version that was read, and every response is counted once.
 func EndpointState(t *testing.T, open func(testing.TB) refresh.EndpointState) {
 	t.Helper()
 	run(t, open, map[string]func(subject[refresh.EndpointState]){

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Health tests a webhook.Worker's requirements for subscriptions and their health. No failure is lost, each transition
-// happens once, and each rate-limit slot is assigned once.
+// Health tests the requirements of a webhook.Worker for subscriptions and their health. Failures are never lost, each
+// transition happens once, and each rate-limit slot is assigned once.
 func Health(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){

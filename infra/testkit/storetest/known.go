@@ -12,7 +12,7 @@ import (
 )
 
 // Known tests the storage of properties that exports have discovered about endpoints. Properties are stored separately
-// for each endpoint, and reads return the properties saved last.
+// for each endpoint, and reads return the last saved properties.
 func Known(t *testing.T, open func(testing.TB) collect.Known) {
 	t.Helper()
 	run(t, open, map[string]func(subject[collect.Known]){

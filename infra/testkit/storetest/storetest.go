@@ -1,7 +1,7 @@
-// Package storetest tests that stores meet their domains' requirements, regardless of the implementation. It has one
+// Package storetest tests that stores meet their domains' requirements, regardless of the implementation. It has a
 // suite for each store interface that a domain declares. The suites run against DynamoDB (shared/adapters/store) and
-// against each in-memory store that tests use (infra/testkit/memory), so that no in-memory store allows operations that
-// DynamoDB rejects. Only tests link this package.
+// against each in-memory store that tests use (infra/testkit/memory). In-memory stores therefore can't allow operations
+// that DynamoDB rejects. Only tests link the package.
 package storetest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// All suites share this fixed data. At has the precision that rows store.
+// Fixed data that all suites share. At has the precision that rows store.
 const (
 	orgA   = "0a000000-0000-4000-8000-00000000000a"
 	orgB   = "0b000000-0000-4000-8000-00000000000b"
@@ -20,14 +20,14 @@ const (
 
 func tenantA() org.Tenant { return org.Tenant{Mode: org.Test, OrgID: orgA} }
 
-// others returns tenants that share part of their name with tenantA.
+// others returns tenants whose names share a part with tenantA's name.
 func others() []org.Tenant {
 	return []org.Tenant{{Mode: org.Live, OrgID: orgA}, {Mode: org.Test, OrgID: orgB}}
 }
 
 func now() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC) }
 
-// subject is one test case with a separate store.
+// subject is a test case with a separate store.
 type subject[S any] struct {
 	t     *testing.T
 	store S

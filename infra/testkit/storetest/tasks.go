@@ -24,8 +24,8 @@ type Tasks interface {
 	CreateEvent(ctx context.Context, event webhook.Event) error
 }
 
-// Registration tests an export.Registrar's requirements. Only one of many concurrent requests opens a task, and an
-// event is resent only once for each count. The open function returns a store with one authorized connection.
+// Registration tests the requirements of an export.Registrar. Only one of many concurrent requests opens a task, and an
+// event is resent only once for each count. open returns a store with a single authorized connection.
 func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){
@@ -38,8 +38,8 @@ func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connecti
 	})
 }
 
-// Work tests a worker.Worker's requirements. A pending task belongs to one worker for the duration of the task's lease,
-// and only the current generation can write.
+// Work tests the requirements of a worker.Worker. A pending task belongs to a single worker for the duration of the
+// task's lease, and only the current generation can write.
 func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){

@@ -14,8 +14,7 @@ import (
 )
 
 // Tokens tests a tokens.Store. Only one lease exists at a time, the lease applies only to the version that was read,
-// and each version is stored once. The open function returns a store with the given row, a first version without a
-// lease.
+// and each version is stored once. open returns a store with the given row, which is a first version without a lease.
 func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	t.Helper()
 	begun := func(tb testing.TB) tokens.Store {
@@ -38,8 +37,7 @@ func tokensOf() tokens.Row {
 	return tokens.Row{Tenant: tenantA(), ConnectionID: connID, Sealed: []byte("sealed one"), Version: 1}
 }
 
-// leased returns a version leased for a minute from now. The started argument is the start time that was read with the
-// version.
+// leased returns a version leased for a minute from now. started is the start time that was read with the version.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf()
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now().Add(time.Minute), started
@@ -82,8 +80,8 @@ func leaseUntilItsEnd(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("second", 1, started))
 }
 
-// Another refresh started and ended between this worker's read and the worker's lease, so the worker is unaware of the
-// other refresh.
+// Another refresh started and ended after this worker read the row and before it took the lease. The worker is
+// therefore unaware of the other refresh.
 func leaseForWhatWasRead(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
@@ -112,8 +110,8 @@ func releasedByHolder(c subject[tokens.Store]) {
 	wantTokens(t, s, tokensOf())
 }
 
-// The lease prevents two workers from requesting tokens at once. The version determines which tokens are stored, so
-// that the response to a worker whose lease has expired is not lost.
+// The lease prevents two workers from requesting tokens at once. The version determines which tokens are stored, so the
+// response to a worker whose lease has expired is not lost.
 func versionOnce(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
@@ -154,7 +152,7 @@ func tokensOfTenant(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("first", 1, now()))
 }
 
-// wantNoTokens checks that operations on a missing row fail without creating a row.
+// wantNoTokens checks that operations on a missing row fail and do not create a row.
 func wantNoTokens(t *testing.T, s tokens.Store, row tokens.Row) {
 	t.Helper()
 	next := row

@@ -70,7 +70,7 @@ func oldGeneration(c subject[Tasks]) {
 	expect.Conflict(t, "a claim of an extended lease", err)
 }
 
-// wantRefused checks that every write fails for a worker that does not hold the task.
+// wantRefused checks that a worker that does not hold the task can't write.
 func wantRefused(t *testing.T, s Tasks, task export.Task) {
 	t.Helper()
 	later := now().Add(time.Hour)

@@ -247,8 +247,7 @@ func TestSearchByLocationRanksNearestFirst(t *testing.T) {
 	}
 }
 
-// TestSearchDemotesBrandsThatAreDown checks that a demoted brand ranks after equally good matches and before worse
-// matches.
+// TestSearchDemotesBrandsThatAreDown checks that a demoted brand ranks after equal matches and before worse matches.
 func TestSearchDemotesBrandsThatAreDown(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, []search.Entry{

@@ -20,7 +20,7 @@ const (
 	// allRounds is the number of retry rounds if the server does not respond to any request. These rounds take 80
 	// minutes in total.
 	allRounds = 7
-	// lastRounds is how long after its start an export still retries requests. The export needs the remaining time to
+	// lastRounds is the time after its start an export still retries requests. The export needs the remaining time to
 	// deliver the collected data. If a server demands a pause beyond lastRounds, the export gives up on the server
 	// (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour

@@ -17,7 +17,7 @@ const (
 	// from a rate limit.
 	loadLife  = 7 * 24 * time.Hour
 	limitLife = 24 * time.Hour
-	// typeLife is how long a type is considered non-empty after a patient had a resource of that type.
+	// typeLife is the time that a type is considered non-empty after a patient had a resource of that type.
 	typeLife = 30 * 24 * time.Hour
 	// batchLife is the lifetime of the result of a batch trial.
 	batchLife = 30 * 24 * time.Hour

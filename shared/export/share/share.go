@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// calledFor is how long a slot is reserved for a task called from the line. The time is long enough to recover from
-	// a lost message.
+	// calledFor is the time that a slot is reserved for a task called from the line. The time is long enough to recover
+	// from a lost message.
 	calledFor = 2 * time.Minute
 	// lookAfter is the delay before the sweeper checks a share that has a line or a called task.
 	lookAfter = 30 * time.Second

@@ -25,7 +25,7 @@ func ParseRole(text string) (role Role, ok bool) {
 	return Role(text), slices.Contains(Roles(), Role(text))
 }
 
-// Permission is what a dashboard endpoint requires of a member's role (docs/openapi.yaml, x-permission).
+// Permission defines what a dashboard endpoint requires of a member's role (docs/openapi.yaml, x-permission).
 type Permission string
 
 // Permissions that a member's role can have.

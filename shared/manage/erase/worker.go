@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// portalTime is how long the portal has to revoke the grant. After that, the tokens for the request are removed.
+	// portalTime is the time that the portal has to revoke the grant. After that, the tokens for the request are removed.
 	portalTime = time.Hour
-	// askAgain is how long a stage pauses when it waits for the portal or for another worker.
+	// askAgain is the time that a stage pauses when it waits for the portal or for another worker.
 	askAgain = time.Minute
 	// indexTime is the maximum delay before the index contains the latest event.
 	indexTime = 20 * time.Second
-	// quiet is how long after the removal of an export's row a run may still write to the bucket. It exceeds the
+	// quiet is the time after the removal of an export's row a run may still write to the bucket. It exceeds the
 	// maximum run time of a function.
 	quiet = 20 * time.Minute
 	// margin is the remaining time below which a run does not begin another step.

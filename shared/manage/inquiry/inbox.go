@@ -90,7 +90,7 @@ const (
 	mostSent    = 100 // maximum number of emails per tenant and day (UTC) from the operator's address
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
-	// sendingTime is how long an unfinished email blocks another attempt to send it.
+	// sendingTime is the time that an unfinished email blocks another attempt to send it.
 	sendingTime = time.Minute
 )
 

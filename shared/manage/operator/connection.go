@@ -164,8 +164,8 @@ func readConnection(
 	return Connection{Connection: row, Endpoint: name, Damaged: damaged}, nil
 }
 
-// overdueAfter is how long a connection may be due before it counts as overdue. The scheduler runs every few minutes
-// and spreads its messages over time.
+// overdueAfter is the time that a connection may be due before it counts as overdue. The scheduler runs every few
+// minutes and spreads its messages over time.
 const overdueAfter = time.Hour
 
 // adviseConnection returns the recommended action for a connection at time now, in one sentence.

@@ -16,7 +16,7 @@ import (
 // maxNamed is the maximum number of resource types named in a sentence.
 const maxNamed = 12
 
-// untakenAfter is how long a pending export may wait for its first worker. A lost message is sent again within a
+// untakenAfter is the time that a pending export may wait for its first worker. A lost message is sent again within a
 // minute.
 const untakenAfter = 5 * time.Minute
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The functions in this file let people inspect tables. These functions are not DynamoDB operations, so Recordbridge's
-// functions can't call them, and Scan remains unsupported.
+// The functions in this file let people inspect tables. They are not DynamoDB operations, so Recordbridge's functions
+// can't call them, and Scan remains unsupported.
 
 // TableInfo describes one table in the console's list.
 type TableInfo struct {
@@ -38,7 +38,8 @@ type Position struct {
 	Limit  int    // rows per page, at least 1
 }
 
-// Page is a page of rows from a table or index, in key order. Unlike DynamoDB, Page sorts partitions by their bytes.
+// Page is a page of rows from a table or index, in key order. Unlike DynamoDB, Page sorts partitions by the bytes of
+// their keys.
 type Page struct {
 	Rows []Row
 	Next string // "" on the last page
@@ -47,7 +48,7 @@ type Page struct {
 // Row is one row, with its values in DynamoDB's JSON wire format: {"S": "text"}.
 type Row struct {
 	ID   string                     // row ID for Server.Row
-	Keys []string                   // names of the key attributes: the index's first, then the table's
+	Keys []string                   // names of the key attributes, the index's before the table's
 	Item map[string]json.RawMessage // the attributes that the table or index holds
 	Size int                        // size in bytes, as DynamoDB counts it
 }
@@ -75,8 +76,8 @@ func (v view) Tables() []TableInfo {
 	return all
 }
 
-// Browse returns the page that begins at p. It returns ResourceNotFoundException for an unknown table, or
-// ValidationException for an unknown index or invalid position.
+// Browse returns the page that begins at p. It returns ResourceNotFoundException for an unknown table, and
+// ValidationException for an unknown index or an invalid position.
 func (v view) Browse(p Position) (Page, error) {
 	from, err := parsePosition(p.From)
 	if err != nil {
@@ -88,7 +89,7 @@ func (v view) Browse(p Position) (Page, error) {
 	return v.browse(p, from)
 }
 
-// Row returns one row of a table or, if index is not "", of that index. It returns the same errors as Browse; ok is
+// Row returns one row of a table or, if index is not empty, of that index. It returns the same errors as Browse; ok is
 // false if the row no longer exists.
 func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	at, err := parsePosition(id)
@@ -155,7 +156,8 @@ func (v view) browse(p Position, from rowKey) (Page, error) {
 	return page, nil
 }
 
-// partitionsFrom returns the partitions whose key attribute begins with prefix, in order, starting at first.
+// partitionsFrom returns the partitions whose key attribute begins with prefix. The partitions are in order and start
+// at first.
 func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
 	var names []string
 	for name, rows := range t.partitions {
@@ -205,9 +207,9 @@ func parsePosition(text string) (rowKey, error) {
 	return k, nil
 }
 
-// Damage corrupts one attribute of a row, as a bug or a broken disk would, to show the consequences. It flips the last
-// bit of a binary value and replaces any other value with the text "damaged". Damage returns the same errors as Row; ok
-// is false if the attribute does not exist or is part of a key.
+// Damage corrupts one attribute of a row to simulate a bug or a broken disk. It flips the last bit of a binary value
+// and replaces any other value with the text "damaged". Damage returns the same errors as Row; ok is false if the
+// attribute does not exist or is part of a key.
 func (s *Server) Damage(table, id, attribute string) (ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {

@@ -27,7 +27,7 @@ func noReasons(items int) []cancellationReason {
 	return slices.Repeat([]cancellationReason{{Code: reasonNone}}, items)
 }
 
-// take sets the reason from err; nil means that the item caused no cancellation.
+// take sets the reason from err. A nil err means that the item did not cause the cancellation.
 func (r *cancellationReason) take(err error) {
 	failure, ok := errors.AsType[*wire.Error](err)
 	if !ok {
@@ -40,7 +40,7 @@ func (r *cancellationReason) take(err error) {
 	*r = cancellationReason{Code: code, Message: failure.Message, Item: failure.Fields["Item"]}
 }
 
-// cancelled returns the error for a transaction with these reasons, or nil if no item caused a cancellation.
+// cancelled returns the error for a transaction with these reasons. It returns nil if no item caused a cancellation.
 func cancelled(reasons []cancellationReason) error {
 	codes := make([]string, len(reasons))
 	for i, reason := range reasons {

@@ -2,12 +2,12 @@ package ddb
 
 import "strings"
 
-// condition is a parsed condition or key condition. A nil item counts as an item without attributes.
+// condition is a parsed condition or key condition. A nil item is treated as an item without attributes.
 type condition interface {
 	holds(it item) bool
 }
 
-// operand is one side of a comparison; ok is false if the item lacks the value.
+// operand is one side of a comparison. If the item lacks the value, ok is false.
 type operand interface {
 	value(it item) (v value, ok bool)
 }

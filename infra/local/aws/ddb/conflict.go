@@ -7,11 +7,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// HoldTransactions prolongs every write transaction. Once a transaction has claimed its items, the transaction calls
-// hold with each item's table and continues after the returned duration. Meanwhile, as on AWS, other transactions that
-// write one of the items are cancelled, and single writes to those items fail. Reads return the item's previous state,
-// except that TransactGetItems is also cancelled. hold is called without a lock, so it may block. If hold is nil, the
-// default, calls conflict only if they happen to overlap.
+// HoldTransactions prolongs every write transaction. After a transaction has claimed its items, it calls hold with each
+// item's table and continues after the returned duration. Meanwhile, as on AWS, other transactions that write any of
+// the items are cancelled, and single writes to those items fail. Reads return the item's previous state, except that
+// TransactGetItems is also cancelled. hold is called without a lock, so it may block. If hold is nil, the default,
+// calls conflict only if they happen to overlap.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
 func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration) {
 	o.mu.Lock()
@@ -20,7 +20,7 @@ func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration
 }
 
 // claim plans a transaction and marks its items as in flight. It cancels the transaction if an item is already in
-// flight or does not fit its table. For a repeat of a committed transaction, it returns no plans and no error.
+// flight or does not fit its table. For a repeat of a committed transaction, claim returns neither plans nor an error.
 func (o *transactions) claim(writes []write, token *tokenRecord) ([]*plan, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,8 +85,8 @@ func (o *transactions) release(plans []*plan, token *tokenRecord) {
 	}
 }
 
-// keepInFlight waits as long as the hook requests. The planned rows do not change during the wait, since no other write
-// to these rows is allowed.
+// keepInFlight waits for the duration that the hook returns. The planned rows can't change during the wait, since other
+// writes to these rows are rejected.
 func (o *transactions) keepInFlight(plans []*plan) {
 	o.mu.RLock()
 	hold := o.hold

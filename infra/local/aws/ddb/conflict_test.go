@@ -19,7 +19,8 @@ import (
 
 const held = time.Second
 
-// holding returns a server, for use in a synctest bubble, that keeps its first transaction in flight for a second.
+// holding returns a server that keeps its first transaction in flight for a second. Use the server in a synctest
+// bubble.
 func holding(t *testing.T) (*ddb.Server, *dynamodb.Client) {
 	t.Helper()
 	server := ddb.New(wire.Discard{})
@@ -37,7 +38,7 @@ func holding(t *testing.T) (*ddb.Server, *dynamodb.Client) {
 	return server, client
 }
 
-// inFlight starts a transaction and returns a channel for its result once its items are claimed.
+// inFlight starts a transaction. Once the transaction has claimed its items, inFlight returns a channel for the result.
 func inFlight(t *testing.T, client *dynamodb.Client, token string, items ...types.TransactWriteItem) <-chan error {
 	t.Helper()
 	outcome := make(chan error, 1)
@@ -173,7 +174,7 @@ func TestExpireKeepsRowLockedByTransaction(t *testing.T) {
 	})
 }
 
-// untilNoConflict retries a write until it succeeds or fails with an error other than a conflict.
+// untilNoConflict retries a write until it succeeds or fails with an error that is not a conflict.
 func untilNoConflict(ctx context.Context, write func() error) error {
 	for {
 		err := write()

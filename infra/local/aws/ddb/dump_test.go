@@ -20,8 +20,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// restarted returns a new server after two starts: the first start reads the appended records, and the second reads the
-// dump from the first.
+// restarted returns a new server after two starts. The first start reads the appended records, and the second start
+// reads the dump that the first start wrote.
 func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	t.Helper()
 	first, second := ddb.New(wire.Discard{}), ddb.New(wire.Discard{})
@@ -43,7 +43,7 @@ func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	return second
 }
 
-// someValue draws an attribute value of random type.
+// someValue draws an attribute value of a random type.
 func someValue(t *rapid.T, depth int) types.AttributeValue {
 	kinds := 8
 	if depth == 0 {
@@ -111,7 +111,7 @@ func act(t *rapid.T, client *dynamodb.Client) {
 	}
 }
 
-// transaction increments a counter, unless its token was used in the last ten minutes.
+// transaction increments a counter, unless its token has been used in the last ten minutes.
 func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	_, err := client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
 		ClientRequestToken: aws.String(fmt.Sprintf("token-%d", token)),
@@ -157,7 +157,7 @@ func rows(t *rapid.T, client *dynamodb.Client, query *dynamodb.QueryInput) []ite
 func TestRestartPreservesVisibleState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// A synctest bubble has no deadline, so the *testing.T is wrapped.
+		// A synctest bubble does not support deadlines, so the *testing.T is wrapped.
 		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
 			journal := &memoryJournal{}
 			client := clientOf(ddb.New(journal))

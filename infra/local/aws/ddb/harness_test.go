@@ -63,8 +63,8 @@ func clientOf(server *ddb.Server) *dynamodb.Client {
 
 const table = "Work"
 
-// newTable returns a client for a server with the table Work (pk, sk) and its indexes byDue (keys only), byOrg (with
-// note) and whole.
+// newTable returns a client for a server with the table Work (pk, sk). The table has the indexes byDue (keys only),
+// byOrg (with note) and whole.
 func newTable(tb testing.TB) *dynamodb.Client {
 	tb.Helper()
 	client := clientOf(ddb.New(wire.Discard{}))
@@ -173,7 +173,7 @@ func wantRefusal(tb testing.TB, err error, code, message string) {
 	}
 }
 
-// call sends a request that the SDK itself would not send, and returns the status and the body.
+// call sends a request that the SDK itself would not send. It returns the status and the body.
 func call(tb testing.TB, server *ddb.Server, operation, body string) (int, map[string]any) {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/", strings.NewReader(body))

@@ -12,7 +12,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// journalRecord is one committed change. Exactly one of Table, TTL and Items is set; Token accompanies Items.
+// journalRecord is a committed change. Exactly one of Table, TTL and Items is set. Token is set only together with
+// Items.
 type journalRecord struct {
 	Table *tableRecord `json:"table,omitempty"`
 	TTL   *ttlRecord   `json:"ttl,omitempty"`
@@ -38,20 +39,21 @@ type itemChange struct {
 	Removed item   `json:"removed,omitzero"`
 }
 
-// ledger holds an account's tables behind one lock and journals their changes.
+// ledger holds an account's tables behind a single lock and journals their changes.
 type ledger struct {
 	journal wire.Journal
 
 	mu         sync.RWMutex
 	tables     map[string]*table
 	tokens     map[string]tokenUse
-	tokenSweep int // number of tokens at which expired tokens are dropped
+	tokenSweep int // number of tokens that triggers the removal of expired tokens
 	inFlight   map[rowAddress]bool
 	indexLag   func(table, index string) time.Duration
-	late       atomic.Bool // whether an index has changes that are not visible yet
+	late       atomic.Bool // whether an index has changes that are not yet visible
 }
 
-// commit makes a change durable, then visible. The caller holds the write lock, so journal order is commit order.
+// commit makes a change durable and then visible. The caller holds the write lock, so the journal has the same order as
+// the commits.
 func (l *ledger) commit(record journalRecord) error {
 	if err := l.journal.Append(serviceName, record); err != nil {
 		return &wire.Error{Code: "InternalServerError", Message: "journal: " + err.Error(), Status: 500}
@@ -108,8 +110,8 @@ func (l *ledger) apply(record journalRecord) error {
 	return nil
 }
 
-// Dump implements wire.Service. It emits the tables, then their rows, then the tokens of transactions that may still be
-// repeated.
+// Dump implements wire.Service. It emits the tables, then the rows, and finally the tokens of transactions that callers
+// may still repeat.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/aws/ddb"
 )
 
-// memoryJournal stores records as bytes, like a file. It fails while full is set.
+// memoryJournal stores records as bytes, like a file. Appends fail while full is set.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// keySpan holds the selection of a KeyConditionExpression: one partition, and a range of the partition's rows between
-// two bounds.
+// keySpan holds the selection of a KeyConditionExpression: a single partition, and a range of its rows between two
+// bounds.
 type keySpan struct {
 	partition string
 	isBelow   func(order string) bool
@@ -15,7 +15,7 @@ type keySpan struct {
 
 func never(string) bool { return false }
 
-// keyPart is a condition on one attribute; bounds are encoded as sort keys.
+// keyPart is a condition on one attribute. Its bounds are encoded as sort keys.
 type keyPart struct {
 	attribute string
 	operator  string // one of = < <= > >=, operatorBetween or functionBeginsWith
@@ -24,7 +24,8 @@ type keyPart struct {
 
 const operatorBetween = "BETWEEN"
 
-// span parses the key condition: partition = :v, optionally with one condition on the sort key.
+// span parses the key condition. The condition is partition = :v, optionally combined with one condition on the sort
+// key.
 func (q *queryPlan) span() (*keySpan, error) {
 	conditions := []condition{q.keyCondition}
 	if both, ok := q.keyCondition.(conjunction); ok {
@@ -86,7 +87,7 @@ func (span *keySpan) setBounds(operator string, bounds []string) {
 	}
 }
 
-// keyPart splits a condition of a KeyConditionExpression and rejects any part that can't be a condition on a key.
+// keyPart splits a condition of a KeyConditionExpression. It rejects any part that can't be a condition on a key.
 func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	var of operand
 	var operator string
@@ -124,7 +125,7 @@ func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	return part, nil
 }
 
-// keyBound encodes a value to compare with a key attribute.
+// keyBound encodes a value for comparison with a key attribute.
 func (q *queryPlan) keyBound(name string, o operand) (string, error) {
 	bound, isValue := o.(literal)
 	switch {

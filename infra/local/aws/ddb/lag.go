@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// LagIndexes makes indexes eventually consistent: an index entry appears, changes or disappears only after the lag that
-// the lag function returns for the write. Changes to one row stay in write order. If lag is nil, the default, new
-// changes have no lag; changes that are already delayed stay delayed. lag is called with the lock held.
+// LagIndexes makes indexes eventually consistent. An index entry appears, changes or disappears only after the delay
+// that lag returns for the write. Changes to the same row stay in write order. If lag is nil, the default, new changes
+// are visible immediately, but changes that are already delayed stay delayed. lag is called with the lock held.
 func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.indexLag = lag
 }
 
-// entryChange is the effect of one write on an index.
+// entryChange is the effect of a single write on an index.
 type entryChange struct {
 	row   rowKey // the row's key in the table
 	from  rowKey // its previous key in the index, if any
@@ -33,7 +33,7 @@ func (x *index) carryOut(c entryChange) {
 }
 
 // postpone delays c until its lag has passed and every earlier change to its row is visible. If c is due immediately,
-// postpone returns false without storing c.
+// postpone returns false and does not store c.
 func (x *index) postpone(c entryChange, lag time.Duration) bool {
 	if lag <= 0 && len(x.late) == 0 {
 		return false
@@ -56,7 +56,7 @@ func (x *index) postpone(c entryChange, lag time.Duration) bool {
 	return true
 }
 
-// applyDue applies the changes that are due. A change to a row is never due before earlier changes to the same row.
+// applyDue applies the changes that are due. A change never becomes due before earlier changes to the same row.
 func (x *index) applyDue(now time.Time) {
 	x.late = slices.DeleteFunc(x.late, func(c entryChange) bool {
 		if c.due.After(now) {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// lagging returns a client for a server whose indexes have the given lags by name, for use in a synctest bubble. The
-// test may change the lags later.
+// lagging returns a client for a server whose indexes have the given lags by name. Use the client in a synctest bubble.
+// The test may change the lags later.
 func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	t.Helper()
 	server := ddb.New(wire.Discard{})

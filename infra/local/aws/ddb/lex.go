@@ -18,7 +18,7 @@ type token struct {
 	text string
 }
 
-// lex splits an expression into tokens; what names the expression in errors.
+// lex splits an expression into tokens. Error messages call the expression what.
 func lex(what, source string) ([]token, error) {
 	tokens := make([]token, 0, 16)
 	for i := 0; i < len(source); {
@@ -37,7 +37,7 @@ func lex(what, source string) ([]token, error) {
 	return append(tokens, token{endOfExpression, "<EOF>"}), nil
 }
 
-// nextToken classifies the token at the start of rest; length is 0 if rest does not start with a token.
+// nextToken classifies the token at the start of rest. If rest does not start with a token, length is 0.
 func nextToken(rest string) (kind tokenKind, length int) {
 	first := rest[0]
 	switch {

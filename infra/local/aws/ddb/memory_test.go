@@ -14,7 +14,7 @@ import (
 )
 
 // TestRowMemoryStaysCloseToContentSize checks how much memory rows use. A laptop must be able to hold delivered events
-// for their time to live of 15 days, and expired rows must release their memory.
+// for their 15-day time to live, and expired rows must release their memory.
 //
 //nolint:paralleltest // other tests would use memory meanwhile
 func TestRowMemoryStaysCloseToContentSize(t *testing.T) {
@@ -59,7 +59,7 @@ func TestRowMemoryStaysCloseToContentSize(t *testing.T) {
 	runtime.KeepAlive(server)
 }
 
-// sizeOf returns the size of the table as DynamoDB counts it, and checks its number of rows.
+// sizeOf returns the table's size as DynamoDB counts it, and checks the table's number of rows.
 func sizeOf(t *testing.T, server *ddb.Server, rows int) (size int) {
 	t.Helper()
 	page, err := server.Browse(ddb.Position{Table: table, Limit: rows})

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Limits of DynamoDB numbers: 38 significant digits, with magnitudes from 1E-130 to below 1E+126.
+// Limits of DynamoDB numbers: 38 significant digits, and magnitudes from 1E-130 to below 1E+126.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html
 const (
 	maxDigits    = 38
@@ -14,15 +14,15 @@ const (
 	minMagnitude = -129
 )
 
-// decimal represents 0.digits × 10^magnitude. digits neither begins nor ends with a zero, and is empty for the number
-// zero.
+// decimal represents 0.digits × 10^magnitude. digits does not begin or end with a zero. For the number zero, digits is
+// empty.
 type decimal struct {
 	negative  bool
 	digits    string
 	magnitude int
 }
 
-// parseNumber validates a number and returns its canonical form: plain notation without redundant zeros.
+// parseNumber validates a number and returns its canonical form, which is plain notation without redundant zeros.
 func parseNumber(text string) (string, error) {
 	d, ok := readDecimal(text)
 	switch {
@@ -85,7 +85,7 @@ func (d decimal) String() string {
 	return sign + d.digits[:d.magnitude] + "." + d.digits[d.magnitude:]
 }
 
-// addNumbers adds two canonical numbers, or subtracts b from a if subtract is set.
+// addNumbers adds two canonical numbers. If subtract is set, it subtracts b from a.
 func addNumbers(a, b string, subtract bool) (string, error) {
 	x, okX := new(big.Rat).SetString(a)
 	y, okY := new(big.Rat).SetString(b)

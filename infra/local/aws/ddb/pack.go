@@ -2,9 +2,10 @@ package ddb
 
 import "encoding/binary"
 
-// packed is an item in the form that rows store: its attributes and values sorted by name, with a length before each
-// part of variable length. The same item as a map takes five times the memory, which matters for items stored until
-// their time to live. A map also adds work for the garbage collector. Extracted items share the packed item's text.
+// packed is an item in the form that rows store. It holds the attributes and values sorted by name, and each
+// variable-length part follows its length. The same item as a map takes five times the memory, which matters for items
+// stored until their time to live. A map also adds work for the garbage collector. Extracted items share the packed
+// item's text.
 type packed string
 
 func pack(it item) packed {
@@ -49,7 +50,7 @@ func (v value) appendPacked(to []byte) []byte {
 	return appendText(to, v.text)
 }
 
-// item unpacks the attributes in shown; a nil map selects all attributes.
+// item unpacks the attributes in shown. A nil map selects all attributes.
 func (p packed) item(shown map[string]bool) item {
 	rest := string(p)
 	n := takeNumber(&rest)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// phrase is a parsed part of a condition: a condition or, if the condition is nil, an operand.
+// phrase is a parsed part of a condition. If its condition is nil, the phrase is an operand.
 type phrase struct {
 	condition condition
 	operand   operand
@@ -15,7 +15,7 @@ type phrase struct {
 // conditionParser parses condition expressions.
 type conditionParser struct{ *parser }
 
-// condition parses a complete condition expression. Precedence from lowest to highest: OR, AND, comparison.
+// condition parses a complete condition expression. The precedence, from lowest to highest, is OR, AND, comparison.
 func (s *scope) condition(what string, source expression) (condition, error) {
 	p, err := s.parser(what, source)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c conditionParser) compare(left operand, operator string) (condition, erro
 	return comparison{operator, left, right}, nil
 }
 
-// checkOrdered rejects literals of types that have no order.
+// checkOrdered rejects literals whose types have no order.
 func (c conditionParser) checkOrdered(operator string, operands ...operand) error {
 	for _, o := range operands {
 		if l, ok := o.(literal); ok && !l.of.isScalar() {
@@ -217,7 +217,7 @@ func (c conditionParser) call() (phrase, error) {
 	default:
 		return phrase{}, c.errorf("Invalid function name; function: %s", function)
 	}
-	c.at += 2 // skips the name and its bracket
+	c.at += 2 // skip the name and its bracket
 	args, err := c.operandList()
 	if err != nil {
 		return phrase{}, err

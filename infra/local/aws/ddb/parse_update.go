@@ -13,8 +13,8 @@ const (
 	functionIfNotExists = "if_not_exists"
 )
 
-// action is one clause of an UpdateExpression. A SET clause has an expression, an ADD clause has a number, and a REMOVE
-// clause has neither.
+// action is a clause of an UpdateExpression. A SET clause has an expression, and an ADD clause has a number. A REMOVE
+// clause has neither an expression nor a number.
 type action struct {
 	kind      string
 	attribute string
@@ -25,7 +25,7 @@ type action struct {
 // updateParser parses an UpdateExpression.
 type updateParser struct{ *parser }
 
-// update parses an UpdateExpression. Sections may appear in any order, each at most once.
+// update parses an UpdateExpression. Sections may appear in any order, but each section may appear only once.
 func (s *scope) update(source expression) ([]action, error) {
 	tokens, err := s.parser("UpdateExpression", source)
 	if err != nil {
@@ -163,7 +163,7 @@ func (u updateParser) setCall() (setExpression, error) {
 	default:
 		return nil, u.errorf("Invalid function name; function: %s", function)
 	}
-	u.at += 2 // skips the name and its bracket
+	u.at += 2 // skip the name and its bracket
 	first, err := u.setTerm()
 	if err != nil {
 		return nil, err

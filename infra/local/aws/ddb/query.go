@@ -50,7 +50,7 @@ func (r queryReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// queryPlan is a query: first its parsed expression, then the rows to read.
+// queryPlan is a query. It first holds the parsed expression, and after binding also the rows to read.
 type queryPlan struct {
 	in           *queryInput
 	keyCondition condition
@@ -89,7 +89,7 @@ func (o readOperations) query(in *queryInput) (any, error) {
 	return q.page(rows[low:max(low, high)]), nil
 }
 
-// parseQuery performs every step of a query that does not need the table and therefore does not need the lock.
+// parseQuery performs every step of a query that does not need the table. These steps do not need the lock.
 func (o readOperations) parseQuery(in *queryInput) (*queryPlan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (q *queryPlan) bindIndex() error {
 	return nil
 }
 
-// skip narrows rows[low:high] to the rows after ExclusiveStartKey, even if the row with that key no longer exists.
+// skip narrows rows[low:high] to the rows after ExclusiveStartKey. The row with that key may no longer exist.
 func (q *queryPlan) skip(span *keySpan, rows []*row, low, high int) (newLow, newHigh int, err error) {
 	start, err := q.startKey()
 	if err != nil {
@@ -175,7 +175,7 @@ func (q *queryPlan) skip(span *keySpan, rows []*row, low, high int) (newLow, new
 
 func (q *queryPlan) isBackward() bool { return q.in.ScanIndexForward != nil && !*q.in.ScanIndexForward }
 
-// startKey parses ExclusiveStartKey: the table's key and, for an index, also the index's key.
+// startKey parses ExclusiveStartKey, which contains the table's key and, for an index, also the index's key.
 func (q *queryPlan) startKey() (rowKey, error) {
 	given := q.in.ExclusiveStartKey
 	expected := map[string]bool{}
@@ -196,7 +196,7 @@ func (q *queryPlan) startKey() (rowKey, error) {
 	return start, nil
 }
 
-// page collects rows until it reaches the limit, 1 MB or the end of rows.
+// page collects rows until it reaches the limit, 1 MB or the last row.
 func (q *queryPlan) page(rows []*row) queryReply {
 	limit := len(rows) + 1
 	if q.in.Limit != nil {

@@ -7,7 +7,7 @@ type readInput struct {
 	Key       item
 }
 
-// leftOut holds read parameters that are not supported, since no caller reads parts of an item.
+// leftOut holds unsupported read parameters. No caller reads parts of an item.
 type leftOut struct {
 	ProjectionExpression     string
 	ExpressionAttributeNames map[string]string
@@ -69,7 +69,7 @@ type batchGetReply struct {
 	UnprocessedKeys map[string]unprocessedKeys
 }
 
-// unprocessedKeys has the same form as a request, so a caller can send it again unchanged.
+// unprocessedKeys has the same form as a request, so a caller can send the value again unchanged.
 type unprocessedKeys struct {
 	Keys           []item
 	ConsistentRead bool `json:",omitempty"`
@@ -113,7 +113,7 @@ func (o readOperations) batchGetItem(in *batchGetInput) (any, error) {
 	return out, nil
 }
 
-// rowsOf returns the rows with these keys, or nil for a missing row, and rejects duplicate keys.
+// rowsOf returns the rows with these keys. A missing row is nil. rowsOf rejects duplicate keys.
 func (o readOperations) rowsOf(tableName string, keys []item) ([]item, error) {
 	t, err := o.table(tableName)
 	if err != nil {

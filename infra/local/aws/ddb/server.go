@@ -1,6 +1,6 @@
-// Package ddb is the embedded AWS's DynamoDB: tables, items, secondary indexes, expressions, transactions and time to
-// live, in memory, behind the JSON protocol that the real SDK uses. It is strict and rejects everything that AWS
-// rejects.
+// Package ddb is the embedded AWS's DynamoDB. It implements tables, items, secondary indexes, expressions, transactions
+// and time to live in memory, behind the JSON protocol that the real SDK uses. It is strict and rejects everything that
+// AWS rejects.
 //
 // A wire.Journal provides persistence, and package aws provides identity, faults and call counting. Package ddb omits
 // everything that Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, filters, projections,
@@ -31,8 +31,8 @@ func namespaceOf(code string) string {
 	return "com.amazonaws.dynamodb.v20120810"
 }
 
-// Server is one account's DynamoDB in one region. It implements wire.Service and is safe for concurrent use. One lock
-// orders all writes. Stored items are never modified, so responses are encoded outside the lock.
+// Server is a single account's DynamoDB in a single region. It implements wire.Service and is safe for concurrent use.
+// A single lock orders all writes. Stored items are never modified, so responses are encoded outside the lock.
 type Server struct {
 	*ledger
 	*transactions
@@ -41,7 +41,7 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New returns a Server without tables. The server appends every committed change to journal before making the change
+// New returns a Server without tables. The server appends every committed change to journal and then makes the change
 // visible.
 func New(journal wire.Journal) *Server {
 	l := &ledger{
@@ -79,7 +79,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 	wire.ServeJSON(w, r, "1.0", s.operations)
 }
 
-// operation is wire.Typed with two differences that DynamoDB needs: a malformed attribute value is a
+// operation is like wire.Typed, with two differences that DynamoDB requires. A malformed attribute value is a
 // ValidationException, not a SerializationException, and error types include the namespace.
 func operation[In any](serve func(*In) (any, error)) wire.Operation {
 	return func(_ context.Context, body []byte) (any, error) {
@@ -109,8 +109,8 @@ func invalidf(format string, args ...any) error {
 	return wire.Fail("ValidationException", format, args...)
 }
 
-// absent returns an error for parameters that AWS supports but this package does not, so that no caller unknowingly
-// relies on such a parameter.
+// absent returns an error for parameters that AWS supports but this package does not. The error prevents callers from
+// unknowingly relying on such a parameter.
 func absent(parameters map[string]bool) error {
 	for name, present := range parameters {
 		if present {

@@ -25,7 +25,7 @@ type indexSpec struct {
 	ProvisionedThroughput *json.RawMessage `json:",omitempty"` // not supported
 }
 
-// keyNames holds the key attribute names of a table or index; sort is empty without a sort key.
+// keyNames holds the key attribute names of a table or index. Without a sort key, sort is empty.
 type keyNames struct{ partition, sort string }
 
 func keyNamesOf(schema []keyElement) keyNames {
@@ -56,7 +56,7 @@ func (k keyNames) of(it item) item {
 	return key
 }
 
-// rowKey encodes an item's key. It shares the item's text.
+// rowKey encodes an item's key. The encoded key shares the item's text.
 func (k keyNames) rowKey(of attributes) rowKey {
 	key := rowKey{partition: of.attribute(k.partition).sortKey()}
 	if k.sort != "" {
@@ -108,15 +108,15 @@ func (t *table) index(name string) *index {
 	return nil
 }
 
-// mismatchError is a ValidationException for a well-formed request that does not fit its table. In a transaction, it
-// becomes one item's cancellation reason.
+// mismatchError is a ValidationException for a well-formed request that does not fit its table. In a transaction, the
+// error becomes an item's cancellation reason.
 type mismatchError struct{ error }
 
 func (m mismatchError) Unwrap() error { return m.error }
 
 func mismatchf(format string, args ...any) error { return mismatchError{invalidf(format, args...)} }
 
-// keyOfItem returns a complete item's key and rejects an item with missing or malformed key attributes.
+// keyOfItem returns a complete item's key. It rejects an item with missing or malformed key attributes.
 func (t *table) keyOfItem(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		v, ok := it[name]
@@ -131,7 +131,7 @@ func (t *table) keyOfItem(it item) (rowKey, error) {
 	return t.place(it)
 }
 
-// keyOf returns the row key for a request's Key, which must contain exactly the key attributes.
+// keyOf returns the row key for a request's Key. Key must contain exactly the key attributes.
 func (t *table) keyOf(key item) (rowKey, error) {
 	names := t.key.list()
 	matches := len(key) == len(names)
@@ -144,7 +144,7 @@ func (t *table) keyOf(key item) (rowKey, error) {
 	return t.place(key)
 }
 
-// place encodes an item's key, whose attributes are known to have the right types.
+// place encodes an item's key. The key attributes must already have the right types.
 func (t *table) place(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		if v := it[name]; v.text == "" {
@@ -197,8 +197,8 @@ func (t *table) checkIndexKeys(it item) error {
 	return nil
 }
 
-// put replaces one row, or removes the row if its new content is nil, and updates the indexes after their lag; a nil
-// lag means no delay. It reports whether an index now has delayed changes.
+// put replaces a row, or removes the row if its new content is nil. It updates the indexes after their lag; a nil lag
+// means no delay. put reports whether an index now has delayed changes.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
 	var old, content packed
 	if r := t.rows.find(key); r != nil {
@@ -235,8 +235,8 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	return late
 }
 
-// keyOf returns an item's key in the index; ok is false if the item lacks an index key attribute and is therefore not
-// in the index.
+// keyOf returns an item's key in the index. If the item lacks an index key attribute, it is not in the index and ok is
+// false.
 func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
 	for _, name := range x.key.list() {
 		if it.attribute(name).kind == "" {
@@ -248,7 +248,7 @@ func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
 	return key, true
 }
 
-// shown returns the names of the attributes that an index projects; a nil result means all attributes.
+// shown returns the names of the attributes that an index projects. A nil result means all attributes.
 func (p projectionSpec) shown(tableKey, indexKey keyNames) map[string]bool {
 	if p.ProjectionType == projectAll {
 		return nil
@@ -260,7 +260,7 @@ func (p projectionSpec) shown(tableKey, indexKey keyNames) map[string]bool {
 	return names
 }
 
-// joined returns the key as one string, which is unambiguous because the partition's length comes first.
+// joined returns the key as a single string. The string is unambiguous because it starts with the partition's length.
 func (k rowKey) joined() string {
 	length := binary.BigEndian.AppendUint16(nil, uint16(len(k.partition))) //nolint:gosec // a key is at most 2048 bytes
 	return string(length) + k.partition + k.order

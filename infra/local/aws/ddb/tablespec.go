@@ -12,7 +12,7 @@ const (
 
 	maxKeyName   = 255
 	maxIndexes   = 20
-	maxProjected = 20 // maximum number of attributes that one index projects
+	maxProjected = 20 // maximum number of attributes that an index projects
 )
 
 var (
@@ -37,7 +37,7 @@ type sseSpec struct {
 	KMSMasterKeyId string `json:",omitempty"` //nolint:revive // AWS's name of the member
 }
 
-// check returns an error for any table specification that CreateTable rejects.
+// check returns an error for any table specification that CreateTable would reject.
 func (spec *tableSpec) check() error {
 	if !namePattern.MatchString(spec.TableName) {
 		return invalidf("Invalid table name %q: at least 3 characters long and at most 255 characters long, of a-z, A-Z, "+
@@ -128,7 +128,7 @@ func (p projectionSpec) check() error {
 	return nil
 }
 
-// checkKeySchema validates a key schema and adds its attributes to used.
+// checkKeySchema validates a key schema and adds the schema's attributes to used.
 func checkKeySchema(schema []keyElement, types map[string]string, used map[string]bool) error {
 	if len(schema) == 0 || len(schema) > 2 {
 		return invalidf("1 validation error detected: Value at 'keySchema' failed to satisfy constraint: Member must have " +

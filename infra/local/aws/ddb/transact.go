@@ -36,7 +36,8 @@ type tokenUse struct {
 	at      time.Time
 }
 
-// tokenRecord is a tokenUse in the journal, so that a repeated transaction is recognised even after a restart.
+// tokenRecord is a tokenUse in the journal. It allows the server to recognise a repeated transaction even after a
+// restart.
 type tokenRecord struct {
 	Token   string    `json:"token"`
 	Request []byte    `json:"request"`
@@ -122,7 +123,7 @@ func (o *transactions) parseElement(element map[string]*writeInput) (write, erro
 	return write{}, nil
 }
 
-// newToken hashes the request in a form that does not depend on map order.
+// newToken hashes the request. The hash does not depend on map order.
 func newToken(in *transactWriteInput) *tokenRecord {
 	request := make([]byte, 0, 2048)
 	for _, element := range in.TransactItems {
@@ -171,7 +172,7 @@ func (o *transactions) isRepeat(token *tokenRecord) (bool, error) {
 	return true, nil
 }
 
-// remember stores a token and drops expired tokens, so that the map covers only about ten minutes of traffic.
+// remember stores a token and drops expired tokens, so the map holds only about ten minutes of tokens.
 func (l *ledger) remember(token tokenRecord) {
 	if len(l.tokens) >= l.tokenSweep {
 		for name, use := range l.tokens {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// rowKey is a row's key. partition and order are the encoded partition key and sort key; order is empty without a sort
-// key. tie distinguishes an index's rows with equal keys and is empty in a table.
+// rowKey is a row's key. partition and order are the encoded partition key and sort key. Without a sort key, order is
+// empty. tie distinguishes an index's rows with equal keys. In a table, tie is empty.
 type rowKey struct{ partition, order, tie string }
 
-// row is immutable once it is in a tree. An index's row shares the complete item with the table's row.
+// row is immutable once it is in a tree. A row in an index shares the complete item with the table's row.
 type row struct {
 	key  rowKey
 	item packed
 	size int // size of the projected attributes
 }
 
-// tree stores rows by partition, sorted within each partition. A sorted slice is sufficient: insertion moves only
-// pointers, which costs less than the rest of a call for partitions of up to about 100 000 rows.
+// tree stores rows by partition, sorted within each partition. A sorted slice is sufficient because insertion moves
+// only pointers. For partitions of up to about 100 000 rows, insertion costs less than the rest of a call.
 type tree struct {
 	partitions map[string][]*row
 	count      int

@@ -11,8 +11,8 @@ import (
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
 // Expire removes the rows whose time to live has passed at now and returns the number of removed rows. As on AWS, rows
-// may outlive their expiry: they stay until the caller calls Expire, and rows held by a transaction stay until a later
-// call. If the journal fails, Expire removes nothing, and a later call tries again.
+// may outlive their expiry. An expired row stays until the caller calls Expire, and a row held by a transaction stays
+// until a later call. If the journal fails, Expire does not remove any rows, and a later call tries again.
 func (s *Server) Expire(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,7 @@ func (s *Server) Expire(now time.Time) int {
 	return len(record.Items)
 }
 
-// isExpired reports whether a time to live, in seconds since 1970, has passed. Any other kind of value never expires.
+// isExpired reports whether a time to live, in seconds since 1970, has passed. A value of any other kind never expires.
 func isExpired(ttl value, now time.Time) bool {
 	if ttl.kind != typeNumber {
 		return false

@@ -58,7 +58,8 @@ func (f ifNotExists) compute(old item) (value, error) {
 	return fallback, nil
 }
 
-// updated returns the item after the actions without modifying old. Every clause reads the old item's values.
+// updated returns the item that results from the actions. It does not modify old, and every clause reads the values in
+// old.
 func updated(old item, actions []action) (item, error) {
 	next := maps.Clone(old)
 	for _, a := range actions {
@@ -82,7 +83,7 @@ func updated(old item, actions []action) (item, error) {
 	return next, nil
 }
 
-// sum adds an ADD clause's number to the old item's number; a missing number counts as zero.
+// sum adds an ADD clause's number to the old item's number. A missing number counts as zero.
 func (a action) sum(old item) (value, error) {
 	current, exists := old[a.attribute]
 	switch {

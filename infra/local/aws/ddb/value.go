@@ -41,12 +41,12 @@ type value struct {
 
 type item map[string]value
 
-// attributes is an item in either of its two representations. A missing attribute has an empty kind.
+// attributes is an item in either of its two representations. A missing attribute's kind is empty.
 type attributes interface {
 	attribute(name string) value
 }
 
-// wireValue has one pointer per type tag, so that decoding shows which tags were present.
+// wireValue has a pointer for each type tag, so that decoding shows which tags were present.
 type wireValue struct {
 	S, N       *string
 	B          *[]byte
@@ -57,7 +57,7 @@ type wireValue struct {
 	BS         *[][]byte
 }
 
-// UnmarshalJSON implements json.Unmarshaler. For malformed values, it returns AWS's errors.
+// UnmarshalJSON implements json.Unmarshaler. It returns AWS's errors for malformed values.
 func (v *value) UnmarshalJSON(raw []byte) error {
 	if plain, ok := plainValue(raw); ok {
 		*v = plain
@@ -97,7 +97,7 @@ func (it *item) UnmarshalJSON(raw []byte) error {
 	return malformed
 }
 
-// plainValue parses scalars that need no decoding. Input that plainValue does not accept may still be a valid value.
+// plainValue parses scalars that do not need decoding. A value that plainValue does not accept may still be valid.
 func plainValue(raw []byte) (v value, ok bool) {
 	kind, content, ok := itemjson.Scalar(raw)
 	if !ok {
@@ -126,10 +126,10 @@ func plainValue(raw []byte) (v value, ok bool) {
 // MarshalJSON implements json.Marshaler.
 func (v value) MarshalJSON() ([]byte, error) { return v.appendJSON(nil), nil }
 
-// MarshalJSON implements json.Marshaler. It sorts the attributes so that equal items have equal bytes.
+// MarshalJSON implements json.Marshaler. It sorts the attributes so that equal items are encoded as equal bytes.
 func (it item) MarshalJSON() ([]byte, error) { return it.appendJSON(make([]byte, 0, 256)), nil }
 
-// value returns the value and the number of type tags present. The value is valid only if there is exactly one tag.
+// value returns the value and the number of type tags present. The value is valid only if exactly one tag is present.
 func (in *wireValue) value() (v value, tags int) {
 	found := func(next value) {
 		v = next
@@ -172,7 +172,7 @@ func (in *wireValue) value() (v value, tags int) {
 	return v, tags
 }
 
-// normalised converts numbers to canonical form and rejects contents that the type does not allow.
+// normalised converts numbers to canonical form. It rejects contents that the type does not allow.
 func (v value) normalised() (_ value, err error) {
 	switch {
 	case v.kind == typeNumber:
@@ -214,12 +214,12 @@ func (v value) isSet() bool {
 	return v.kind == typeStringSet || v.kind == typeNumberSet || v.kind == typeBinarySet
 }
 
-// isScalar reports whether v has a type that can be a key and has an order.
+// isScalar reports whether v has a type that can be a key and can be ordered.
 func (v value) isScalar() bool {
 	return v.kind == typeString || v.kind == typeNumber || v.kind == typeBinary
 }
 
-// size returns the number of bytes that v contributes to the 400 KB limit of an item.
+// size returns the number of bytes that v contributes to an item's 400 KB limit.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 func (v value) size() int {
 	switch v.kind {
@@ -249,7 +249,8 @@ func (v value) size() int {
 	return 1
 }
 
-// names returns the attribute names in order. It allocates only once, since both encoders call it for every item.
+// names returns the attribute names in order. It makes only one allocation, because both encoders call it for every
+// item.
 func (it item) names() []string {
 	names := make([]string, 0, len(it))
 	for name := range it {
@@ -263,7 +264,7 @@ func (it item) attribute(name string) value { return it[name] }
 
 func (it item) size() int { return it.sizeOf(nil) }
 
-// sizeOf returns the total size of the attributes in shown; a nil map selects all attributes.
+// sizeOf returns the total size of the attributes in shown. A nil map selects all attributes.
 func (it item) sizeOf(shown map[string]bool) int {
 	total := 0
 	for name, v := range it {
@@ -274,7 +275,7 @@ func (it item) sizeOf(shown map[string]bool) int {
 	return total
 }
 
-// check returns an error for an item that no table accepts.
+// check returns an error for an item that every table would reject.
 func (it item) check() error {
 	if _, nameless := it[""]; nameless {
 		return invalidf("One or more parameter values were invalid: An attribute name may not be empty")
@@ -326,7 +327,7 @@ func equal(a, b value) bool {
 	return a.text == b.text
 }
 
-// compare orders two scalars of the same type; ok is false if the type has no order.
+// compare orders two scalars of the same type. If the type has no order, ok is false.
 func compare(a, b value) (order int, ok bool) {
 	if a.kind != b.kind || !a.isScalar() {
 		return 0, false
@@ -342,7 +343,7 @@ func (v value) sortKey() string {
 	return v.text
 }
 
-// elementName returns the name that AWS's messages use for a set's elements.
+// elementName returns the name that AWS's messages use for elements of a set.
 func elementName(kind string) string {
 	switch kind {
 	case typeNumberSet:

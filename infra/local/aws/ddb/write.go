@@ -20,7 +20,7 @@ const (
 	returnAllNew = "ALL_NEW"
 )
 
-// writeInput is the input of PutItem, UpdateItem and DeleteItem, and of each element of a transaction.
+// writeInput is the input of PutItem, UpdateItem and DeleteItem, and the form of each element of a transaction.
 type writeInput struct {
 	expressionAttributes
 
@@ -38,7 +38,7 @@ type writeInput struct {
 	ConditionalOperator         string
 }
 
-// write is a requested change, parsed but not yet checked against a table.
+// write is a requested change that has been parsed but not yet checked against a table.
 type write struct {
 	kind      string
 	in        *writeInput
@@ -115,7 +115,7 @@ func (o writeOperations) writeOne(kind string, in *writeInput, returnable ...cho
 	return itemReply{"Attributes", p.returned()}, nil
 }
 
-// parseWrite performs every step of a write that does not need the table and therefore does not need the lock.
+// parseWrite performs every step of a write that does not need the table. These steps do not need the lock.
 func (o writeOperations) parseWrite(kind string, in *writeInput) (write, error) {
 	w := write{kind: kind, in: in}
 	if err := in.checkParameters(); err != nil {
@@ -157,7 +157,7 @@ func (in *writeInput) checkParameters() error {
 
 func isAsked(parameter string) bool { return parameter != "" && parameter != returnNone }
 
-// plan looks up the write's table and row and rejects keys that do not match the table's schema.
+// plan looks up the write's table and row. It rejects keys that do not match the table's schema.
 func (o writeOperations) plan(w write) (*plan, error) {
 	p := &plan{write: w}
 	var err error
@@ -231,7 +231,7 @@ func (p *plan) checkNext() error {
 	return p.table.checkIndexKeys(p.next)
 }
 
-// commitPlans commits all decided plans and their transaction's token as one change.
+// commitPlans commits all decided plans and the transaction's token as a single change.
 func (o writeOperations) commitPlans(plans []*plan, token *tokenRecord) error {
 	record := journalRecord{Token: token, Items: make([]itemChange, 0, len(plans))}
 	for _, p := range plans {

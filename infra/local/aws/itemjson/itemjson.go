@@ -1,14 +1,14 @@
 // Package itemjson splits the JSON of DynamoDB items into attributes in place, without decoding unused attributes.
-// Items make up most of the embedded AWS's input, and encoding/json rereads an item once for every level of types with
+// Items make up most of the embedded AWS's input. encoding/json rereads an item once for every level of types with
 // custom decoding. The package supports the compact form that SDKs write. Any other form, such as JSON with spaces or
-// escapes, is left to encoding/json, which decides whether the JSON is valid.
+// escapes, is left to encoding/json, which also decides whether the JSON is valid.
 package itemjson
 
 import "bytes"
 
-// Each calls f with the name and the JSON of each member of an object, in order, and reports whether it succeeded. Each
-// supports only plain names and no whitespace between tokens. f may have been called before Each fails. The slices
-// alias object.
+// Each calls f with the name and the JSON of each member of an object, in order. It reports whether it succeeded. Each
+// supports only plain names, and no whitespace between tokens. f may have been called before Each fails. The slices
+// passed to f alias object.
 func Each(object []byte, f func(name, content []byte)) bool {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {
@@ -34,8 +34,8 @@ func Each(object []byte, f func(name, content []byte)) bool {
 	}
 }
 
-// Scalar parses a value whose only member is a scalar: {"S":"text"}, or {"BOOL":true} with content true. ok is false
-// for any other value, and for text that has escapes or non-ASCII characters.
+// Scalar parses a value whose only member is a scalar, such as {"S":"text"}. For {"BOOL":true}, content is true. ok is
+// false for any other value, and for text that has escapes or non-ASCII characters.
 func Scalar(value []byte) (kind, content []byte, ok bool) {
 	members := 0
 	ok = Each(value, func(name, of []byte) {

@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/local/aws/itemjson"
 )
 
-// FuzzEachAgreesWithEncodingJSON checks that, for valid JSON, Each returns the same members as encoding/json, which
-// keeps the last member with each name.
+// FuzzEachAgreesWithEncodingJSON checks that Each returns the same members as encoding/json for valid JSON.
+// encoding/json keeps the last member with each name.
 func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"pk":{"S":"a"}}`, `{"pk":{"S":"a}"},"n":{"N":"1"},"pk":{"S":"b,"}}`,

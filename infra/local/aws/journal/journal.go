@@ -1,11 +1,11 @@
 // Package journal owns the directory in which the embedded AWS stores its state between runs. The directory holds a
-// lock that limits access to one process, and one file with a header and one JSON line per record. A start reads the
-// file and replaces it with a snapshot of the state; every later change appends a line. The package is independent of
-// the services: the caller of Open defines the records' meaning and supplies the complete state
+// lock that limits access to one process, and a file with a header and one JSON line per record. A start reads the file
+// and replaces it with a snapshot of the state; every later change appends a line. The package is independent of the
+// services. The caller of Open defines the meaning of the records and supplies the complete state
 // (docs/develop/embedded-aws.md, "Keeping data").
 //
-// A killed process leaves at most one incomplete last line, whose change was never acknowledged. The file is synced to
-// disk only at a start, so a power failure may lose later changes.
+// A killed process leaves at most one incomplete last line. The change on that line was never acknowledged. The file is
+// synced to disk only at a start, so a power failure may lose later changes.
 package journal
 
 import (
@@ -36,8 +36,8 @@ type Log struct {
 	failed error    // append error, after which the file may end in an incomplete line
 }
 
-// Open locks dir until Close or the end of the process, creating dir if necessary. Only the owner can read the journal
-// file, which may hold key material and emails. Call Restore before the first Append.
+// Open locks dir until Close or the end of the process. It creates dir if necessary. Only the owner can read the
+// journal file, which may hold key material and emails. Call Restore before the first Append.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: data folder: %w", err)
@@ -50,8 +50,8 @@ func Open(dir string) (*Log, error) {
 }
 
 // Restore passes every record in the file to apply, oldest first, and then replaces the file with the records that dump
-// emits. It drops an incomplete last line. If another line is unreadable or apply returns an error, Restore returns an
-// error that names the file and line, and leaves the file unchanged.
+// emits. It drops an incomplete last line. If another line is unreadable or apply returns an error, Restore leaves the
+// file unchanged and returns an error that names the file and line.
 func (l *Log) Restore(
 	apply func(service string, record json.RawMessage) error, dump func(emit func(service string, record any) error) error,
 ) error {
@@ -71,8 +71,8 @@ func (l *Log) Restore(
 }
 
 // Append implements wire.Journal. If Append returns nil, the operating system has the record, so the record survives
-// the end of the process by any signal. After a failure, Append writes nothing more, since the file may end in an
-// incomplete line.
+// any signal that ends the process. After a failure, Append doesn't write any further records, because the file may end
+// in an incomplete line.
 func (l *Log) Append(service string, record any) error {
 	line, err := encode(service, record)
 	if err != nil {
@@ -140,8 +140,8 @@ func read(line []byte, apply func(service string, record json.RawMessage) error)
 	return apply(entry.Service, entry.Record)
 }
 
-// rewrite writes a new file beside the old one and renames it, so that one of the two files stays intact if the process
-// is killed.
+// rewrite writes a new file beside the old file and renames it. If the process is killed, one of the two files stays
+// intact.
 func (l *Log) rewrite(dump func(emit func(service string, record any) error) error) error {
 	draft := l.path + ".new"
 	//nolint:gosec // the folder is the -data flag of whoever starts us
@@ -168,7 +168,7 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 	return nil
 }
 
-// encode returns a record's line, which contains no line break except the final one.
+// encode returns a record's line. The only line break is at the end.
 func encode(service string, record any) ([]byte, error) {
 	line, err := json.Marshal(struct {
 		Service string `json:"service"`

@@ -18,7 +18,7 @@ import (
 
 const header = `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 
-// notes is a service whose state is a list of texts.
+// notes is a service whose state is a list of strings.
 type notes struct{ texts []string }
 
 func (n *notes) apply(service string, record json.RawMessage) error {
@@ -49,7 +49,7 @@ func opened(t *testing.T, dir string) *journal.Log {
 	return log
 }
 
-// restored opens and restores a journal and returns the restored texts.
+// restored opens and restores a journal. It returns the restored texts.
 func restored(t *testing.T, dir string) (*journal.Log, []string) {
 	t.Helper()
 	log, state := opened(t, dir), notes{}

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lock locks dir for this process. The kernel releases the lock when the process ends, for any reason.
+// lock locks dir for this process. The kernel releases the lock when the process ends, whatever the reason.
 func lock(dir string) (*os.File, error) {
 	//nolint:gosec // the folder is the -data flag of whoever starts us
 	held, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -25,19 +25,19 @@ func lock(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: lock %s: %w", held.Name(), err), held.Close())
 	}
-	// The process ID is only for the message above, so failing to write it does no harm.
+	// The process ID is used only in the message above, so a failure to write it is harmless.
 	_ = held.Truncate(0)
 	_, _ = fmt.Fprintf(held, "%d", os.Getpid())
 	return held, nil
 }
 
-// unlock unlocks the directory. Closing the file is not enough while a child process that is starting holds a copy of
-// the file descriptor.
+// unlock unlocks the directory. Closing the file is not enough, because a child process that is starting may hold a
+// copy of the file descriptor.
 func unlock(held *os.File) error {
 	return errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close())
 }
 
-// owner names the process that holds the lock, if that process has written its ID to the lock file.
+// owner names the process that holds the lock, if the process has written its ID to the lock file.
 func owner(held *os.File) string {
 	number, err := io.ReadAll(io.LimitReader(held, 20))
 	if err != nil || len(number) == 0 {

@@ -1,6 +1,7 @@
-// Package kms is the embedded KMS: symmetric keys that encrypt with an encryption context and wrap data keys,
-// asymmetric keys that sign, and aliases, in AWS JSON 1.1. It has no key policies, grants, rotation, deletion or
-// multi-region keys. It provides no protection: key material is in plain text in memory and in the journal.
+// Package kms is the embedded KMS, which speaks AWS JSON 1.1. It has symmetric keys that encrypt with an encryption
+// context and wrap data keys, asymmetric keys that sign, and aliases. It does not support key policies, grants,
+// rotation, deletion or multi-region keys. It provides no protection: key material is in plain text in memory and in
+// the journal.
 //
 // Rules without a cited source follow the AWS KMS API reference.
 package kms
@@ -34,7 +35,7 @@ type Server struct {
 	aliases map[string]string // maps "alias/name" to a key ID
 }
 
-// New returns a service without keys. It writes every change to journal before the change takes effect.
+// New returns a service without keys. It writes every change to journal and then applies it.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, keys: map[string]*key{}, aliases: map[string]string{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -50,7 +51,7 @@ func New(journal wire.Journal) *Server {
 	return s
 }
 
-// record is one change in the journal: a new or changed key, or a new alias.
+// record is a change in the journal. The change is a new or changed key, or a new alias.
 type record struct {
 	Key    *storedKey `json:"key,omitempty"`
 	Alias  string     `json:"alias,omitempty"`
@@ -106,7 +107,7 @@ func (s *Server) apply(r record) error {
 	return nil
 }
 
-// find returns the key with this key ID, key ARN, alias name or alias ARN. For any other text, find returns KMS's error
+// find returns the key with this key ID, key ARN, alias name or alias ARN. For any other text, it returns KMS's error
 // for a missing key.
 func (s *Server) find(keyID string) (*key, error) {
 	if keyID == "" || len(keyID) > maxKeyID {
@@ -142,7 +143,7 @@ func (s *Server) usable(keyID string) (*key, error) {
 	return k, err
 }
 
-// invalid returns an error for input that is invalid whichever keys exist.
+// invalid returns an error for input that is invalid regardless of the existing keys.
 func invalid(member, format string, args ...any) error {
 	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: %s",
 		member, fmt.Sprintf(format, args...))

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// TestPrivateKeySurvivesRestart checks that a private key is created on first use, and only once even
-// if several calls use the key concurrently.
+// TestPrivateKeySurvivesRestart checks that a private key is created on first use. The key must be created only once,
+// even if several calls use it concurrently.
 func TestPrivateKeySurvivesRestart(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -32,7 +32,7 @@ type decryptOutput struct {
 	EncryptionAlgorithm string
 }
 
-// decrypt selects the key named in the blob's header. If the caller names a key, it must be the same key.
+// decrypt selects the key named in the blob's header. If the caller also names a key, both keys must be the same.
 func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 	if len(in.CiphertextBlob) == 0 || len(in.CiphertextBlob) > maxCiphertext {
 		return nil, invalid("ciphertextBlob", "Member must have length between 1 and %d", maxCiphertext)
@@ -103,7 +103,7 @@ func (s *Server) findSealing(keyID string) (*key, error) {
 	return k, err
 }
 
-// seal encrypts plaintext into a blob that names its key, so that Decrypt needs no key ID.
+// seal encrypts plaintext into a blob that names its key, so that callers of Decrypt don't have to pass a key ID.
 func (k *key) seal(plaintext []byte, encryptionContext map[string]string) ([]byte, error) {
 	id, err := uuid.Parse(k.ID)
 	if err != nil {
@@ -137,7 +137,7 @@ func (k *key) open(blob []byte, encryptionContext map[string]string) ([]byte, er
 }
 
 // associatedData returns additional data that authenticates the header and the encryption context. JSON encoding sorts
-// the context's names, so their order does not matter; a missing context equals an empty one.
+// the context's names, so their order does not matter. A missing context is equivalent to an empty context.
 func associatedData(header []byte, encryptionContext map[string]string) ([]byte, error) {
 	if len(encryptionContext) == 0 {
 		encryptionContext = map[string]string{}

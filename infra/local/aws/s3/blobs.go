@@ -11,22 +11,22 @@ import (
 	"sync"
 )
 
-// blobSuffix marks this package's files, so that removing orphans deletes no other files if the wrong directory is
-// chosen.
+// blobSuffix marks this package's files, so that the removal of orphans does not delete other files if the wrong
+// directory is chosen.
 const blobSuffix = ".object"
 
-// maxReserved limits, in bytes, the memory reserved for a body based on the size that its sender declares.
+// maxReserved is the maximum number of bytes reserved for a body based on the size that the sender declares.
 const maxReserved = 64 << 20
 
 // blobStore stores object bodies under random IDs. A body never changes once it is written.
 type blobStore interface {
-	// write stores the bytes that fill writes. expected is the expected number of bytes. If fill fails, write stores
-	// nothing.
+	// write stores the bytes that fill writes. expected is the expected number of bytes. If fill fails, write doesn't
+	// store any data.
 	write(expected int64, fill func(io.Writer) error) (id string, err error)
 	// open opens a body for reading. A body may be removed while it is being read.
 	open(id string) (io.ReadSeekCloser, error)
 	remove(id string)
-	// find returns a body's location, or an error if it does not exist.
+	// find returns a body's location, or an error if the body does not exist.
 	find(id string) (place string, err error)
 	list() []string
 }
@@ -85,7 +85,7 @@ func (d *dirBlobs) list() []string {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
-	names, _ := dir.Readdirnames(-1) // the next start retries files that can't be listed now
+	names, _ := dir.Readdirnames(-1) // the next start retries this listing
 	var ids []string
 	for _, name := range names {
 		if id, ours := strings.CutSuffix(name, blobSuffix); ours {
@@ -136,5 +136,5 @@ func (m *memoryBlobs) find(id string) (string, error) {
 	return "memory", nil
 }
 
-// list returns nil, since memory has no orphans from an earlier run.
+// list returns nil, because memory can't contain orphans from an earlier run.
 func (m *memoryBlobs) list() []string { return nil }

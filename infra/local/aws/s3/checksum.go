@@ -64,7 +64,7 @@ func declaredCRC(h http.Header) (crc, error) {
 	return crc(value), nil
 }
 
-// checkAlgorithm accepts the only checksum algorithm that the embedded S3 supports, or "" for no checksum.
+// checkAlgorithm accepts an empty name and the only checksum algorithm that the embedded S3 supports.
 func checkAlgorithm(name string) error {
 	if name != "" && !strings.EqualFold(name, crcName) {
 		return refuse("NotImplemented", "the embedded S3 has no checksum but %s", crcName)
@@ -77,7 +77,7 @@ func compositeCRC(parts []content) crc {
 	sum := crc32.NewIEEE()
 	for _, part := range parts {
 		raw, err := base64.StdEncoding.DecodeString(string(part.CRC))
-		if err == nil { // always valid, since this package created the value
+		if err == nil { // always valid because this package created the value
 			_, _ = sum.Write(raw) // a hash's Write never fails
 		}
 	}

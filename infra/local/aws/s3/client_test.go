@@ -27,7 +27,7 @@ const bucketName = "exports"
 
 var errNoSpace = errors.New("no space left")
 
-// inProcess is an aws.HTTPClient that calls the server without a socket, as package aws does.
+// inProcess is an aws.HTTPClient that calls the server without a socket, like package aws.
 type inProcess struct {
 	server *s3.Server
 }
@@ -63,7 +63,7 @@ func (c inProcess) ask(r *http.Request) answer {
 	return answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 }
 
-// memoryJournal stores records for replay, and can be made to fail.
+// memoryJournal stores records for replay. Tests can make it fail.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage
@@ -172,7 +172,7 @@ func wantCode(t *testing.T, err error, want string) {
 	}
 }
 
-// raw is a request that no SDK would send. It is signed with the body hash that it declares.
+// raw is a request that no SDK would send. The signature covers the body hash that the request declares.
 type raw struct {
 	method, target, body string
 	header               map[string]string
@@ -199,7 +199,7 @@ func (q raw) send(t *testing.T, client inProcess) (status int, body string) {
 	return got.status, got.body
 }
 
-// filler returns size bytes in which no section repeats.
+// filler returns size bytes without any repeated section.
 func filler(seed byte, size int) []byte {
 	block := make([]byte, 1021)
 	for i := range block {

@@ -20,9 +20,10 @@ type completedPart struct {
 	ChecksumCRC32 crc
 }
 
-// completeUpload creates an object from the listed parts. A completion repeated because the first response was lost
-// receives the same response as long as the object exists. S3 does the same, although its documentation mentions only
-// NoSuchUpload (a script in https://github.com/adobe/S3Mock/issues/2586 demonstrates this behaviour).
+// completeUpload creates an object from the listed parts. If a client repeats a completion because the first response
+// was lost, the client receives the same response as long as the object exists. S3 does the same, although its
+// documentation mentions only NoSuchUpload (a script in https://github.com/adobe/S3Mock/issues/2586 demonstrates this
+// behaviour).
 func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) error {
 	// in this request, these headers describe the object, not the XML document
 	for _, name := range []string{crcHeader, crcKind} {
@@ -48,7 +49,7 @@ func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) erro
 	return nil
 }
 
-// complete joins the listed parts into one body outside the lock, and commits if the parts have not changed in the
+// complete joins the listed parts into a single body outside the lock. It commits if the parts have not changed in the
 // meantime.
 func (s uploadOperations) complete(r *request, listed []completedPart) (o *object, err error) {
 	var u *upload
@@ -75,8 +76,8 @@ func (s uploadOperations) complete(r *request, listed []completedPart) (o *objec
 	return o, nil
 }
 
-// completedBefore returns the object that the same upload created from the same list of parts, or nil if no such object
-// exists.
+// completedBefore returns the object that the same upload created from the same list of parts. It returns nil if no
+// such object exists.
 func (s uploadOperations) completedBefore(r *request, listed []completedPart) *object {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -140,7 +141,7 @@ func checkOrder(listed []completedPart) error {
 	return nil
 }
 
-// part returns a listed part after checking its listed values.
+// part returns a listed part after checking the values in the list.
 func (u *upload) part(l completedPart) (content, error) {
 	number := *l.PartNumber
 	part, ok := u.parts[number]
@@ -160,7 +161,7 @@ func (u *upload) part(l completedPart) (content, error) {
 	return part, nil
 }
 
-// join concatenates the parts' bodies and describes the result.
+// join concatenates the parts' bodies and describes the resulting body.
 func (s uploadOperations) join(u *upload, parts []content) (content, error) {
 	joined := content{Modified: now()}
 	tags := md5.New() //nolint:gosec // G401: see the import
@@ -201,7 +202,7 @@ func (s uploadOperations) appendBlob(w io.Writer, id string) error {
 	return nil
 }
 
-// addTag adds a part's ETag to the hash for the object's ETag, since an upload's ETag is the MD5 of its parts' raw
+// addTag adds a part's ETag to the hash for the object's ETag. An upload's ETag is the MD5 hash of its parts' raw
 // ETags.
 func addTag(sum hash.Hash, etag string) error {
 	raw, err := hex.DecodeString(strings.Trim(etag, `"`))
@@ -216,7 +217,7 @@ func joinedTag(tags hash.Hash, parts int) string {
 	return `"` + hex.EncodeToString(tags.Sum(nil)) + "-" + strconv.Itoa(parts) + `"`
 }
 
-// endedMeanwhile returns the error for an unreadable part: an abort or another completion may have removed it.
+// endedMeanwhile returns the error for an unreadable part. An abort or another completion may have removed the part.
 func (s uploadOperations) endedMeanwhile(r *request, failure error) error {
 	return s.view(func(st state) error {
 		if _, err := st.upload(r); err != nil {

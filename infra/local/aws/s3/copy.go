@@ -14,12 +14,13 @@ import (
 
 const (
 	copySource     = "X-Amz-Copy-Source"
-	minRangeSource = 5 << 20 // minimum size in bytes of a source from which a range is copied
+	minRangeSource = 5 << 20 // minimum source size in bytes for copying a range
 )
 
 var copySpan = regexp.MustCompile(`^bytes=(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
 
-// uploadPartCopy creates a part from a stored object or a range of it, so that the server can assemble an export.
+// uploadPartCopy creates a part from a stored object or from a range of the object. The server uses the operation to
+// assemble an export.
 func (s uploadOperations) uploadPartCopy(w http.ResponseWriter, r *request) error {
 	number, u, err := s.target(r)
 	if err != nil {
@@ -76,7 +77,7 @@ func (s uploadOperations) openSource(h http.Header) (*object, io.ReadSeekCloser,
 	return o, body, nil
 }
 
-// copyRange parses a copy range. A copy range is stricter than a read's Range header: both ends are required and must
+// copyRange parses a copy range. A copy range is stricter than a read's Range header. Both ends are required and must
 // be inside the source, and the source must be large ("x-amz-copy-source-range" of UploadPartCopy in the S3 API
 // reference).
 func copyRange(header string, size int64) (byteRange, error) {
@@ -99,7 +100,7 @@ func copyRange(header string, size int64) (byteRange, error) {
 	return span, nil
 }
 
-// copyContent stores the next size bytes of src with the checksum that the upload requires for its parts.
+// copyContent stores the next size bytes of src, with the checksum that the upload requires for each part.
 func (s uploadOperations) copyContent(src io.Reader, size int64, u *upload) (content, error) {
 	part := content{Modified: now()}
 	tag, sum := md5.New(), crc32.NewIEEE() //nolint:gosec // G401: see the import

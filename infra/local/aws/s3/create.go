@@ -17,8 +17,8 @@ const (
 	account = "000000000000"
 )
 
-// bucketName matches names that follow the rules for length, characters and ends ("General purpose bucket naming
-// rules").
+// bucketName matches names that follow the rules for length, characters, and first and last character ("General purpose
+// bucket naming rules").
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 func validBucketName(name string) bool {
@@ -32,10 +32,10 @@ func validBucketName(name string) bool {
 		!reserved(strings.HasSuffix, "-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
 }
 
-// bucketOperations creates and lists buckets, and lists their objects.
+// bucketOperations creates and lists buckets, and lists the objects in a bucket.
 type bucketOperations struct{ *ledger }
 
-// createBucket creates a bucket. It leaves an existing bucket unchanged. S3 does the same for the bucket's owner, but
+// createBucket creates a bucket. It does not change an existing bucket. S3 does the same for the bucket's owner, but
 // only in us-east-1.
 func (s bucketOperations) createBucket(w http.ResponseWriter, r *request) error {
 	if !validBucketName(r.bucket) {

@@ -14,7 +14,7 @@ type apiError struct {
 	details []detail
 }
 
-// detail is an additional element of an error response, besides code and message.
+// detail is an additional element of an error response, besides the code and message.
 type detail struct {
 	XMLName xml.Name
 	Value   string `xml:",chardata"`
@@ -76,8 +76,8 @@ func status(code string) int {
 	}
 }
 
-// writeError writes err as an error response. Any error other than an apiError indicates a bug or a full disk and
-// becomes InternalError.
+// writeError writes err as an error response. An error that is not an apiError indicates a bug or a full disk, so
+// writeError sends it as InternalError.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	failure, ok := errors.AsType[*apiError](err)
 	if !ok {
@@ -95,7 +95,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		RequestID: w.Header().Get("X-Amz-Request-Id"),
 	}
 	if r.Method == http.MethodHead {
-		w.WriteHeader(status(failure.code)) // the response has no body, since the SDK uses the status
+		w.WriteHeader(status(failure.code)) // the response has no body because the SDK uses the status
 		return
 	}
 	writeXML(w, status(failure.code), body)

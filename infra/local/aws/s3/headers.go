@@ -12,7 +12,7 @@ const (
 	encryption  = "X-Amz-Server-Side-Encryption"
 )
 
-// storedHeaders returns the headers of a write request that every later read returns.
+// storedHeaders returns the headers of a write request that later reads return.
 func storedHeaders(h http.Header) (map[string]string, error) {
 	stored := map[string]string{"Content-Type": "binary/octet-stream"}
 	for _, name := range []string{
@@ -40,10 +40,10 @@ func storedHeaders(h http.Header) (map[string]string, error) {
 	return stored, nil
 }
 
-// setEncryption sets the response header for S3's default encryption.
+// setEncryption sets the response header that reports S3's default encryption.
 func setEncryption(h http.Header) { h.Set(encryption, "AES256") }
 
-// overrideHeader returns the response header that a query parameter of GetObject overrides.
+// overrideHeader returns the response header that a GetObject query parameter overrides.
 func overrideHeader(parameter string) (header string, ok bool) {
 	switch parameter {
 	case "response-content-type", "response-content-disposition", "response-cache-control":
@@ -53,9 +53,9 @@ func overrideHeader(parameter string) (header string, ok bool) {
 	}
 }
 
-// refuseUnknownFeatures rejects features that would silently have no effect. Rejected features include write
-// conditions, except the condition that creates an object only if its key does not exist ("Conditional writes" of the
-// S3 user guide).
+// refuseUnknownFeatures rejects features that would otherwise have no effect without an error. Rejected features
+// include write conditions, except the condition that creates an object only if its key does not exist ("Conditional
+// writes" of the S3 user guide).
 func refuseUnknownFeatures(r *http.Request) error {
 	for name := range r.Header {
 		for _, prefix := range []string{

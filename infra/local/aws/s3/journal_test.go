@@ -21,8 +21,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// restart returns a client for a new server on the directory after two starts: the first start reads the old server's
-// journal, and the second reads the dump from the first.
+// restart returns a client for a new server on the directory after two starts. The first start reads the old server's
+// journal, and the second start reads the dump that the first start wrote.
 func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	t.Helper()
 	first, second := newServer(t, s3.Options{Dir: dir, Journal: journal}),
@@ -239,7 +239,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestPutObjectStreamsLargeBodyToDisk must not run in parallel, because it measures the memory of the complete process.
+// TestPutObjectStreamsLargeBodyToDisk must not run in parallel, because it measures the memory of the whole process.
 func TestPutObjectStreamsLargeBodyToDisk(t *testing.T) {
 	const size = 128 * mib
 	server := newServer(t, s3.Options{Dir: t.TempDir()})

@@ -119,7 +119,7 @@ func (l *listing) commonPrefix(key string) (string, bool) {
 	return l.Prefix + head + l.Delimiter, found
 }
 
-// encodeKeys encodes keys that contain characters that XML can't represent. Slashes stay unchanged.
+// encodeKeys encodes keys that contain characters that XML can't represent. It does not encode slashes.
 func (l *listing) encodeKeys() {
 	unlikeQuery := strings.NewReplacer("+", "%20", "%2F", "/")
 	encode := func(fields ...*string) {
@@ -136,7 +136,7 @@ func (l *listing) encodeKeys() {
 	}
 }
 
-// position marks a point in a listing: after a key, or after all keys with a common prefix.
+// position marks a point in a listing, either after a key or after all keys with a common prefix.
 type position struct {
 	key    string
 	prefix string
@@ -174,7 +174,7 @@ func (p position) covers(key string) bool {
 	return p.key != "" && key <= p.key
 }
 
-// pageSize parses a page limit. As in S3, it reduces values above 1000 to 1000.
+// pageSize parses a page limit. Like S3, it reduces values above 1000 to 1000.
 func pageSize(q url.Values, name string) (int, error) {
 	if !q.Has(name) {
 		return maxPage, nil
@@ -186,5 +186,5 @@ func pageSize(q url.Values, name string) (int, error) {
 	return min(int(n), maxPage), nil
 }
 
-// formatTime formats a time as in S3's XML.
+// formatTime formats a time as S3 does in XML.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

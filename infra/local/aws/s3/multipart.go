@@ -90,7 +90,7 @@ func (s uploadOperations) target(r *request) (number int, u *upload, err error) 
 	return number, u, err
 }
 
-// storePart commits a part whose body is already stored. The part replaces any part with the same number.
+// storePart commits a part whose body is already stored. The new part replaces any part with the same number.
 func (s uploadOperations) storePart(r *request, number int, part content) error {
 	err := s.update(func(st state) (change, error) {
 		_, err := st.upload(r) // the upload may have ended while the body was received

@@ -44,7 +44,7 @@ func (s objectOperations) putObject(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// getObject also serves HeadObject, which returns the same response without its body.
+// getObject also serves HeadObject, whose response is the same but without a body.
 func (s objectOperations) getObject(w http.ResponseWriter, r *request) error {
 	o, body, err := s.openObject(r.bucket, r.key)
 	if err != nil {
@@ -110,7 +110,8 @@ func (l *ledger) view(f func(state) error) error {
 	return f(l.state)
 }
 
-// deleteObject deletes an object. Like S3, it succeeds for a missing key, without a journal record.
+// deleteObject deletes an object. Like S3, it succeeds for a missing key. In that case, it doesn't write a journal
+// record.
 func (s objectOperations) deleteObject(w http.ResponseWriter, r *request) error {
 	err := s.update(func(st state) (change, error) {
 		b, err := st.bucket(r.bucket)
@@ -144,5 +145,5 @@ func (l *ledger) receive(r *request) (content, error) {
 
 func etag(md5Sum []byte) string { return `"` + hex.EncodeToString(md5Sum) + `"` }
 
-// now returns the current time at the resolution of S3's Last-Modified.
+// now returns the current time with the precision of S3's Last-Modified.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -40,7 +40,7 @@ func newRequest(r *http.Request) (*request, error) {
 	return req, nil
 }
 
-// address splits the path "/bucket/key". The key keeps every slash after the first.
+// address splits the path "/bucket/key". The key includes every slash after the bucket.
 func address(r *http.Request) (bucket, key string) {
 	path, err := url.PathUnescape(r.URL.EscapedPath())
 	if err != nil {
@@ -80,7 +80,7 @@ func operationName(asked string, copies bool) string {
 		return "ListObjectsV2"
 	case "PUT object":
 		if copies {
-			return "CopyObject" // named only for the log; CopyObject has no handler
+			return "CopyObject" // named only for the log, since CopyObject has no handler
 		}
 		return "PutObject"
 	case "GET object":
@@ -105,8 +105,8 @@ func operationName(asked string, copies bool) string {
 	}
 }
 
-// notAllowed reports whether S3 itself also lacks an operation for the request, which matches no operation of this
-// package.
+// notAllowed reports whether S3 also lacks an operation for the request. The request must not match any operation of
+// this package.
 func notAllowed(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
@@ -121,7 +121,7 @@ func notAllowed(r *http.Request) bool {
 }
 
 // subresource returns the sorted query parameter names, except names that only modify an operation. Unknown names are
-// included, so that "?acl" or "?tagging" is never mistaken for a plain read or write.
+// included, so that a request with "?acl" or "?tagging" is never mistaken for a plain read or write.
 func subresource(query url.Values) string {
 	var names []string
 	for name := range query {

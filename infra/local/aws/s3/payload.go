@@ -20,7 +20,7 @@ const (
 	unsignedBody = "UNSIGNED-PAYLOAD"
 )
 
-// payload is a request body being received, with the size and hashes that the headers declare for the body.
+// payload is a request body that is being received. It holds the size and hashes that the headers declare for the body.
 type payload struct {
 	src    io.Reader
 	size   int64
@@ -33,7 +33,7 @@ type payload struct {
 	declared   crc
 }
 
-// openPayload validates the headers that describe r's body, without reading the body.
+// openPayload validates the headers that describe r's body. It does not read the body.
 func openPayload(r *request) (*payload, error) {
 	//nolint:gosec // G401: see the import
 	p := &payload{src: r.body, size: r.ContentLength, md5: md5.New(), sum: crc32.NewIEEE()}
@@ -58,8 +58,8 @@ func openPayload(r *request) (*payload, error) {
 	return p, err
 }
 
-// readContentHash parses x-amz-content-sha256. A presigned request may omit this header. Chunked bodies, which SDKs
-// send only over TLS, are not supported, since the embedded AWS uses plain HTTP.
+// readContentHash parses x-amz-content-sha256. A presigned request may omit this header. Chunked bodies are not
+// supported, because SDKs send such bodies only over TLS and the embedded AWS uses plain HTTP.
 func (p *payload) readContentHash(value string) error {
 	switch {
 	case value == "" || value == unsignedBody:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// matches compares entity tags, which SDK users pass with or without quotes.
+// matches compares entity tags. SDK users pass entity tags with or without quotes.
 func matches(tags, etag string) bool {
 	for tag := range strings.SplitSeq(tags, ",") {
 		if tag = strings.TrimSpace(tag); tag == "*" || sameETag(tag, etag) {
@@ -27,8 +27,8 @@ func (b byteRange) text() string { return fmt.Sprintf("%d-%d", b.start, b.start+
 
 func (b byteRange) contentRange(size int64) string { return fmt.Sprintf("bytes %s/%d", b.text(), size) }
 
-// parseRange parses a Range header for a body of the given size. As in S3, it ignores a header that has several ranges
-// or an unsupported form. For a range outside the body, parseRange returns InvalidRange.
+// parseRange parses a Range header for a body of the given size. Like S3, it ignores a header that has several ranges
+// or an unsupported form. It returns InvalidRange for a range outside the body.
 func parseRange(header string, size int64) (part byteRange, partial bool, err error) {
 	whole := byteRange{length: size}
 	spec, ok := strings.CutPrefix(header, "bytes=")

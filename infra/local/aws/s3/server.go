@@ -1,9 +1,9 @@
 // Package s3 is the embedded AWS's object store. It implements the S3 operations that Recordbridge's functions and the
-// console call, with S3's own checksum, multipart and precondition rules, in memory or in a directory. The request
-// router verifies signatures before calling this package. The package omits versioning, tagging, access control lists,
-// lifecycles, copies of complete objects, write conditions and every checksum except CRC32. It responds with
-// NotImplemented to unknown features instead of ignoring them. Requests address buckets by path ("/bucket/key"). The
-// router must not clean the path, because keys may contain "//" and "..".
+// console call, with S3's own checksum, multipart and precondition rules. It stores objects in memory or in a
+// directory. The request router verifies signatures before calling this package. The package omits versioning, tagging,
+// access control lists, lifecycles, copies of complete objects, write conditions and every checksum except CRC32. It
+// responds to unknown features with NotImplemented. Requests address buckets by path ("/bucket/key"). The router must
+// not clean the path, because keys may contain "//" and "..".
 package s3
 
 import (
@@ -33,7 +33,7 @@ type Server struct {
 	start    sync.Once
 }
 
-// ledger holds an account's buckets, objects and uploads behind one lock and journals their changes.
+// ledger holds an account's buckets, objects and uploads behind a single lock and journals their changes.
 type ledger struct {
 	blobs   blobStore
 	journal wire.Journal
@@ -42,12 +42,12 @@ type ledger struct {
 	state state
 }
 
-// handler serves one operation. A handler that returns an error must not have written a response, since the caller
-// writes the error as S3's XML error.
+// handler serves a single operation. A handler that returns an error must not have written a response, because the
+// caller writes the error as S3's XML error.
 type handler func(w http.ResponseWriter, r *request) error
 
-// New returns a server without buckets. Pass the journal's records to Replay before serving the first call. New fails
-// if Dir can't be created or opened.
+// New returns a server without buckets. Pass the journal's records to Replay before serving the first call. New returns
+// an error if Dir can't be created or opened.
 func New(o Options) (*Server, error) {
 	l := &ledger{blobs: &memoryBlobs{}, journal: cmp.Or[wire.Journal](o.Journal, wire.Discard{}), state: newState()}
 	if o.Dir != "" {
@@ -100,7 +100,7 @@ func (s *Server) Replay(record json.RawMessage) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Bodies orphaned by later changes are not deleted here; removeStrays deletes all orphaned bodies at once.
+	// Bodies orphaned by later changes are not deleted here. removeStrays deletes all orphaned bodies at once.
 	_, err := s.state.apply(c)
 	return err
 }
@@ -122,7 +122,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 }
 
 // update commits the change that decide derives from the current state. It journals the change before applying it, so
-// that no visible change is lost at a restart, and then deletes the bodies that the change orphans.
+// that a restart doesn't lose any visible change. It then deletes the bodies that the change orphans.
 func (l *ledger) update(decide func(state) (change, error)) error {
 	garbage, err := l.commit(decide)
 	for _, id := range garbage {
@@ -144,9 +144,9 @@ func (l *ledger) commit(decide func(state) (change, error)) (garbage []string, e
 	return l.state.apply(c)
 }
 
-// removeStrays deletes bodies that belong to no object and no upload. Such bodies result from a crash between writing a
-// body and writing its journal record. removeStrays runs after the journal is replayed and before the first call, when
-// no body is being written.
+// removeStrays deletes bodies that do not belong to any object or upload. A crash between writing a body and writing
+// its journal record leaves such a body behind. removeStrays runs after the journal is replayed and before the first
+// call. At that time, no body is being written.
 func (l *ledger) removeStrays() {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

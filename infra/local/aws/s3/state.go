@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// state is the server's complete state, excluding bodies. Objects and parts are replaced, never modified, so an object
-// or part that was looked up under the lock can be read without the lock.
+// state is the server's complete state, excluding bodies. Objects and parts are replaced, never modified. An object or
+// part that was looked up under the lock can therefore be read without the lock.
 type state struct {
 	buckets map[string]*bucket
 	uploads map[string]*upload // uploads by upload ID
@@ -17,7 +17,7 @@ type bucket struct {
 	objects map[string]*object
 }
 
-// content describes one stored body, whether an object's or an upload part's.
+// content describes a stored body, which belongs to an object or to a part of an upload.
 type content struct {
 	Blob     string    `json:"blob"`
 	Size     int64     `json:"size"`
@@ -53,7 +53,7 @@ const (
 	uploadAborted   = "upload_aborted"
 )
 
-// change is one committed change and its journal record. Kind determines which members are set.
+// change is a committed change and its journal record. Kind determines which members are set.
 type change struct {
 	Kind     string    `json:"kind"`
 	Bucket   string    `json:"bucket,omitempty"`
@@ -70,7 +70,7 @@ func newState() state {
 	return state{buckets: map[string]*bucket{}, uploads: map[string]*upload{}}
 }
 
-// apply applies one change, live or replayed, and returns the IDs of the orphaned bodies.
+// apply applies a live or replayed change. It returns the IDs of the orphaned bodies.
 func (s state) apply(c change) (garbage []string, err error) {
 	switch c.Kind {
 	case bucketCreated:
@@ -162,7 +162,7 @@ func (s state) object(bucket, key string) (*object, error) {
 	return o, nil
 }
 
-// upload returns an upload in progress. An ID that belongs to another bucket or key counts as unknown.
+// upload returns an upload in progress. If the ID belongs to another bucket or key, the upload counts as unknown.
 func (s state) upload(r *request) (*upload, error) {
 	if _, err := s.bucket(r.bucket); err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (s state) upload(r *request) (*upload, error) {
 	return u, nil
 }
 
-// blobs maps each body's ID to the bucket and key of the object that the body belongs to or is uploaded for.
+// blobs maps each body's ID to the bucket and key of the body's object. For an upload, the object does not exist yet.
 func (s state) blobs() map[string]string {
 	owners := map[string]string{}
 	for name, b := range s.buckets {

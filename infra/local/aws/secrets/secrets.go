@@ -1,7 +1,7 @@
-// Package secrets is the embedded Secrets Manager: named text secrets, each with only its current version, in AWS JSON
-// 1.1. It has no earlier versions, staging labels, rotation, deletion, replication or resource policies. The program
-// that starts the embedded AWS generates the values that a template requests with GenerateSecretString. Values are in
-// plain text in memory and in the journal.
+// Package secrets is the embedded Secrets Manager, which speaks AWS JSON 1.1. It holds named text secrets, each with
+// only its current version. It does not support earlier versions, staging labels, rotation, deletion, replication or
+// resource policies. The program that starts the embedded AWS generates the values that a template requests with
+// GenerateSecretString. Values are in plain text in memory and in the journal.
 //
 // Rules without a cited source follow the AWS Secrets Manager API reference.
 package secrets
@@ -33,21 +33,21 @@ type Server struct {
 	secrets map[string]*secret // secrets by name
 }
 
-// secret is one secret, in memory and in its journal record.
+// secret is a secret in memory and in the journal.
 type secret struct {
 	Name    string   `json:"name"`
 	ARN     string   `json:"arn"`
 	Current *version `json:"current"`
 }
 
-// version is one version of a secret's value.
+// version is a version of a secret's value.
 type version struct {
 	ID      string    `json:"id"`
 	Text    string    `json:"text"`
 	Created time.Time `json:"created"`
 }
 
-// New returns a service without secrets. It writes every change to journal before the change takes effect.
+// New returns a service without secrets. It writes every change to journal and then applies it.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, secrets: map[string]*secret{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -94,7 +94,7 @@ func (s *Server) commit(next secret) error {
 	return nil
 }
 
-// find returns the secret with this name or ARN, with or without the six characters that AWS appends to the name.
+// find returns the secret with this name or ARN. The ARN may omit the six characters that AWS appends to the name.
 func (s *Server) find(secretID string) (*secret, error) {
 	if secretID == "" {
 		return nil, wire.Fail("InvalidParameterException", "You must provide a value for the SecretId parameter.")

@@ -1,6 +1,6 @@
 // Package ses is the embedded SES (version 1, Query protocol with XML responses). It accepts mail and stores it for
-// tests and the console. It delivers nothing, verifies no identities and has no templates, configuration sets or
-// receipt rules.
+// tests and the console. It doesn't deliver mail or verify identities, and it doesn't support templates, configuration
+// sets or receipt rules.
 //
 // Rules without a cited source follow the Amazon SES API reference.
 package ses
@@ -27,7 +27,7 @@ import (
 const (
 	serviceName   = "ses"
 	namespace     = "http://ses.amazonaws.com/doc/2010-12-01/"
-	maxForm       = 14 << 20 // SES accepts 10 MB mails, which base64 lengthens by a third
+	maxForm       = 14 << 20 // SES accepts 10 MB mails; base64 makes a mail a third longer
 	maxRecipients = 50
 	maxMessage    = 10 << 20
 	maxAddress    = 320
@@ -54,7 +54,7 @@ type Server struct {
 	sent []Mail
 }
 
-// New returns a service without mail. It writes every mail to journal before the mail counts as sent.
+// New returns a service without mail. It writes every mail to journal before it treats the mail as sent.
 func New(journal wire.Journal) *Server { return &Server{journal: journal} }
 
 // Sent returns the latest mails, oldest first.
@@ -67,7 +67,7 @@ func (s *Server) Sent() []Mail {
 // Name implements wire.Service.
 func (s *Server) Name() string { return serviceName }
 
-// Operation implements wire.Service. It reads the operation's name from the form, which Serve can still read
+// Operation implements wire.Service. It reads the operation's name from the form. Serve can still read the form
 // afterwards.
 func (s *Server) Operation(r *http.Request) string {
 	if r.PostForm == nil {
@@ -191,7 +191,8 @@ func list(form url.Values, name string) []string {
 	return out
 }
 
-// check returns an error for a mail that SES rejects before it checks identities; the embedded SES has no identities.
+// check returns an error for a mail that SES would reject before checking identities. The embedded SES has no
+// identities.
 func (m Mail) check() error {
 	if len(m.To) == 0 {
 		return wire.Fail("InvalidParameterValue", "Missing required header 'To'.")
@@ -216,8 +217,8 @@ func (m Mail) check() error {
 	return nil
 }
 
-// checkAddress accepts an email address with or without a display name. The address must be ASCII, since SES does not
-// support SMTPUTF8, and international domains must be in Punycode (API reference, SendEmail, Source).
+// checkAddress accepts an email address with or without a display name. The address must be ASCII, because SES does not
+// support SMTPUTF8. International domains must be in Punycode (API reference, SendEmail, Source).
 func checkAddress(text string) error {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil {

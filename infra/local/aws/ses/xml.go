@@ -15,7 +15,7 @@ type response struct {
 	Request string `xml:"ResponseMetadata>RequestId"`
 }
 
-// result holds the results of either operation.
+// result holds the result of either operation.
 type result struct {
 	XMLName         xml.Name
 	MessageID       string   `xml:"MessageId,omitempty"`

@@ -30,8 +30,8 @@ func canonicalRequest(r *http.Request, query url.Values, sig *signature) string 
 	return out.String()
 }
 
-// canonicalPath returns the path, encoded once for S3. For other services, it normalises the path as sent and encodes
-// it a second time ("Create a canonical request" in the IAM user guide).
+// canonicalPath returns the path, encoded once for S3. For other services, it normalises the path as sent and then
+// encodes the path a second time ("Create a canonical request" in the IAM user guide).
 func canonicalPath(r *http.Request, service string) string {
 	sent := r.URL.EscapedPath()
 	if service != serviceS3 {
@@ -50,8 +50,8 @@ func canonicalPath(r *http.Request, service string) string {
 
 func escapePath(s string) string { return strings.ReplaceAll(escape(s), "%2F", "/") }
 
-// canonicalHeader joins the values of a header and collapses spaces. http.Header lacks two headers, which
-// canonicalHeader reads from the request.
+// canonicalHeader joins the values of a header and collapses spaces. Two headers are missing from http.Header, so
+// canonicalHeader reads them from the request.
 func canonicalHeader(r *http.Request, name string) string {
 	switch values := r.Header.Values(name); {
 	case name == "host":
@@ -83,13 +83,13 @@ func canonicalQuery(query url.Values) string {
 	return strings.Join(pairs, "&")
 }
 
-// escape percent-encodes s according to RFC 3986. net/url's encoders, by contrast, leave additional characters
+// escape percent-encodes s according to RFC 3986. Unlike escape, net/url's encoders leave additional characters
 // unescaped and write a space as "+".
 func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-// host returns the Host of a received request. If Host is empty, it returns the URL's host, since a request that an SDK
+// host returns the Host of a received request. If Host is empty, it returns the URL's host. A request that an SDK
 // client passes in process may have only a URL.
 func host(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
 
@@ -106,7 +106,7 @@ type body struct {
 	content []byte
 }
 
-// Bytes returns the complete body, so that middleware need not read and restore the body.
+// Bytes returns the complete body, so that middleware doesn't need to read and restore it.
 func (b *body) Bytes() []byte { return b.content }
 
 // Close implements io.Closer.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// check validates all claims of the signature except its value, given the request, the region and the time.
+// check validates everything that the signature claims except the signature's value. It compares the claims with the
+// request, the region and the time.
 func (s *signature) check(r *http.Request, region string, now time.Time) *Error {
 	if refusal := s.checkScope(region); refusal != nil {
 		return refusal
@@ -65,7 +66,7 @@ func (s *signature) checkTime(now time.Time) *Error {
 	return nil
 }
 
-// checkHeaders returns an error if a header that affects the request is unsigned.
+// checkHeaders returns an error if any header that affects the request is unsigned.
 func (s *signature) checkHeaders(headers http.Header) *Error {
 	if !s.signs("Host") {
 		return refuse(s.service, unsignedHeader, "'Host' must be a 'SignedHeader' in the AWS Authorization.")

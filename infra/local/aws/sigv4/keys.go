@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// maxKeys exceeds the number of keys that all services need in a day. A test that simulates years occasionally empties
+// maxKeys exceeds the number of keys that all services need in a day. A test that simulates years occasionally clears
 // the cache.
 const maxKeys = 64
 
@@ -21,7 +21,7 @@ type signingKeys struct {
 type keyID struct{ secret, scope string }
 
 // of derives a secret's signing key for a scope, date/region/service/aws4_request. Callers must check the scope first,
-// so that requests can't fill the cache with invalid scopes.
+// because requests could otherwise fill the cache with invalid scopes.
 func (s *signingKeys) of(secret, scope string) []byte {
 	id := keyID{secret, scope}
 	s.mu.RLock()

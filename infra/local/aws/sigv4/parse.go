@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// signature holds a request's unverified claims about its signature.
+// signature holds what a request claims about its signature, before verification.
 type signature struct {
 	service       string // service for which the signature must be valid
 	accessKey     string

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// problem is a reason to reject a signature. Each family of services has its own error code for each problem.
+// problem is a reason to reject a signature. Each family of services has its own error codes for these problems.
 type problem int
 
 const (
@@ -26,18 +26,18 @@ const (
 	wrongSignature
 )
 
-// serviceS3 is the only service that encodes the path once, does not normalise it and signs the body by its declared
-// hash.
+// serviceS3 is the only service that encodes the path once, does not normalise the path and signs the body by its
+// declared hash.
 const serviceS3 = "s3"
 
-// Maximum differences between the signer's clock and this process's clock.
+// Maximum differences between the clocks of the signer and this process.
 const (
 	maxSkewS3 = 15 * time.Minute
 	maxSkew   = 5 * time.Minute
 )
 
-// Error states why a request is rejected, with the service's error code and a sentence for the developer. Neither the
-// code nor the sentence contains a secret or the expected signature.
+// Error states why a request is rejected. It holds the service's error code and a sentence for the developer. Neither
+// the code nor the sentence contains a secret or the expected signature.
 type Error struct {
 	Code    string
 	Message string

@@ -17,8 +17,7 @@ import (
 	"recordbridge/infra/local/aws/sigv4"
 )
 
-// servicePath contains characters that change when encoded a second time, and segments that normalisation leaves
-// unchanged.
+// servicePath contains characters that a second encoding changes, and segments that normalisation doesn't change.
 const servicePath = "https://api.test/a%20b/c%2Fd/e~f/?x=1%202"
 
 const content = `{"TableName":"items"}`
@@ -28,7 +27,7 @@ func hashOf(body string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// serviceSigned signs a service call as the SDK does, without a header that contains the body's hash.
+// serviceSigned signs a service call as the SDK does. It omits the header that contains the body's hash.
 func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, url, content)

@@ -1,6 +1,7 @@
-// Package sigv4 verifies AWS Signature Version 4 as AWS does, in the Authorization header or in a presigned URL. It
-// verifies only the signature; the IAM middleware decides on permissions. S3, which streams objects, verifies that an
-// object matches its declared hash; this package reads and hashes the bodies for all other services.
+// Package sigv4 verifies AWS Signature Version 4 as AWS does. The signature may be in the Authorization header or in a
+// presigned URL. The package verifies only the signature; the IAM middleware decides on permissions. S3 streams
+// objects, so S3 itself verifies that an object matches its declared hash. For all other services, this package reads
+// and hashes the body.
 package sigv4
 
 import (
@@ -27,13 +28,13 @@ type Verifier struct {
 	keys   signingKeys
 }
 
-// New returns a Verifier for a region. secret returns the secret key of an access key, and false if the access key is
-// unknown.
+// New returns a Verifier for a region. secret returns the secret key of an access key. If the access key is unknown,
+// secret returns false.
 func New(region string, secret func(accessKey string) (string, bool)) *Verifier {
 	return &Verifier{region: region, secret: secret}
 }
 
-// Verify checks that r is signed for the service with the secret of its access key at about the time now, and returns
+// Verify checks that r is signed for the service with the secret of its access key at about the time now. It returns
 // the access key. service is the name in the credential scope, such as "dynamodb" or "s3". If Verify rejects the
 // signature, the error is an *Error; any other error means that the body could not be read. Except for S3, Verify reads
 // the complete body and replaces it with a body that has a method Bytes() []byte. The rules are in "AWS Signature

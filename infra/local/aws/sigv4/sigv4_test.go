@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/aws/sigv4"
 )
 
-// path contains characters that URL encoders treat differently, encoded as the SDK encodes a key.
+// path contains characters that URL encoders treat differently. The path is encoded as the SDK encodes a key.
 const path = "https://s3.test/exports/live/org%20a/t%2B1/c~d%27e/%C3%BC%25.ndjson?list-type=2&prefix=a%20b%2Fc&empty="
 
 var signedAt = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -35,7 +35,7 @@ func credentials(accessKey string) aws.Credentials {
 	return aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: "local"}
 }
 
-// headerSigned signs a request with the SDK's own signer and returns it as a server would receive it.
+// headerSigned signs a request with the SDK's own signer and returns the request as a server would receive it.
 func headerSigned(t *testing.T, accessKey string) *http.Request {
 	t.Helper()
 	r := request(t)
@@ -77,7 +77,7 @@ func setQuery(r *http.Request, name, value string) {
 	r.URL.RawQuery = query.Encode()
 }
 
-// check verifies r and requires a rejection with the code want, or acceptance if want is "".
+// check verifies r. It requires a rejection with the code want, or acceptance if want is empty.
 func check(t *testing.T, r *http.Request, now time.Time, want string) {
 	t.Helper()
 	key, err := sigv4.New("us-east-1", secrets).Verify(r, "s3", now)

@@ -11,8 +11,7 @@ const maxBatchEntries = 10
 
 var entryID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
-// batchOutput is the response of every batch operation. Each entry of the request appears in exactly one of the two
-// lists.
+// batchOutput is the response of every batch operation. Each request entry appears in exactly one of the two lists.
 type batchOutput struct {
 	Successful []any
 	Failed     []failedEntry
@@ -25,7 +24,7 @@ type failedEntry struct {
 	SenderFault bool
 }
 
-// batch calls one for each entry. The whole batch fails only if it is malformed.
+// batch calls one for each entry. The whole batch fails only if the batch itself is malformed.
 func batch[E any](entries []E, id func(E) string, one func(E) (any, error)) (any, error) {
 	if len(entries) == 0 {
 		return nil, wire.Fail("EmptyBatchRequest", "There should be at least one entry in the request.")

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// QueueInfo describes a queue for people, without its message counts.
+// QueueInfo describes a queue for display in the console.
 type QueueInfo struct {
 	QueueState
 
 	ARN         string
-	Oldest      time.Time // time at which the oldest message was sent; zero if the queue is empty
+	Oldest      time.Time // send time of the oldest message; zero if the queue is empty
 	DeadLetters string    // name of the queue's dead-letter queue; "" if the queue has none
 	MaxReceives int       // number of receives after which a message becomes a dead letter
 	Serves      []string  // names of the queues whose dead-letter queue is this queue
 }
 
-// Peeked is a message inspected without receiving it.
+// Peeked is a message that was inspected without being received.
 type Peeked struct {
 	ID        string    `json:"id"`
 	Body      string    `json:"body"`
 	Sent      time.Time `json:"sent"`
-	VisibleAt time.Time `json:"visible_at"` // time from which it can be received; may be in the past
+	VisibleAt time.Time `json:"visible_at"` // time when it becomes receivable; may be in the past
 	Receives  int       `json:"receives"`
 	State     string    `json:"state"`            // "visible", "in flight" or "delayed"
 	Source    string    `json:"source,omitempty"` // ARN of the queue in which the dead letter failed
@@ -59,8 +59,8 @@ func (v view) Details() []QueueInfo {
 	return all
 }
 
-// Peek returns up to limit messages from the queue, oldest first, in any state; ok is false if the queue does not
-// exist.
+// Peek returns up to limit messages from the queue, oldest first, regardless of their state. If the queue does not
+// exist, ok is false.
 func (v view) Peek(queue string, limit int) (messages []Peeked, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -104,8 +104,8 @@ func (q *queue) oldest(now time.Time) time.Time {
 // QueueState is a queue's state as the local console shows it.
 type QueueState struct {
 	Name       string
-	Visible    int  // messages that can be received now
-	InFlight   int  // messages received, but neither deleted nor visible again
+	Visible    int  // messages that can be received
+	InFlight   int  // messages that were received and are neither deleted nor visible again
 	Delayed    int  // messages sent with a delay that has not passed
 	DeadLetter bool // whether the queue is another queue's dead-letter queue
 }

@@ -47,8 +47,8 @@ func (o messageOperations) deleteMessageBatch(_ context.Context, in *deleteMessa
 		func(e deletion) (any, error) { return deleted{ID: e.ID}, o.delete(q, e) })
 }
 
-// delete deletes the message. Given an earlier delivery's handle, it succeeds but deletes nothing, as the API reference
-// warns. A consumer that exceeds its visibility timeout is affected.
+// delete deletes the message. Given the handle of an earlier delivery, it succeeds but does not delete the message, as
+// the API reference warns. This affects a consumer that exceeds its visibility timeout.
 func (o messageOperations) delete(q *queue, in deletion) error {
 	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {

@@ -7,21 +7,22 @@ import (
 )
 
 // Disorder simulates the reordering and duplicates that a standard queue may produce. It is called for each message
-// that a receive takes. candidates counts the receivable messages, oldest first. Disorder returns the index of the
-// message to take, and whether that message can be received again immediately, as if it had been delivered twice.
+// that a receive takes. candidates is the number of receivable messages, which are ordered oldest first. Disorder
+// returns the index of the message to take. It also reports whether that message can be received again immediately, as
+// if it had been delivered twice.
 type Disorder func(queue string, candidates int) (pick int, twice bool)
 
-// Disturb makes d choose every message received from now on. If d is nil, messages are received once, oldest first. An
-// index outside the candidates means the nearest candidate. Both deliveries of a duplicated message count as receives,
-// and both receipt handles are valid.
+// Disturb makes d choose every message received from now on. If d is nil, each message is received once, oldest first.
+// If d returns an index outside the candidates, the nearest candidate is used. Both deliveries of a duplicated message
+// count as receives, and both receipt handles are valid.
 func (o *receiveOperations) Disturb(d Disorder) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.draw = d
 }
 
-// next removes the next message to receive from q's schedule and reports whether it will be delivered twice. It returns
-// nil if no message is visible.
+// next removes the next message to receive from q's schedule. It reports whether the message will be delivered twice.
+// If no message is visible, next returns nil.
 func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice bool) {
 	if o.draw == nil {
 		return q.next(now), false
@@ -37,7 +38,7 @@ func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice boo
 }
 
 // visible returns the receivable messages, ordered by the time at which they became visible. Like queue.next, it drops
-// messages past the retention period.
+// messages that have exceeded the retention period.
 func (q *queue) visible(now time.Time) []*message {
 	var found []*message
 	for _, m := range q.messages {

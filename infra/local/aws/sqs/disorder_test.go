@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-// scripted provides a Disorder that returns the given results in sequence, then the regular order without duplicates.
-// It records the arguments of each call.
+// scripted provides a Disorder that returns the given results in sequence. After that, it returns the regular order
+// without duplicates. It records the arguments of each call.
 type scripted struct {
 	answers []answer
 	asked   []question
@@ -162,7 +162,7 @@ func TestDisturbExcludesExpiredMessages(t *testing.T) {
 	})
 }
 
-// kept is a journal whose records another server can replay.
+// kept is a journal whose records can be replayed by another server.
 type kept struct{ records []json.RawMessage }
 
 func (k *kept) Append(_ string, record any) error {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Dump implements wire.Service. It emits the queues, then their messages in order of arrival, each with its history, so
-// that timers, counts and receipt handles stay valid.
+// Dump implements wire.Service. It emits the queues and then the messages in order of arrival. Each message includes
+// its history, so timers, counts and receipt handles stay valid.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,12 +16,12 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// twin holds a server and a second server that was started twice from the first server's records. Both servers receive
-// the same calls.
+// twin holds a server and a second server, which was started twice from the first server's records. Both servers
+// receive the same calls.
 type twin struct{ before, after *sqs.Server }
 
-// restarted returns a new server after two starts: the first start reads the appended records, and the second reads the
-// dump from the first.
+// restarted returns a new server after two starts. The first start reads the appended records, and the second start
+// reads the dump that the first start wrote.
 func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	first, second := sqs.New("http://127.0.0.1:4566", wire.Discard{}), sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	for _, record := range journal.records {
@@ -95,7 +95,7 @@ func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 	}
 }
 
-// same sends a request to both servers and compares their responses.
+// same sends a request to both servers and compares the responses.
 func (w twin) same(t *rapid.T, operation, body string) {
 	before, after := ask(t, w.before, operation, body), ask(t, w.after, operation, body)
 	if diff := cmp.Diff(before, after); diff != "" {
@@ -103,7 +103,7 @@ func (w twin) same(t *rapid.T, operation, body string) {
 	}
 }
 
-// goOn uses all handles, then receives on both servers until no more messages can arrive.
+// goOn uses all handles, and then receives on both servers until no more messages can arrive.
 func (w twin) goOn(t *rapid.T, handles []string) {
 	for _, handle := range handles {
 		if rapid.Bool().Draw(t, "delete") {
@@ -130,7 +130,7 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 func TestRestartPreservesVisibleState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// A synctest bubble has no deadline, so the *testing.T is wrapped.
+		// A synctest bubble does not support deadlines, so the *testing.T is wrapped.
 		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
 			journal := &kept{}
 			server := sqs.New("http://127.0.0.1:4566", journal)

@@ -6,8 +6,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// queryCode returns the code that SQS used in the Query protocol. SDKs prefer this code over the new code, so code that
-// compares strings sees "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
+// queryCode returns the code that SQS used in the Query protocol. SDKs prefer this code to the new code. Code that
+// compares strings therefore sees "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
 // *types.QueueDoesNotExist.
 func queryCode(code string) string {
 	switch code {
@@ -23,7 +23,8 @@ func queryCode(code string) string {
 	}
 }
 
-// unsupported returns the error for an SQS feature that the embedded service lacks. The feature is named in the plural.
+// unsupported returns the error for an SQS feature that the embedded service lacks. The feature's name must be in the
+// plural.
 func unsupported(what string) error {
 	return wire.Fail("UnsupportedOperation", "The embedded SQS has no %s.", what)
 }
@@ -43,8 +44,7 @@ func outOfRange(parameter string, value, low, high int) error {
 		value, parameter, low, high)
 }
 
-// ranged returns *value if it is in [low, high], or fallback if value is nil. For any other value, ranged returns an
-// error.
+// ranged returns *value if it is in [low, high], or fallback if value is nil. It returns an error for any other value.
 func ranged(parameter string, value *int, fallback, low, high int) (int, error) {
 	if value == nil {
 		return fallback, nil

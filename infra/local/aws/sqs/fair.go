@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// A group is a noisy neighbour if it has at least this many messages in flight and these messages make up more than a
-// tenth of the queue's messages in flight (developer guide, "How Amazon SQS fair queues work"). SQS also considers the
-// time that consumers spend on a group. The embedded SQS omits this criterion, so the laptop shows less fairness than
-// SQS.
+// A group is a noisy neighbour if it has at least this many messages in flight, and if these messages make up more than
+// a tenth of all messages in flight in the queue (developer guide, "How Amazon SQS fair queues work"). SQS also
+// considers the time that consumers spend on a group. The embedded SQS omits this criterion, so the laptop shows less
+// fairness than SQS.
 const (
 	noisyFrom  = 30
 	noisyTenth = 10
 )
 
-// inFlightCounts counts the messages in flight by group. Its zero value represents an empty queue.
+// inFlightCounts counts the messages in flight by group. The zero value represents an empty queue.
 type inFlightCounts struct {
 	groups map[string]int
 	total  int
@@ -29,7 +29,7 @@ type visibilityEnd struct {
 	message *message
 }
 
-// visibilityHeap is a heap with the earliest end on top.
+// visibilityHeap is a heap of visibility ends, with the earliest end on top.
 type visibilityHeap []visibilityEnd
 
 // Len implements heap.Interface.
@@ -89,8 +89,8 @@ func (f *inFlightCounts) settle(now time.Time) {
 	}
 }
 
-// noise returns how many messages of a noisy group are in flight, or 0 for a quiet group. Each message without a group
-// counts as a separate group.
+// noise returns the number of messages in flight for a noisy group, or 0 for a quiet group. Each message without a
+// group counts as a separate group.
 func (f *inFlightCounts) noise(group string) int {
 	n := f.groups[group]
 	if group == "" || n < noisyFrom || n*noisyTenth <= f.total {
@@ -99,8 +99,8 @@ func (f *inFlightCounts) noise(group string) int {
 	return n
 }
 
-// compare orders two messages for receiving. Messages of quiet groups come first. Messages of noisy groups follow, and
-// groups with fewer messages in flight come earlier. Ties go to the message that has been visible longer.
+// compare orders two messages for receiving. Messages of quiet groups come first. Messages of noisy groups follow,
+// ordered by the group's number of messages in flight. Ties go to the message that has been visible longer.
 func (f *inFlightCounts) compare(a, b *message) int {
 	return cmp.Or(cmp.Compare(f.noise(a.GroupID), f.noise(b.GroupID)), a.compare(b))
 }

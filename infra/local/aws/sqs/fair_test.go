@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sendOf sends messages of one group, or without a group if group is empty.
+// sendOf sends messages of the given group. If group is empty, the messages have no group.
 func (b bench) sendOf(url *string, group string, many int) {
 	b.t.Helper()
 	for i := range many {

@@ -88,7 +88,7 @@ func TestReplayRejectsInvalidRecords(t *testing.T) {
 	}
 }
 
-// call sends a request without an SDK, whose retries would hide the failure.
+// call sends a request without an SDK, because an SDK's retries would hide the failure.
 func call(t *testing.T, server *sqs.Server, operation, body string, want int) string {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// message is a message, both in its queue and in the journal record that it was sent.
+// message is a message, both in its queue and in the journal's send record.
 type message struct {
 	ID            string    `json:"id"`
 	Body          string    `json:"body"`
@@ -23,7 +23,7 @@ type message struct {
 	Receives      int       `json:"receives,omitempty"`
 	// number of the earliest delivery whose receipt handle is valid
 	FirstHandle int       `json:"first_handle,omitempty"`
-	Doubled     bool      `json:"doubled,omitempty"` // the latest delivery kept a receivable copy
+	Doubled     bool      `json:"doubled,omitempty"` // the latest delivery left a receivable copy
 	VisibleAt   time.Time `json:"visible_at"`
 	SourceARN   string    `json:"source_arn,omitempty"` // ARN of the queue in which the dead letter failed
 
@@ -37,7 +37,7 @@ func (m *message) handle() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(m.ID + "#" + strconv.Itoa(m.Receives)))
 }
 
-// receipt is a parsed receipt handle, which identifies a message and the number of one delivery.
+// receipt is a parsed receipt handle. It identifies a message and the number of a delivery.
 type receipt struct {
 	id       string
 	delivery int
@@ -56,8 +56,8 @@ func readHandle(handle string) (receipt, error) {
 	return receipt{id, delivery}, nil
 }
 
-// receive records a delivery. It invalidates the handles of earlier deliveries, except the handle of the delivery that
-// it duplicates.
+// receive records a delivery. It invalidates the handles of earlier deliveries. If the delivery is a duplicate, the
+// handle of the original delivery stays valid.
 func (m *message) receive(at, until time.Time, doubled bool) {
 	m.Receives++
 	if !m.Doubled {
@@ -76,7 +76,7 @@ func (m *message) compare(other *message) int {
 
 func (m *message) inFlight(now time.Time) bool { return m.Receives > 0 && m.VisibleAt.After(now) }
 
-// queue is one queue, guarded by the server's mutex.
+// queue is a queue guarded by the server's mutex.
 type queue struct {
 	name       string
 	attributes map[string]string // attributes as set by the caller
@@ -85,7 +85,7 @@ type queue struct {
 	modified   time.Time // time at which the attributes were last set
 	purged     time.Time // time of the last purge; zero if never purged
 	messages   map[string]*message
-	groups     map[string]*schedule // by message group; the empty name holds messages without a group
+	groups     map[string]*schedule // by message group; messages without a group are under the empty name
 	inFlight   inFlightCounts
 	wake       chan struct{} // closed and replaced whenever a message may have become visible
 }
@@ -97,7 +97,7 @@ func newQueue(name string, created time.Time) *queue {
 	}
 }
 
-// received returns the message for a receipt, or nil if the message was deleted or delivered again.
+// received returns the message for a receipt. It returns nil if the message was deleted or delivered again.
 func (q *queue) received(r receipt, now time.Time) *message {
 	m, ok := q.messages[r.id]
 	if !ok || q.expired(m, now) || r.delivery < max(m.FirstHandle, 1) || r.delivery > m.Receives {
@@ -108,7 +108,7 @@ func (q *queue) received(r receipt, now time.Time) *message {
 
 func (q *queue) arn() string { return arnPrefix + q.name }
 
-// put adds m to the queue, or reschedules m after its VisibleAt has changed.
+// put adds m to the queue. If m's VisibleAt has changed, put reschedules m.
 func (q *queue) put(m *message) {
 	q.messages[m.ID] = m
 	group, ok := q.groups[m.GroupID]
@@ -139,9 +139,9 @@ func (q *queue) clear(at time.Time) {
 	q.messages, q.groups, q.inFlight, q.purged = map[string]*message{}, map[string]*schedule{}, inFlightCounts{}, at
 }
 
-// next removes a visible message from its schedule and returns it, or returns nil if no message is visible. It chooses
-// among groups in fair order, then takes the message that has been visible longest. It drops messages past the
-// retention period, which SQS does in the background.
+// next removes a visible message from its schedule and returns the message. It returns nil if no message is visible. It
+// chooses among groups in fair order, and within the group takes the message that has been visible longest. It drops
+// messages that have exceeded the retention period. SQS drops such messages in the background.
 func (q *queue) next(now time.Time) *message {
 	q.inFlight.settle(now)
 	var first *message
@@ -160,7 +160,7 @@ func (q *queue) next(now time.Time) *message {
 	return first
 }
 
-// head returns the visible message at the top of a group's schedule, or nil if no message is visible.
+// head returns the visible message at the top of a group's schedule. It returns nil if no message is visible.
 func (q *queue) head(group *schedule, now time.Time) *message {
 	for len(*group) > 0 && !(*group)[0].VisibleAt.After(now) {
 		m := (*group)[0]
@@ -172,7 +172,7 @@ func (q *queue) head(group *schedule, now time.Time) *message {
 	return nil
 }
 
-// nextVisible returns the time at which the next message becomes visible; ok is false if no message is waiting.
+// nextVisible returns the time at which the next message becomes visible. If no message is waiting, ok is false.
 func (q *queue) nextVisible() (at time.Time, ok bool) {
 	for _, group := range q.groups {
 		if len(*group) > 0 && (!ok || (*group)[0].VisibleAt.Before(at)) {
@@ -182,12 +182,12 @@ func (q *queue) nextVisible() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// A dead letter keeps its original send time when it is moved (developer guide, "dead-letter queue retention").
+// A dead letter keeps its original send time (developer guide, "dead-letter queue retention").
 func (q *queue) expired(m *message, now time.Time) bool {
 	return now.Sub(m.Sent) > q.settings.retention
 }
 
-// counts returns how many messages can be received now, are in flight, and are delayed.
+// counts returns the numbers of messages that can be received, are in flight, and are delayed.
 func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 	for _, m := range q.messages {
 		switch {
@@ -212,7 +212,7 @@ func (q *queue) spareInFlight(now time.Time) int {
 	return max(maxInFlight-inFlight, 0)
 }
 
-// schedule is a heap of a group's messages, with the message that becomes visible earliest on top.
+// schedule is a heap of a group's messages. The message that becomes visible earliest is on top.
 type schedule []*message
 
 // Len implements heap.Interface.

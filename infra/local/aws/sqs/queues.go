@@ -69,7 +69,8 @@ func (o *queueOperations) checkAttributes(name string, attributes map[string]str
 	}
 }
 
-// differs returns the name of an attribute whose value differs from the queue's, or "" if all values are equal.
+// differs returns the name of an attribute whose value differs from the queue's value. It returns "" if all values are
+// equal.
 func (q *queue) differs(attributes map[string]string) string {
 	own := q.describe(time.Now())
 	for name, value := range attributes {
@@ -128,7 +129,7 @@ func (o *queueOperations) getQueueAttributes(_ context.Context, in *getQueueAttr
 	return getQueueAttributesOutput{Attributes: selected(all, in.AttributeNames)}, nil
 }
 
-// selected returns the named entries; the name "All" selects every entry.
+// selected returns the named entries. The name "All" selects every entry.
 func selected(all map[string]string, names []string) map[string]string {
 	if slices.Contains(names, "All") {
 		return all
@@ -142,7 +143,7 @@ func selected(all map[string]string, names []string) map[string]string {
 	return out
 }
 
-// describe returns all of the queue's attributes: defaults, set values and counts.
+// describe returns all of the queue's attributes: the defaults, the set values and the counts.
 func (q *queue) describe(now time.Time) map[string]string {
 	all := defaults()
 	for name, value := range q.attributes {

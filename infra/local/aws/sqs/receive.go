@@ -35,7 +35,7 @@ type received struct {
 	Attributes    map[string]string `json:",omitempty"`
 }
 
-// poll holds the parameters of one ReceiveMessage call after defaults are applied.
+// poll holds the parameters of a ReceiveMessage call after defaults have been applied.
 type poll struct {
 	queueURL   string
 	max        int
@@ -45,7 +45,7 @@ type poll struct {
 	system     []string
 }
 
-// receiveOperations receives messages, and moves messages that were received too often to the dead-letter queue.
+// receiveOperations receives messages. It moves messages that have been received too often to the dead-letter queue.
 type receiveOperations struct {
 	*ledger
 
@@ -99,13 +99,13 @@ func (o *receiveOperations) newPoll(in *receiveMessageInput) (poll, error) {
 	}, nil
 }
 
-// pause limits the sleep of an empty poll and holds the channel that wakes it early.
+// pause limits the sleep of an empty poll. It also holds the channel that ends the sleep early.
 type pause struct {
 	length time.Duration
 	wake   <-chan struct{}
 }
 
-// sleep pauses the poll and returns false if ctx has ended.
+// sleep pauses the poll. It returns false if ctx has ended.
 func (p *pause) sleep(ctx context.Context) bool {
 	timer := time.NewTimer(p.length)
 	defer timer.Stop()
@@ -125,7 +125,7 @@ type taken struct {
 }
 
 // take makes up to p.max visible messages invisible and returns these messages. If no message is visible, take returns
-// how long to sleep before trying again, or nil if the poll is over.
+// the pause before the next attempt, or nil if the poll is over.
 func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,7 +139,7 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 		return nil, nil, exceeded("OverLimit", "Too many messages are in flight.")
 	}
 	chosen, err := o.choose(q, most, now)
-	// Messages that choose removed from the schedule must not be lost if the journal fails.
+	// Messages that choose has removed from the schedule must not be lost if the journal fails.
 	defer func() {
 		for _, m := range chosen {
 			if m.index < 0 {
@@ -173,8 +173,8 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	return nil, &pause{length: length, wake: q.wake}, nil
 }
 
-// choose removes up to most messages from q's schedule, and moves messages that were received too often to the
-// dead-letter queue. If choose fails, it still returns the removed messages, which belong to the queue.
+// choose removes up to most messages from q's schedule. It moves messages that have been received too often to the
+// dead-letter queue. Even if choose fails, it returns the removed messages, which still belong to the queue.
 func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, error) {
 	var chosen []taken
 	for len(chosen) < most {
@@ -194,7 +194,7 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 }
 
 // moveToDeadLetters moves m to the dead-letter queue if m has been received too often. Like SQS, it moves the message
-// at the next receive.
+// during the next receive.
 func (o *receiveOperations) moveToDeadLetters(q *queue, m *message, now time.Time) (bool, error) {
 	target := o.findARN(q.settings.deadLetterARN)
 	if target == nil || m.Receives < q.settings.maxReceives {

@@ -15,7 +15,7 @@ type record struct {
 	Queue      string            `json:"queue"`
 	Attributes map[string]string `json:"attributes,omitempty"` // for kindCreate and kindAttributes
 	Message    *message          `json:"message,omitempty"`    // for kindSend
-	ID         string            `json:"id,omitempty"`         // message ID, for all kinds listed below
+	ID         string            `json:"id,omitempty"`         // message ID, for all kinds below
 	At         time.Time         `json:"at,omitzero"`          // time of the change
 	Until      time.Time         `json:"until,omitzero"`       // for kindReceive: when the message is visible again
 	Twice      bool              `json:"twice,omitempty"`      // for kindReceive: a copy stays visible
@@ -34,7 +34,7 @@ const (
 	kindRedrive    = "revive" // moved back by StartMessageMoveTask
 )
 
-// ledger holds an account's queues behind one lock and journals their changes.
+// ledger holds an account's queues behind a single lock and journals their changes.
 type ledger struct {
 	journal wire.Journal
 
@@ -44,7 +44,7 @@ type ledger struct {
 }
 
 // commit journals r and then applies it. commit is the only function that changes queues and messages, so replaying all
-// records yields the same state. The caller holds the mutex.
+// records restores the same state. The caller holds the mutex.
 func (l *ledger) commit(r record) error {
 	if err := l.journal.Append(serviceName, r); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (q *queue) set(attributes map[string]string, at time.Time) error {
 	return nil
 }
 
-// with returns the queue's attributes after the given changes.
+// with returns the queue's attributes with the given changes applied.
 func (q *queue) with(attributes map[string]string) map[string]string {
 	merged := map[string]string{}
 	maps.Copy(merged, q.attributes)

@@ -24,11 +24,11 @@ type startMessageMoveTaskOutput struct {
 	TaskHandle string
 }
 
-// moveOperations implements redriving dead letters.
+// moveOperations implements the redrive of dead letters.
 type moveOperations struct{ *ledger }
 
 // startMessageMoveTask moves every visible dead letter back to its source queue. SQS moves dead letters in the
-// background; here the move is complete when the call returns.
+// background. Here, the move is complete when the call returns.
 func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -81,7 +81,7 @@ func (l *ledger) isDeadLetterQueue(q *queue) bool {
 	return false
 }
 
-// parseRedrive parses a RedrivePolicy. An empty policy removes the current one.
+// parseRedrive parses a RedrivePolicy. An empty policy removes the current policy.
 func parseRedrive(text string) (deadLetterARN string, maxReceives int, err error) {
 	if text == "" {
 		return "", 0, nil

@@ -25,10 +25,10 @@ type sendMessageInput struct {
 	MessageBody    string
 	DelaySeconds   *int
 	MessageGroupID *string `json:"MessageGroupId"`
-	// MessageSystemAttributes may contain only traceHeader, as in SQS.
+	// As in SQS, MessageSystemAttributes may contain only traceHeader.
 	MessageSystemAttributes map[string]attributeValue
-	// The following parameters are not supported: a standard queue has no deduplication, and no consumer reads message
-	// attributes.
+	// The following parameters are not supported. A standard queue does not deduplicate messages, and no consumer reads
+	// message attributes.
 	MessageDeduplicationID *string `json:"MessageDeduplicationId"`
 	MessageAttributes      map[string]any
 }
@@ -106,7 +106,7 @@ func (in *sendMessageInput) check() error {
 }
 
 // forbidden reports whether r is forbidden in a message body. JSON decoding turns invalid UTF-8 into U+FFFD, which is
-// allowed, so such bodies are accepted as in SQS.
+// allowed. Bodies with invalid UTF-8 are therefore accepted, as in SQS.
 func forbidden(r rune) bool {
 	return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || r == 0xFFFE || r == 0xFFFF || !utf8.ValidRune(r)
 }

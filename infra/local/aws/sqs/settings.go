@@ -35,7 +35,7 @@ func defaults() map[string]string {
 	}
 }
 
-// isUnset reports whether the attribute can be requested but has no value by default.
+// isUnset reports whether the attribute can be requested but has no default value.
 func isUnset(name string) bool {
 	return slices.Contains([]string{
 		"KmsMasterKeyId", "KmsDataKeyReusePeriodSeconds", "Policy", "RedriveAllowPolicy", attributeRedrive,

@@ -1,6 +1,7 @@
-// Package sqs is the embedded SQS: standard queues with delay, visibility timeout, long polling, dead-letter queues and
-// their redrive, in AWS JSON 1.0. It has no FIFO queues, queue policies or queue deletion. It is not distributed, so a
-// message is delivered twice or out of order only if its visibility timeout expires or Disturb causes it.
+// Package sqs is the embedded SQS, which speaks AWS JSON 1.0. It has standard queues with delay, visibility timeout,
+// long polling, dead-letter queues and redrive. It does not support FIFO queues, queue policies or queue deletion. It
+// is not distributed, so it delivers a message twice or out of order only if the message's visibility timeout expires
+// or Disturb causes it.
 //
 // All times come from package time, so the service runs under the virtual clock of testing/synctest. Rules without a
 // cited source follow the Amazon SQS API reference and developer guide.
@@ -33,7 +34,7 @@ type Server struct {
 }
 
 // New returns a service without queues. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". The service
-// writes every change to journal before the change takes effect.
+// writes every change to journal and then applies it.
 func New(baseURL string, journal wire.Journal) *Server {
 	l := &ledger{journal: journal, queues: map[string]*queue{}}
 	queues := &queueOperations{ledger: l, baseURL: strings.TrimSuffix(baseURL, "/")}
@@ -87,7 +88,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	return s.apply(r)
 }
 
-// find returns the queue with this URL. It does not compare host and port, since containers reach this service under a
+// find returns the queue with this URL. It ignores the host and port, because containers reach this service under a
 // different host name.
 func (l *ledger) find(queueURL string) (*queue, error) {
 	if queueURL == "" {

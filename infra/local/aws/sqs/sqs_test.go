@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// bench is an embedded AWS with a real SQS client in the same process.
+// bench is an embedded AWS with a real in-process SQS client.
 type bench struct {
 	*sdk.Client
 
@@ -37,7 +37,7 @@ func (b bench) queue(name string, attributes map[string]string) *string {
 	return out.QueueUrl
 }
 
-// pair creates a queue together with its dead-letter queue "dead".
+// pair creates a queue and its dead-letter queue "dead".
 func (b bench) pair(name, maxReceives string) (live, dead *string) {
 	b.t.Helper()
 	dead = b.queue("dead", nil)
@@ -70,7 +70,7 @@ func (b bench) receive(url *string, wait int32) []types.Message {
 	return out.Messages
 }
 
-// one receives exactly one message, without waiting.
+// one receives exactly one message. It doesn't wait.
 func (b bench) one(url *string) types.Message {
 	b.t.Helper()
 	got := b.receive(url, 0)

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// traceHeader is the only system attribute that can be sent. It holds the trace to which the message belongs.
+// traceHeader is the only system attribute that can be sent. It holds the message's trace.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 const traceHeader = "AWSTraceHeader"
 
@@ -26,9 +26,9 @@ func (in *sendMessageInput) checkTrace() error {
 	return nil
 }
 
-// hashOfTrace returns the hash with which a sender can verify the attribute: the MD5 of its name, type, kind of value
-// (one byte) and value. A length precedes the name, the type and the value. "Calculating the MD5 message digest for
-// message attributes" in
+// hashOfTrace returns the hash that a sender can use to verify the attribute. The hash is the MD5 of the attribute's
+// name, type, kind of value (one byte) and value. A length precedes the name, the type and the value. "Calculating the
+// MD5 message digest for message attributes" in
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html describes the
 // hash.
 func (in *sendMessageInput) hashOfTrace() string {

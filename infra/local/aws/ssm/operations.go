@@ -67,7 +67,7 @@ func (s *Server) putParameter(_ context.Context, in *putParameterInput) (any, er
 	return putParameterOutput{Version: next.Version, Tier: "Standard"}, nil
 }
 
-// checkName validates a new parameter name by the rules of PutParameter (API reference, Name).
+// checkName checks that a new parameter name follows PutParameter's rules (API reference, Name).
 func checkName(name string) error {
 	levels := strings.Count(strings.TrimPrefix(name, "/"), "/") + 1
 	switch {

@@ -1,5 +1,6 @@
-// Package ssm is the embedded Systems Manager Parameter Store: named parameters with a version number, in AWS JSON 1.1.
-// It has no secure strings, lists, hierarchy queries, history, labels, policies or tags.
+// Package ssm is the embedded Systems Manager Parameter Store, which speaks AWS JSON 1.1. It holds named parameters
+// with a version number. It does not support secure strings, lists, hierarchy queries, history, labels, policies or
+// tags.
 //
 // Rules without a cited source follow the AWS Systems Manager API reference.
 package ssm
@@ -31,7 +32,7 @@ type Server struct {
 	parameters map[string]parameter // parameters by name
 }
 
-// parameter is a parameter, both in memory and in its journal record.
+// parameter is a parameter in memory and in the journal.
 type parameter struct {
 	Name     string    `json:"name"`
 	Type     string    `json:"type"`
@@ -40,7 +41,7 @@ type parameter struct {
 	Modified time.Time `json:"modified"`
 }
 
-// New returns a service without parameters. It writes every change to journal before the change takes effect.
+// New returns a service without parameters. It writes every change to journal and then applies it.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, parameters: map[string]parameter{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{

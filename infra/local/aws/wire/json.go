@@ -14,13 +14,14 @@ import (
 	"strings"
 )
 
-// maxBody exceeds every request limit of the JSON services (DynamoDB's 16 MB BatchWriteItem is the largest).
+// maxBody exceeds every request limit of the JSON services. The largest limit is the 16 MB limit of DynamoDB's
+// BatchWriteItem.
 const maxBody = 17 << 20
 
 // Error is an error response of an AWS JSON service.
 type Error struct {
 	Code    string         // such as "ConditionalCheckFailedException"
-	Message string         // in AWS's wording, if Recordbridge's code or a log reader can see it
+	Message string         // in AWS's wording, if Recordbridge's code or log readers can see it
 	Status  int            // HTTP status; zero means 400
 	Fields  map[string]any // additional members of the body, such as "Item" or "CancellationReasons"
 }
@@ -33,10 +34,10 @@ func Fail(code, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Operation serves one operation of a JSON service, given the request body.
+// Operation serves a JSON service's operation. Its input is the request body.
 type Operation func(ctx context.Context, body []byte) (any, error)
 
-// JSONService implements the common parts of services that use the AWS JSON protocol. Such services embed JSONService.
+// JSONService implements the common parts of services that use the AWS JSON protocol. These services embed JSONService.
 type JSONService struct {
 	ServiceName string               // return value of Name
 	Version     string               // protocol version: "1.0" or "1.1"
@@ -54,7 +55,8 @@ func (s *JSONService) Serve(w http.ResponseWriter, r *http.Request, _ Call) {
 	ServeJSON(w, r, s.Version, s.Operations)
 }
 
-// Typed turns a function that takes a request struct into an Operation. It ignores unknown members, as AWS does.
+// Typed turns a function that takes a request struct into an Operation. Like AWS, the Operation ignores unknown
+// members.
 func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	return func(ctx context.Context, body []byte) (any, error) {
 		var in In
@@ -66,7 +68,7 @@ func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 }
 
 // Body returns r's body, which can still be read afterwards. Package sigv4 has already replaced the body with a
-// buffered one, so middleware can inspect it several times without copying.
+// buffered body, so middleware can inspect the body several times without copying it.
 func Body(r *http.Request) ([]byte, error) {
 	if kept, ok := r.Body.(interface{ Bytes() []byte }); ok {
 		return kept.Bytes(), nil
@@ -88,7 +90,7 @@ func Target(r *http.Request) string {
 	return name
 }
 
-// ServeJSON serves r with one of ops, using the given version of the AWS JSON protocol ("1.0" or "1.1").
+// ServeJSON serves r with one of ops. It uses the given version of the AWS JSON protocol ("1.0" or "1.1").
 func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[string]Operation) {
 	body, err := Body(r)
 	if err != nil {
@@ -112,7 +114,8 @@ func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[s
 	writeJSON(w, version, http.StatusOK, out)
 }
 
-// WriteJSONError writes err as AWS's JSON services do. Any error other than an *Error becomes InternalServerError.
+// WriteJSONError writes err in the form that AWS's JSON services use. Any error that is not an *Error becomes
+// InternalServerError.
 func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	failure, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -123,7 +126,8 @@ func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	writeJSON(w, version, max(failure.Status, http.StatusBadRequest), body)
 }
 
-// Appender is a response that writes its own JSON, since encoding/json would scan a Marshaler's output again.
+// Appender is a response that writes its own JSON. A json.Marshaler would be slower, because encoding/json scans a
+// Marshaler's output again.
 type Appender interface {
 	AppendJSON(to []byte) []byte
 }

@@ -1,6 +1,7 @@
-// Package wire owns the parts that the embedded AWS services share: a call's identity, the middleware interface for
-// faults, IAM and counting, AWS's error format, the JSON protocol, and the journal for persistence. It is independent
-// of the services, which are its sibling packages; package aws combines the services in one handler.
+// Package wire owns the parts that the embedded AWS services share. These parts are a call's identity, the middleware
+// interface for faults, IAM and counting, AWS's error format, the JSON protocol, and the journal for persistence. The
+// package is independent of the services, which are its sibling packages. Package aws combines the services in a single
+// handler.
 package wire
 
 import (
@@ -8,14 +9,14 @@ import (
 	"net/http"
 )
 
-// Call identifies an AWS API call while it is being served.
+// Call identifies an AWS API call that is being served.
 type Call struct {
 	Service   string // such as "dynamodb", "sqs", "s3", "kms", "ses", "secretsmanager" or "ssm"
 	Operation string // AWS's name for the operation, such as "PutItem" or "GetObject"
 	Caller    string // the signer's access key ID; a function's logical ID if the runner started it
 }
 
-// Handler serves one identified call.
+// Handler serves a single identified call.
 type Handler func(w http.ResponseWriter, r *http.Request, c Call)
 
 // Middleware wraps every call of every service. Fault injection, IAM and call counting are middleware.
@@ -25,23 +26,23 @@ type Middleware func(Handler) Handler
 type Service interface {
 	// Name returns the service's name, as used in Call.Service and in the journal.
 	Name() string
-	// Operation returns the AWS operation that r requests, or "" if the service can't determine it.
+	// Operation returns the AWS operation that r requests. It returns "" if the service can't determine the operation.
 	Operation(r *http.Request) string
 	// Serve serves the call. It must not panic on invalid input.
 	Serve(w http.ResponseWriter, r *http.Request, c Call)
 	// Replay applies a record that the service appended to its Journal in an earlier run.
 	Replay(record json.RawMessage) error
-	// Dump emits the complete state as records from which Replay can rebuild the state, and returns the first error
-	// from emit. It is called during a start, before the first call is served.
+	// Dump emits the complete state as records from which Replay can rebuild the state. It returns the first error from
+	// emit. Dump is called during a start, before the first call is served.
 	Dump(emit func(record any) error) error
 }
 
-// Journal stores one record per committed change. Append returns only when the record would survive kill -9.
+// Journal stores one record for each committed change. Append returns only after the record would survive kill -9.
 type Journal interface {
 	Append(service string, record any) error
 }
 
-// Discard is the journal of a run that stores its state only in memory.
+// Discard is the journal for a run that stores its state only in memory.
 type Discard struct{}
 
 // Append implements Journal. It discards the record.

@@ -1,7 +1,7 @@
 // Package corpus holds the scripts that compare the embedded AWS with other servers. A script is data: requests and
-// their expected responses. Each script tests one service and creates all resources that it needs under unique names.
-// Scripts check only behaviour that AWS guarantees, such as error codes and members, but not the wording of messages.
-// Package corpus parses and expands scripts and compares responses; package replay runs scripts.
+// their expected responses. Each script tests a single service and creates all resources that it needs under unique
+// names. Scripts check only behaviour that AWS guarantees, such as error codes and members. They don't check the
+// wording of messages. Package corpus parses and expands scripts and compares responses; package replay runs scripts.
 //
 // Scripts are stored in scripts/<service>/<file>.yaml. A file is a mapping:
 //
@@ -27,39 +27,39 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Script is a sequence of steps that tests one behaviour.
+// Script is a sequence of steps that tests a single behaviour.
 type Script struct {
 	ID      string // <service>/<file>/<name>
 	Service string // "dynamodb", "sqs", "s3", "kms", "secretsmanager", "ssm", "ses"
 	Steps   []Step // the fixtures' steps, then the script's own steps
 }
 
-// Step is a call or a wait. In a step's strings, ${id} expands to a name that is unique to this run of the script, and
-// ${x} expands to the value that an earlier step saved as x.
+// Step is a call or a wait. In a step's strings, ${id} expands to a name that is unique to this run of the script. ${x}
+// expands to the value that an earlier step saved as x.
 type Step struct {
 	Wait time.Duration `yaml:"wait"` // if set, all other fields are empty
 
 	// Call is the operation ("PutItem"). For S3, Call is the method and URL path ("PUT /${id}/key?partNumber=1").
 	Call string `yaml:"call"`
-	// In is the request body for a JSON service, or the form parameters for SES. Generators build large values:
+	// In is the request body for a JSON service, or the form parameters for SES. Generators build large values.
 	// {$repeat: 1024, of: ab} produces a long string, and {$list: 101, of: <anything, with ${n}>} produces a long list.
 	In any `yaml:"in"`
 	// Prepares marks a setup call that only some servers support or need. The runner ignores the call's result.
 	Prepares bool `yaml:"prepares"`
-	// Each lists strings for which the step runs once each, with ${each} replaced by the string.
+	// Each lists strings. The step runs once for each string, with ${each} replaced by the string.
 	Each []string `yaml:"each"`
-	// Headers holds an S3 request's headers; in a header, ${md5} stands for the body's Content-MD5. Body is an S3
+	// Headers holds an S3 request's headers. In a header, ${md5} stands for the body's Content-MD5. Body is an S3
 	// request's body. For a JSON service, Body replaces In and is sent unmodified. Body may be {$repeat: ...} or
 	// {$join: [<texts and $repeats>]}.
 	Headers map[string]string `yaml:"headers"`
 	Body    any               `yaml:"body"`
 	Sign    Sign              `yaml:"sign"`
 
-	// Fails is the expected error code, without its namespace; if Fails is empty, the call must succeed. Status is the
-	// expected HTTP status, which is checked only if set.
+	// Fails is the expected error code without its namespace. If Fails is empty, the call must succeed. Status is the
+	// expected HTTP status. It is checked only if set.
 	Fails  string `yaml:"fails"`
 	Status int    `yaml:"status"`
-	// Response is the expected part of the response. Mappings in the response may have additional members; lists must
+	// Response is the expected part of the response. Mappings in the response may have additional members. Lists must
 	// match completely and in order. An XML response is a mapping of the root element's children. Special strings:
 	// <any>, <absent>, <number>, <text>, <re:REGEXP>. Special mappings: {$set: [...]} matches a list in any order,
 	// {$has: [...]} matches a list that contains these elements, and {$count: 3} matches a list of this length.
@@ -68,14 +68,15 @@ type Step struct {
 	Answers map[string]string `yaml:"answers"`
 	// Text is the expected response body, compared as text. It may be {$repeat: ...}.
 	Text any `yaml:"text"`
-	// Save stores parts of the response in variables. It maps a variable's name to a path ("Messages.0.ReceiptHandle"
-	// or "header ETag").
+	// Save stores parts of the response in variables. It maps each variable's name to a path
+	// ("Messages.0.ReceiptHandle" or "header ETag").
 	Save map[string]string `yaml:"save"`
 }
 
 // Sign controls how a request is signed. The zero value selects a correct signature in the Authorization header.
 type Sign struct {
-	// How selects the kind of signature: "" for a header, "url" for a presigned URL, or "none" for no signature.
+	// How selects the kind of signature. It is "" for a header, "url" for a presigned URL, or "none" for an unsigned
+	// request.
 	How     string        `yaml:"how"`
 	Expires time.Duration `yaml:"expires"` // presigned URL's lifetime; 0 means 15 minutes
 	Ago     time.Duration `yaml:"ago"`     // time between signing and the call
@@ -94,7 +95,7 @@ type file struct {
 	} `yaml:"scripts"`
 }
 
-// Load reads every script in fsys and returns the scripts ordered by ID. Errors name the script's file.
+// Load reads every script in fsys. It returns the scripts ordered by ID. Errors name the script's file.
 func Load(fsys fs.FS) ([]Script, error) {
 	names, err := fs.Glob(fsys, "*/*.yaml")
 	if err != nil {

@@ -54,7 +54,7 @@ func expandMapping(v map[string]any, variables map[string]string) (any, error) {
 	return out, nil
 }
 
-// ExpandText is like Expand, for a single string.
+// ExpandText is like Expand, but for a single string.
 func ExpandText(text string, variables map[string]string) (string, error) {
 	var missing error
 	out := variable.ReplaceAllStringFunc(text, func(found string) string {

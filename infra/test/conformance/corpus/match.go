@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Match compares an expanded expectation with a response. It returns "" if they match; otherwise, it returns the first
+// Match compares an expanded expectation with a response. It returns "" if both match. Otherwise, it returns the first
 // difference and its path.
 func Match(want, got any) string { return match("", want, got) }
 
@@ -119,7 +119,8 @@ func matchSome(at string, want, got []any) string {
 	return ""
 }
 
-// aslist wraps a single value in a list, because XML does not distinguish a single element from a list of one element.
+// aslist wraps a single value in a list, because XML does not distinguish a single element from a list with one
+// element.
 func aslist(v any) []any {
 	if v == nil {
 		return nil
@@ -146,7 +147,7 @@ func plain(v any) any {
 	return v
 }
 
-// Find returns the value at a path such as "Messages.0.Body" in a response, or nil if the path does not exist.
+// Find returns the value at a path such as "Messages.0.Body" in a response. It returns nil if the path does not exist.
 func Find(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		if i, err := strconv.Atoi(name); err == nil {

@@ -45,8 +45,8 @@ func read(response *http.Response) (*answer, error) {
 	return a, nil
 }
 
-// codeOf extracts the error code from JSON's __type without its namespace, S3's Code, or the Query protocol's
-// Error.Code. If the response has no body, as for HEAD, codeOf returns the status text.
+// codeOf extracts the error code. It reads JSON's __type without its namespace, S3's Code, or the Query protocol's
+// Error.Code. If the response does not have a body, as for HEAD, codeOf returns the status text.
 func codeOf(a *answer) string {
 	for _, path := range []string{"__type", "Code", "Error.Code", "Errors.Error.Code"} {
 		if code, ok := corpus.Find(a.value, path).(string); ok {
@@ -56,9 +56,8 @@ func codeOf(a *answer) string {
 	return http.StatusText(a.status)
 }
 
-// tree parses XML into a mapping of the root element's children. An element with children becomes a mapping, an element
-// without children becomes a string, and elements with the same name become a list. tree returns nil if body is not
-// XML.
+// tree parses XML into a mapping of the root element's children. An element with children becomes a mapping. An element
+// without children becomes a string. Elements with the same name become a list. tree returns nil if body is not XML.
 func tree(body []byte) any {
 	decoder := xml.NewDecoder(strings.NewReader(string(body)))
 	for {

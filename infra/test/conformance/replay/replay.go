@@ -1,5 +1,5 @@
-// Package replay runs the scripts of package corpus against a server. It implements each service's wire protocol, so
-// that no SDK can correct or hide parts of a request or response. It signs requests with the SDK's signer.
+// Package replay runs the scripts of package corpus against a server. It implements each service's wire protocol,
+// because an SDK could correct or hide parts of a request or response. It signs requests with the SDK's signer.
 package replay
 
 import (
@@ -37,8 +37,8 @@ func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
 }
 
-// Play runs s. It returns a *DifferenceError if a response differs from the expected response, and a different error if
-// the server can't be reached or the script can't run.
+// Play runs s. It returns a *DifferenceError if a response differs from the expected response. It returns a different
+// error if it can't reach the server or can't run the script.
 func Play(ctx context.Context, p Target, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
 	for i, step := range s.Steps {
@@ -59,7 +59,8 @@ func Play(ctx context.Context, p Target, s corpus.Script) error {
 	return nil
 }
 
-// performEach runs a step, or runs it once for each string in Each. It returns "" if all responses match.
+// performEach runs a step. If the step has Each, performEach runs the step once for each string in Each. It returns ""
+// if all responses match.
 func (p Target) performEach(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {

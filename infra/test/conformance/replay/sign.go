@@ -75,7 +75,7 @@ func presigned(ctx context.Context, v4 *signer.Signer, key awssdk.Credentials, r
 	return tamper(out, how.Tamper), nil
 }
 
-// tamper changes one part of a signed request.
+// tamper changes a part of a signed request.
 func tamper(r *http.Request, part string) *http.Request {
 	switch part {
 	case "path":

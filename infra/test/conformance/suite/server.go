@@ -23,9 +23,9 @@ const (
 type Server struct {
 	Name     string
 	Services []string // services whose scripts run against the server
-	File     string   // path within the servers' folder; if the path does not exist, the server is not installed
+	File     string   // path within the servers' folder; if it doesn't exist, the server is not installed
 	// Command returns the command that runs the server on the given port of 127.0.0.1. The server may use the folder,
-	// which is new and empty.
+	// which is initially empty.
 	Command func(ctx context.Context, folder, port string) *exec.Cmd
 }
 

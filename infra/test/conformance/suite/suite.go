@@ -35,14 +35,14 @@ const (
 type Options struct {
 	Servers []Server
 	Folder  string          // folder in which the servers are installed
-	Scripts []corpus.Script // selected scripts; a server runs the scripts of its services
+	Scripts []corpus.Script // selected scripts; a server runs only its services' scripts
 	List    string          // accepted differences, in YAML
-	Part    string          // report only stale entries whose script IDs contain Part
+	Part    string          // report stale entries only if their script IDs contain Part
 	Verbose bool            // also print accepted differences
 	Out     io.Writer
 }
 
-// run holds the state of one suite run.
+// run holds the state of a suite run.
 type run struct {
 	Options
 
@@ -82,7 +82,8 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// stale reports and counts the accepted differences for this run's servers and scripts that did not occur.
+// stale reports and counts the accepted differences that did not occur. It considers only this run's servers and
+// scripts.
 func (r *run) stale() int {
 	count := 0
 	for i, row := range r.listed {
@@ -96,13 +97,13 @@ func (r *run) stale() int {
 	return count
 }
 
-// result is the outcome of one script.
+// result is the outcome of a script.
 type result struct {
 	script string
 	err    error // nil if the server passed
 }
 
-// play runs every script for a server's services and returns the number of unlisted differences.
+// play runs every script for a server's services. It returns the number of unlisted differences.
 func (r *run) play(ctx context.Context, s Server) (int, error) {
 	began := time.Now()
 	server, err := s.start(ctx, r.Folder, r.client)

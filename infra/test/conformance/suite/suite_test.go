@@ -18,7 +18,7 @@ import (
 
 const asServer = "-server-on-port="
 
-// TestMain lets this test binary also run as a server that serves the embedded AWS on a given port.
+// TestMain lets this test binary also run as a server for the embedded AWS on a given port.
 func TestMain(m *testing.M) {
 	for _, argument := range os.Args[1:] {
 		if port, ok := strings.CutPrefix(argument, asServer); ok {

@@ -1,5 +1,5 @@
-// Package npm installs third-party judges from npm into the user's cache folder, once per machine and version. A judge
-// is third-party code that the tests run to check ours.
+// Package npm installs third-party judges from npm into the user's cache folder. It installs each version only once per
+// machine. A judge is third-party code that the tests run to check our code.
 package npm
 
 import (
@@ -18,7 +18,7 @@ import (
 // installTime is the time limit for npm to install a few small packages.
 const installTime = 5 * time.Minute
 
-// errAbsent means that this machine lacks Node or npm. The error does not fail a test.
+// errAbsent means that Node or npm is missing on this machine. The error does not fail a test.
 var errAbsent = errors.New("the judge needs node and npm in PATH")
 
 // Installed returns the folder that contains a judge's node_modules for the given package.json and package-lock.json.
@@ -52,8 +52,8 @@ func isThere(place string) bool {
 	return err == nil
 }
 
-// installInto installs the judge in a temporary folder and then renames the folder to place, so that concurrent
-// installations do not interfere.
+// installInto installs the judge in a temporary folder and then renames the folder to place. Concurrent installations
+// therefore do not interfere.
 func installInto(place string, files map[string][]byte) error {
 	all := filepath.Dir(place)
 	if err := os.MkdirAll(all, 0o755); err != nil { //nolint:gosec // a cache, as the user's others
@@ -73,7 +73,7 @@ func installInto(place string, files map[string][]byte) error {
 	return nil // another process has already installed the judge
 }
 
-// install installs exactly the packages in the lock file. It does not run the packages' scripts.
+// install installs exactly the packages in the lock file. It does not run the scripts in the packages.
 func install(folder string, files map[string][]byte) error {
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {

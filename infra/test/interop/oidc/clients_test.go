@@ -28,8 +28,8 @@ import (
 )
 
 // awkward is a client secret whose characters are special in one of the encodings used between us and the judge. The
-// secret does not contain é, because RFC 6749 appendix A.2 allows only visible ASCII and spaces, and the judge rejects
-// all other characters.
+// secret does not contain é. RFC 6749 appendix A.2 allows only visible ASCII and spaces, and the judge rejects all
+// other characters.
 const awkward = `a:b%3A+c d&e=f"g\h/i?j#k;l,m%`
 
 // confidential is a confidential client.
@@ -68,7 +68,7 @@ func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidentia
 	return c
 }
 
-// keyring returns a keyring with an RSA key and an elliptic-curve key, both in a separate KMS.
+// keyring returns a keyring with an RSA key and an elliptic-curve key. Both keys are in a separate KMS.
 func keyring(t *testing.T) *clientauth.Keyring {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -96,7 +96,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 	return auth, nil
 }
 
-// portalOf returns our side of the connection, with one registered client's authentication.
+// portalOf returns our side of the connection. It has the authentication of a single registered client.
 func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	return portalWith(clientauth.NewRegistry(clientauth.Deps{
@@ -159,7 +159,7 @@ func TestPublicClientCanRevokeTokens(t *testing.T) {
 	}
 }
 
-// TestInvalidClientErrorDoesNotRevokeConnection proves that an error in our client's registration does not end a
+// TestInvalidClientErrorDoesNotRevokeConnection checks that an error in our client's registration does not end a
 // connection.
 func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	t.Parallel()
@@ -199,8 +199,8 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	}
 }
 
-// TestClientAssertionIsSingleUse proves that the judge rejects a repeated jti. Therefore, our assertions in all other
-// tests are unique.
+// TestClientAssertionIsSingleUse checks that the judge rejects a repeated jti. Our assertions in all other tests are
+// therefore unique.
 func TestClientAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
@@ -235,7 +235,7 @@ func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 	return form
 }
 
-// active reports whether the judge's introspection endpoint considers a token active (RFC 7662).
+// active reports whether the judge's introspection endpoint treats a token as active (RFC 7662).
 func (j judge) active(t *testing.T, p ourSide, set tokens.Set, token secret.Text) bool {
 	t.Helper()
 	form, header := url.Values{"token": {token.Reveal()}}, http.Header{}

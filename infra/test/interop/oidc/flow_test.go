@@ -48,7 +48,7 @@ func TestDeclinedConsentCreatesRejectedConnection(t *testing.T) {
 	}
 }
 
-// TestFlowRejectsCodeFromAnotherSignIn covers code injection (RFC 9700 section 4.5): an attacker puts the code from
+// TestFlowRejectsCodeFromAnotherSignIn covers code injection (RFC 9700 section 4.5). An attacker puts the code from
 // their own sign-in into the victim's callback. The judge must detect that the code verifier does not match the code.
 func TestFlowRejectsCodeFromAnotherSignIn(t *testing.T) {
 	t.Parallel()
@@ -60,7 +60,7 @@ func TestFlowRejectsCodeFromAnotherSignIn(t *testing.T) {
 	d.wantNothing(t, err, "invalid_grant")
 }
 
-// TestFlowRejectsResponseFromAnotherServer covers the mix-up attack in RFC 9207: the attempt was started at one judge,
+// TestFlowRejectsResponseFromAnotherServer covers the mix-up attack in RFC 9207. The attempt was started at one judge,
 // but the callback comes from another judge.
 func TestFlowRejectsResponseFromAnotherServer(t *testing.T) {
 	t.Parallel()

@@ -94,7 +94,7 @@ func TestIdentityVerificationAcceptsReferenceServerToken(t *testing.T) {
 	}
 }
 
-// TestIdentityVerificationRejectsMismatchedToken proves that a validly signed token is rejected if its nonce, code
+// TestIdentityVerificationRejectsMismatchedToken checks that a validly signed token is rejected if its nonce, code
 // verifier, issuer or assurance level does not match.
 func TestIdentityVerificationRejectsMismatchedToken(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,8 @@
 // Package oidc_test tests our SMART client and our relying party for identity providers against a third-party
 // authorization server (the judge). The judge is oidc-provider, started by server.mjs. The package installs and runs
 // the judge and simulates the patient's browser. It checks that production code succeeds and that invalid requests
-// fail. The judge needs Node and npm; without them, the tests are skipped. The sandbox covers health systems that
-// violate the standards (infra/sandbox).
+// fail. The judge needs Node and npm. If Node or npm is missing, the tests are skipped. The sandbox covers health
+// systems that violate the standards (infra/sandbox).
 package oidc_test
 
 import (
@@ -53,14 +53,14 @@ type settings struct {
 	IdentityInToken bool           `json:"identityInToken"` // the id_token contains fhirUser, as SMART requires
 }
 
-// judge is a running authorization server, together with a FHIR server that accepts the authorization server's tokens.
+// judge is a running authorization server and a FHIR server that accepts the authorization server's tokens.
 type judge struct {
 	Issuer   string `json:"issuer"`
 	FHIRBase string `json:"fhir_base"`
 	Patient  string `json:"patient"` // ID of the patient who signs in
 }
 
-// start returns a judge with the given clients. Tests with the same clients can safely share a judge, because each test
+// start returns a judge with the given clients. Tests with the same clients can safely share a judge because each test
 // uses its own grants.
 func start(t *testing.T, clients ...registration) judge {
 	t.Helper()
@@ -151,7 +151,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ourSide holds the two halves of the production code: the portal client and the client authentication.
+// ourSide holds the two halves of the production code. The halves are the portal client and the client authentication.
 type ourSide struct {
 	smart.Authorizer
 	smart.Portal

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// callback is our redirect URI. No server listens at this URI; the browser stops before requesting it.
+// callback is our redirect URI. No server listens at this URI. The browser stops before requesting it.
 const (
 	ours     = "https://us.example"
 	callback = ours + "/bridge/callback"
@@ -24,7 +24,7 @@ const (
 // scope is the scope that a connection requests.
 const scope = "openid fhirUser launch/patient offline_access patient/*.rs"
 
-// registration is the metadata with which a client is registered with the judge (RFC 7591 section 2).
+// registration is the metadata for registering a client with the judge (RFC 7591 section 2).
 type registration map[string]any
 
 // registered returns the registration of a client with the given authentication method.
@@ -41,7 +41,7 @@ func browse(t *testing.T, address string) url.Values {
 	return walk(t, address, "")
 }
 
-// decline is like browse, for a patient who refuses consent.
+// decline is like browse, but for a patient who refuses consent.
 func decline(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "declined")
@@ -134,7 +134,7 @@ func (a attempt) grant(fhirBase, code string) flow.Grant {
 	}
 }
 
-// signIn signs in a patient at the portal and returns the resulting code exchange.
+// signIn signs in a patient at the portal. It returns the resulting code exchange.
 func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	t.Helper()
 	a := j.begin(t, p, c)

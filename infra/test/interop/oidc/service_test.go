@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// service is our side of an attempt: the production flow with in-memory stores and without encryption.
+// service is our side of an attempt. It runs the production flow with in-memory stores and without encryption.
 type service struct {
 	judge judge
 

@@ -1,6 +1,7 @@
-// Package webhooks_test verifies our webhooks' signatures with third-party code in verify.mjs: the official library for
-// Node, and Node's own crypto module. The deliveries come from the production worker, editor and stores on the embedded
-// AWS. Without Node, these tests are skipped. The tests of shared/webhook use the official library for Go.
+// Package webhooks_test verifies our webhooks' signatures with third-party code in verify.mjs. The third-party code is
+// the official library for Node and Node's own crypto module. The deliveries come from the production worker, editor
+// and stores on the embedded AWS. If Node is missing, these tests are skipped. The tests of shared/webhook use the
+// official library for Go.
 package webhooks_test
 
 import (
@@ -30,7 +31,7 @@ var (
 	script string
 )
 
-// received is a delivery together with the key that the receiver uses to verify the delivery.
+// received is a delivery and the key that the receiver uses to verify the delivery.
 type received struct {
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
@@ -50,7 +51,7 @@ func (p post) with(name, key string, holds bool) claim {
 	return claim{name: name, received: received{Key: key, Headers: p.header, Body: p.body}, holds: holds}
 }
 
-// judge verifies all claims in one run of Node.
+// judge verifies all claims in a single run of Node.
 func judge(t *testing.T, claims []claim) {
 	t.Helper()
 	place, err := npm.Installed("webhooks", manifest, lock)
@@ -137,7 +138,7 @@ func TestNodeLibraryRejectsOldSecretAfterRotation(t *testing.T) {
 	})
 }
 
-// TestNodeLibraryRejectsModifiedDelivery proves that a modified delivery fails verification.
+// TestNodeLibraryRejectsModifiedDelivery checks that a modified delivery fails verification.
 func TestNodeLibraryRejectsModifiedDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

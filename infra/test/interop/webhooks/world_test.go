@@ -36,7 +36,7 @@ type post struct {
 	body   string
 }
 
-// saying returns a copy of the request with one changed header.
+// saying returns a copy of the request with one header changed.
 func (p post) saying(name, value string) post {
 	p.header = maps.Clone(p.header)
 	p.header[name] = value
@@ -117,7 +117,7 @@ func (w *world) stored(t *testing.T) webhook.Subscription {
 	return all[0]
 }
 
-// deliver creates an event of the given type and delivers the event.
+// deliver creates an event of the given type and delivers it.
 func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, kind, ids.Random(), 0, time.Now(), webhook.Example(kind))

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// restoreLife is how long a change of email address can be reverted from the former address. Until then, the address
-// can't be changed again, so an intruder can't invalidate the owner's link with a second change.
+// restoreLife is the time that a change of email address can be reverted from the former address. Until then, the
+// address can't be changed again, so an intruder can't invalidate the owner's link with a second change.
 const restoreLife = 72 * time.Hour
 
 // addressFor returns the scope of the codes that prove a new email address for an account. The scope separates these

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ceremonyLife is how long a browser has to respond to a passkey challenge.
+// ceremonyLife is the time that a browser has to respond to a passkey challenge.
 const ceremonyLife = 5 * time.Minute
 
 // codesFor returns the scope of sign-in codes. The scope separates sign-in codes from all other codes.

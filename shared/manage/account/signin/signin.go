@@ -139,7 +139,7 @@ type SignedIn struct {
 	RecoveryCodes []secret.Text
 }
 
-// DeviceLife is how long a browser is remembered.
+// DeviceLife is the time that a browser is remembered.
 const DeviceLife = 180 * 24 * time.Hour
 
 // SignOut ends a single session of an account.
