@@ -148,7 +148,7 @@ func TestConnectRejectsStartValueWithWrongMediaType(t *testing.T) {
 	}
 }
 
-func TestConnectRateLimitsStartValuesPerNetwork(t *testing.T) {
+func TestConnectLimitsStartRequestsPerNetwork(t *testing.T) {
 	t.Parallel()
 	limiter := httpapi.Limiter{
 		Buckets: fullBuckets{},

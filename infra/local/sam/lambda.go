@@ -59,7 +59,7 @@ type Lambda struct {
 	gone     chan struct{} // closed when the process has ended
 }
 
-// FindCLI returns an error if the SAM CLI is not installed. The error states the remedy.
+// FindCLI returns an error if the SAM CLI is not installed. The error describes how to fix the problem.
 func FindCLI() error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errNoCLI

@@ -61,7 +61,7 @@ func (p *parameters) tables() string {
 		}
 	}
 	for table := range p.RequestItems {
-		rows[table] = 0 // the count has two formats; the table's name is sufficient
+		rows[table] = 0 // the count's format varies, so only the table's name is matched
 	}
 	names := make([]string, 0, len(rows))
 	for _, table := range slices.Sorted(maps.Keys(rows)) {

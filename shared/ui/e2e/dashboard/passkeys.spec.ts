@@ -95,7 +95,7 @@ test("a passkey response for another origin is rejected", async ({ page, run, ho
   const { developer, authenticator } = await withPasskey(page, run, "Work laptop");
   await developer.signOut();
 
-  // A program on another port of the same host can use the host's passkeys. The browser responds, but the response contains the origin of the program's page.
+  // A program on another port of the same host can use the host's passkeys. The browser signs the challenge, but the signed data contains the origin of the attacking page.
   const elsewhere = host.publish({ site: "localhost", path: "/phishing" });
   expect(new URL(elsewhere).hostname).toBe(new URL(run.dashboard_url).hostname);
   expect(await present(page, run.dashboard_url, elsewhere)).toMatchObject({ status: 400, error: "svc_invalid_request" });

@@ -81,7 +81,7 @@ test("owners can see and stop a pending recovery", async ({ page, run }) => {
   const fake = await open(page, run, at("members"), of);
   await expect(page.getByText("lost every second factor")).toBeVisible();
   expect(await findings(page)).toEqual([]);
-  await page.getByRole("button", { name: "Stop recovery of" }).click();
+  await page.getByRole("button", { name: "Cancel account recovery for" }).click();
   await expect(page.getByText("lost every second factor")).toHaveCount(0);
   expect(fake.asked.filter((one) => one.endsWith("/recovery"))).toHaveLength(1);
 });

@@ -189,7 +189,7 @@ test("the start value is in no URL, and the portal gets no referrer", async ({ p
  * Posts the hidden form from one of the widget's own pages, which an attacker can't do. Without this test, the
  * preceding tests could pass because every start fails.
  */
-test("the widget's own page starts the same attempt", async ({ page, run }) => {
+test("our hosted page starts the attempt that the widget created", async ({ page, run }) => {
   for (const kind of ["connect", "tefca"] as const) {
     const made = await make(run, kind);
     await toHostedPage(page, run);

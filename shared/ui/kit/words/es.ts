@@ -177,7 +177,7 @@ export const words: Words = {
   support_sent_title: "Mensaje enviado",
   support_sent_text: "{org} responderá a {email}.",
 
-  config_title: "Esto todavía no funciona aquí",
+  config_title: "Esta función todavía no está disponible aquí",
   config_text: "La página desde la que llegó no está bien configurada. Usted no hizo nada mal. Por favor, avise a {org}.",
   config_owner: "quien la administra",
   config_visit: "Ir a {org}",

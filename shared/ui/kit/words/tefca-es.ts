@@ -70,7 +70,7 @@ export const words: TefcaWords = {
   tefca_refused: "Este lugar no envía sus registros. Pregunte allí por qué o pida ayuda.",
   tefca_unavailable: "Este lugar no respondió. Inténtelo de nuevo ahora o más tarde.",
   tefca_too_large: "Sus registros en este lugar son demasiado grandes para leerlos. Pida ayuda.",
-  tefca_other_person: "Este lugar envió los registros de otra persona. No los guardamos. Avise al lugar o pida ayuda.",
+  tefca_other_person: "Este lugar envió los registros de otra persona. No los guardamos. Avise a ese lugar o pida ayuda.",
   tefca_invalid_content: "Este lugar envió algo que no podemos leer. Si vuelve a pasar, pida ayuda.",
   tefca_identity_expired: "Su verificación de identidad venció antes de terminar con este lugar.",
   tefca_internal: "Algo falló de nuestra parte. Inténtelo de nuevo.",
