@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"recordbridge/infra/testkit/expect"
 )
@@ -101,16 +102,28 @@ func runCancel(s *outside) {
 	}
 	checkCancelled(s.t, s.patient.cancelAt(path, v.Token))
 	checkStopped(s.t, s.vault.identify(v, twoHospitals, "approve"))
+}
+
+// runCancelLocated cancels a TEFCA attempt whose identity check is complete. That needs virtual time to be fast.
+func runCancelLocated(s *outside) {
+	s.t.Helper()
 	v, found := s.vault.locateFacilities()
 	if len(found) == 0 {
 		s.t.Error("no facility was located")
 	}
-	got = s.patient.cancelAt("/bridge/tefca/records/"+v.ID, v.Token)
+	got := s.patient.cancelAt("/bridge/tefca/records/"+v.ID, v.Token)
 	var l located
 	expect.NoError(s.t, json.Unmarshal(got.Data, &l))
 	if l.Status != "located" || len(l.chosen()) != len(found) {
 		s.t.Errorf("cancelling what is located answered %d %s", got.status, got.raw)
 	}
+}
+
+func TestCancelKeepsLocatedFacilities(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		runCancelLocated(newStack(t, options{}).outside)
+	})
 }
 
 func TestCancelledAttemptYieldsNoConnectionFromOutside(t *testing.T) {

@@ -68,7 +68,10 @@ func cheapScenarios() []scenario {
 		{name: "the catalogue", run: runCatalog},
 		{name: "a list that becomes institutions", run: runPublishing},
 		{name: "an attempt of the widget", run: func(s *stack) { runWidget(s.outside); s.clock.advance(1) }},
-		{name: "an attempt that the patient cancels", run: func(s *stack) { runCancel(s.outside) }},
+		{name: "an attempt that the patient cancels", run: func(s *stack) {
+			runCancel(s.outside)
+			runCancelLocated(s.outside)
+		}},
 		{name: "our pages", run: runPages},
 		{name: "what patients fill in", run: runForms},
 		{
