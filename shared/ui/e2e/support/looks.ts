@@ -76,6 +76,16 @@ async function keep(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled", fullPage });
 }
 
+/** Checks a patient's view at the browser's largest font size. */
+async function enlarge(page: Page, name: string, lang: string): Promise<void> {
+  await dress(page, { size: DEVICES.phone, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "none" } });
+  await ours(page).evaluate(resize, "32px");
+  await ours(page).evaluate(painted);
+  await keep(page, `${name}-large-text-${lang}`);
+  expect.soft(await ours(page).evaluate(cutOff), `${name}-large-text-${lang} is whole`).toEqual([]);
+  await ours(page).evaluate(resize, "");
+}
+
 /** Checks the current view in every form factor, and keeps pictures under the given name. */
 export async function look(page: Page, name: string, lang: string): Promise<void> {
   for (const [device, size] of Object.entries(DEVICES)) {
@@ -94,12 +104,7 @@ export async function look(page: Page, name: string, lang: string): Promise<void
     await dress(page, { size, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" } });
     await keep(page, `${name}-${device}-forced-${lang}`);
   }
-  await dress(page, { size: DEVICES.phone, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "none" } });
-  await ours(page).evaluate(resize, "32px"); // the browser's largest font size
-  await ours(page).evaluate(painted);
-  await keep(page, `${name}-large-text-${lang}`);
-  expect.soft(await ours(page).evaluate(cutOff), `${name}-large-text-${lang} is whole`).toEqual([]);
-  await ours(page).evaluate(resize, "");
+  if (!page.url().includes("/dashboard")) await enlarge(page, name, lang);
   const form = `${name}-enlarged-forced-${lang}`;
   const enlarged: Form = { size: ENLARGED, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" } };
   await dress(page, enlarged);
