@@ -117,7 +117,6 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.header.Set("X-Request-Id", logx.RequestID(ctx))
 
 	answer := s.answer(ctx, c)
-	answer.body = compress(r, c.header, answer.body)
 	w.WriteHeader(answer.status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(answer.body) // the client has disconnected, so the error can't be reported

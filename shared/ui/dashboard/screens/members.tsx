@@ -63,7 +63,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
           <p>
             We received a report that {one.email} lost every second factor. We’ll remove the account’s second factors <Time at={one.recovers_at} />.
           </p>
-          {may("own") && <Button busy={action.busy} onClick={stop(one)} label={`Cancel account recovery for ${one.email}`}>Stop recovery</Button>}
+          {may("own") && <Button busy={action.busy} onClick={stop(one)} label={`Cancel account recovery for ${one.email}`}>Cancel account recovery</Button>}
         </Notice>
       ))}
       <Table
