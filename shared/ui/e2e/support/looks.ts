@@ -104,7 +104,7 @@ export async function look(page: Page, name: string, lang: string): Promise<void
     await dress(page, { size, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" } });
     await keep(page, `${name}-${device}-forced-${lang}`);
   }
-  if (!page.url().includes("/dashboard")) await enlarge(page, name, lang);
+  if (!/\/(dashboard|demo)\b/.test(page.url())) await enlarge(page, name, lang);
   const form = `${name}-enlarged-forced-${lang}`;
   const enlarged: Form = { size: ENLARGED, media: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" } };
   await dress(page, enlarged);
