@@ -2,9 +2,9 @@ package dashboardorg
 
 import (
 	"math"
-	"strconv"
 
 	"recordbridge/shared/manage/account"
+	"recordbridge/shared/words/colour"
 	"recordbridge/shared/words/org"
 )
 
@@ -31,12 +31,6 @@ type organisation struct {
 	Live         string   `json:"live_access"`     // stage of the organisation's live access
 }
 
-// Backgrounds of patients' pages, as in shared/ui/kit/tokens.css.
-const (
-	lightSheet = "#ffffff"
-	darkSheet  = "#1a2229"
-)
-
 func organisationOf(o org.Organisation, role account.Role) organisation {
 	shown := organisation{
 		ID: o.ID, Name: o.Name, Role: string(role), Plan: string(o.Plan), Status: string(o.Status), Logo: o.LogoURI,
@@ -47,41 +41,22 @@ func organisationOf(o org.Organisation, role account.Role) organisation {
 		Verified: append([]string{}, o.VerifiedEmails...),
 		Live:     string(o.LiveAccess),
 	}
+	light, dark := colour.Sheets()
 	if o.Look.ColorScheme != org.Dark {
-		shown.Contrast = contrast(o.Accent, lightSheet)
+		shown.Contrast = contrastOn(light, o.Accent)
 	}
 	if o.Look.ColorScheme != org.Light {
-		shown.DarkContrast = contrast(o.Accent, darkSheet)
+		shown.DarkContrast = contrastOn(dark, o.Accent)
 	}
 	return shown
 }
 
-// contrast returns the contrast ratio of two colours given as "#rrggbb", to one decimal place (WCAG 2.2, contrast
-// ratio). It returns 0 if either string is not a colour.
-func contrast(one, other string) float64 {
-	a, ok := luminance(one)
-	b, isColour := luminance(other)
-	if !ok || !isColour {
+// contrastOn returns the contrast ratio of a colour on a background, to one decimal place. It returns 0 if the text is
+// not a colour.
+func contrastOn(ground colour.RGB, text string) float64 {
+	c, ok := colour.Parse(text)
+	if !ok {
 		return 0
 	}
-	return math.Round(10*(max(a, b)+0.05)/(min(a, b)+0.05)) / 10
-}
-
-// luminance returns a colour's relative luminance, from 0 to 1.
-func luminance(colour string) (of float64, ok bool) {
-	if len(colour) != 7 {
-		return 0, false
-	}
-	value, err := strconv.ParseUint(colour[1:], 16, 32)
-	if err != nil {
-		return 0, false
-	}
-	linear := func(part uint64) float64 {
-		c := float64(part&0xff) / 255
-		if c <= 0.04045 {
-			return c / 12.92
-		}
-		return math.Pow((c+0.055)/1.055, 2.4)
-	}
-	return 0.2126*linear(value>>16) + 0.7152*linear(value>>8) + 0.0722*linear(value), true
+	return math.Round(10*colour.Contrast(c, ground)) / 10
 }

@@ -38,9 +38,9 @@ func TestDocumentTablesAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestEveryRuleTemplateIsTested checks that each rule's templates occur in a test or in one of the project's documents.
+// TestRuleTemplatesAreTested checks that each rule's templates occur in a test or in one of the project's documents.
 // No other test verifies the rules.
-func TestEveryRuleTemplateIsTested(t *testing.T) {
+func TestRuleTemplatesAreTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)
 	if err != nil || len(all) == 0 {

@@ -47,7 +47,8 @@ func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error
 
 func withIdentities(d *sandbox.Deps) { d.Identities = issuers{} }
 
-// communityMember is a client in a portal's trust community. Its implementation is based on the specification alone.
+// communityMember is a client in a portal's trust community. It is written from UDAP Security STU2
+// (hl7.org/fhir/us/udap-security), without the service's own client.
 type communityMember struct {
 	*portal
 

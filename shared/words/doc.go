@@ -3,6 +3,7 @@
 // The packages don't import any AWS or HTTP package or any other package of this module. The packages are:
 //
 //   - cache provides an in-memory cache with a maximum size and age.
+//   - colour computes contrasts and legible colours.
 //   - cursor encrypts list positions and ties them to a tenant and a use.
 //   - fault defines the kinds, codes and public texts of errors.
 //   - ids parses and formats IDs.

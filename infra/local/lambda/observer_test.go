@@ -85,7 +85,7 @@ func observed(t *testing.T, role string, serve http.HandlerFunc) (*lambda.Subpro
 	return functions, told
 }
 
-func TestAWSCallsIncludeInvocationTraceID(t *testing.T) {
+func TestObserverPassesTraceIDToAWSCalls(t *testing.T) {
 	t.Parallel()
 	headers := make(chan string, 2)
 	functions, told := observed(t, "function", func(w http.ResponseWriter, r *http.Request) {

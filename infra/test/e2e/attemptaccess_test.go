@@ -44,7 +44,7 @@ func checkBearer(t *testing.T, o *outside, hidden ...string) {
 		"the other attempt's id":  {attempt{ID: second.ID, Token: first.Token}, own},
 		"another organisation":    {first, o.seeded.Organisations[2].PublicID},
 		"the other mode":          {first, live},
-		"an id that is no UUID":   {attempt{ID: "x", Token: first.Token}, own},
+		"an invalid UUID":         {attempt{ID: "x", Token: first.Token}, own},
 		"the token's case":        {attempt{ID: first.ID, Token: strings.ToUpper(first.Token)}, own},
 		"a longer token":          {attempt{ID: first.ID, Token: first.Token + "A"}, own},
 	}

@@ -49,8 +49,8 @@ func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 // operatorsAddress is the SupportMail parameter's value in these tests' stacks.
 const operatorsAddress = "support@recordbridge.example"
 
-// TestTeamSupportTicketReachesOperatorAndOrganisation files a ticket with the four fields that the specification
-// defines. It checks that both the organisation and the operator are notified.
+// TestTeamSupportTicketReachesOperatorAndOrganisation files a ticket with the four fields of
+// POST /support/request (docs/openapi.yaml). It checks that both the organisation and the operator are notified.
 func TestTeamSupportTicketReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"html"
 	"net/http"
 	"strings"
+
+	"recordbridge/shared/words/colour"
 )
 
 //go:embed sheet.html
@@ -85,13 +87,13 @@ func (b Brand) hasLogo() bool { return b.Name != "" && strings.HasPrefix(b.Logo,
 // style returns CSS rules with the organisation's colour, legible in each colour scheme. It returns "" if the
 // organisation has no colour.
 func (b Brand) style() string {
-	colour, ok := parseColour(b.Accent)
+	accent, ok := colour.Parse(b.Accent)
 	if !ok {
 		return ""
 	}
-	light, dark := sheetGrounds()
-	return ":root { --accent: " + legible(colour, light).String() + " } @media (prefers-color-scheme: dark) " +
-		"{ :root { --accent: " + legible(colour, dark).String() + " } }"
+	light, dark := colour.Sheets()
+	return ":root { --accent: " + accent.Legible(light).String() + " } @media (prefers-color-scheme: dark) " +
+		"{ :root { --accent: " + accent.Legible(dark).String() + " } }"
 }
 
 // headers sets the page's headers. The policy lists the page's own styles and script by hash. Apart from a logo, the

@@ -3,9 +3,9 @@ package serve
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
+	"recordbridge/shared/words/cache"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/logx"
 	"recordbridge/shared/words/org"
@@ -22,9 +22,7 @@ type UsedBrands interface {
 type MostUsed struct {
 	brands UsedBrands
 	now    func() time.Time
-
-	lock  sync.Mutex
-	known map[org.Tenant]usedBrands
+	known  *cache.Cache[org.Tenant, usedBrands]
 }
 
 type usedBrands struct {
@@ -33,8 +31,10 @@ type usedBrands struct {
 }
 
 const (
-	// usedFor is the time for which a tenant's brands are cached. The brands change once a day.
+	// usedFor is the time after which a tenant's brands are read again. The brands change once a day.
 	usedFor = 5 * time.Minute
+	// usedLife is the time for which brands remain usable while they can't be read.
+	usedLife = 24 * time.Hour
 	// usedRetry is the delay before a failed read is repeated.
 	usedRetry = 10 * time.Second
 	// usedTime is the timeout of a read. It is short because a search does not need the result.
@@ -45,15 +45,13 @@ const (
 
 // NewMostUsed returns a MostUsed that reads from brands.
 func NewMostUsed(brands UsedBrands, now func() time.Time) *MostUsed {
-	return &MostUsed{brands: brands, now: now, known: map[org.Tenant]usedBrands{}}
+	return &MostUsed{brands: brands, now: now, known: cache.New[org.Tenant, usedBrands](maxUsed, usedLife, now)}
 }
 
 // Of returns the IDs of a tenant's most used brands, most used first. If the IDs can't be read, it returns the IDs from
 // the last successful read, if any, and reports the failure in the request's log line.
 func (m *MostUsed) Of(ctx context.Context, tenant org.Tenant) []string {
-	m.lock.Lock()
-	used := m.known[tenant]
-	m.lock.Unlock()
+	used, _ := m.known.Get(tenant)
 	if m.now().Before(used.until) {
 		return used.ids
 	}
@@ -66,11 +64,6 @@ func (m *MostUsed) Of(ctx context.Context, tenant org.Tenant) []string {
 	} else {
 		used = usedBrands{ids: ids, until: m.now().Add(usedFor)}
 	}
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	if len(m.known) >= maxUsed {
-		clear(m.known)
-	}
-	m.known[tenant] = used
+	m.known.Put(tenant, used)
 	return used.ids
 }

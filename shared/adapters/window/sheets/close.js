@@ -1,1 +1,1 @@
-setTimeout(function () { window.close(); }, 1500); // where a browser does not let it, the words stay
+setTimeout(function () { window.close(); }, 1500); // if the browser refuses, the page stays

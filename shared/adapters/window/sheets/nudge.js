@@ -1,5 +1,5 @@
 (function () {
-  history.replaceState(null, "", window.location.pathname); // the portal's answer is used up, and is nobody's to see
+  history.replaceState(null, "", window.location.pathname); // removes the portal's response from the address bar and the history
   if (window.opener) {
     window.opener.postMessage({ svc: "nudge" }, window.location.origin);
   }
