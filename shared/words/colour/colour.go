@@ -40,19 +40,6 @@ func (c RGB) String() string {
 	return "#" + strconv.FormatUint(number, 16)[1:]
 }
 
-// luminance returns the relative luminance, from 0 to 1.
-func (c RGB) luminance() float64 {
-	var linear RGB
-	for i, part := range c {
-		if share := part / 255; share <= 0.04045 {
-			linear[i] = share / 12.92
-		} else {
-			linear[i] = math.Pow((share+0.055)/1.055, 2.4)
-		}
-	}
-	return 0.2126*linear[0] + 0.7152*linear[1] + 0.0722*linear[2]
-}
-
 // Contrast returns the contrast ratio of two colours, from 1 to 21.
 func Contrast(a, b RGB) float64 {
 	x, y := a.luminance(), b.luminance()
@@ -76,4 +63,17 @@ func (c RGB) Legible(ground RGB) RGB {
 		}
 	}
 	return pole
+}
+
+// luminance returns the relative luminance, from 0 to 1.
+func (c RGB) luminance() float64 {
+	var linear RGB
+	for i, part := range c {
+		if share := part / 255; share <= 0.04045 {
+			linear[i] = share / 12.92
+		} else {
+			linear[i] = math.Pow((share+0.055)/1.055, 2.4)
+		}
+	}
+	return 0.2126*linear[0] + 0.7152*linear[1] + 0.0722*linear[2]
 }
