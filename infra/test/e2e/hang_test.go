@@ -79,9 +79,9 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 // slowAtOnce is the limit on concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestTwoHundredHangingReceiversDoNotDelayOtherReceivers makes 200 receivers hang. The receivers first belong to a
+// TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang makes 200 receivers hang. The receivers first belong to a
 // single organisation and then to many organisations. The test uses the maximum number of workers on AWS.
-func TestTwoHundredHangingReceiversDoNotDelayOtherReceivers(t *testing.T) {
+func TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHangs(t)
