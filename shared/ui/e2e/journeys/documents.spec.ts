@@ -55,7 +55,7 @@ for (const [title, tag] of [
 test("the documented events match the schema", () => {
   const schema = readFileSync(join(repository, "shared/ui/sdk/events.schema.json"), "utf8");
   const types = new Set([...schema.matchAll(/"const": ?"((?:patient|widget|search)\.[a-z_]+)"/g)].map(([, type = ""]) => type));
-  expect(types.size).toBe(7);
+  expect(types.size).toBe(10);
   expect(named(chapter(reference, "Events")).sort()).toEqual([...types].sort());
 });
 
