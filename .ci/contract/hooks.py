@@ -1,5 +1,6 @@
 """Hooks that schemathesis.toml names, for what schemathesis can't know about the service."""
 
+import copy
 import json
 import os
 import re
@@ -57,12 +58,35 @@ def before_load_schema(context, raw_schema):
         if parameter.get("name") == "brand_id":
             parameter["required"] = True
             parameter["allowEmptyValue"] = False
-    for schema in raw_schema["components"]["schemas"].values():
+    parts = raw_schema["components"]["schemas"]
+    for schema in parts.values():
+        merge(schema, parts)
+    for schema in parts.values():
         close(schema)
     for path in raw_schema["paths"].values():
         for operation in path.values():
             for response in operation["responses"].values() if "responses" in operation else []:
+                merge(response, parts)
                 close(response)
+
+
+def merge(node, schemas):
+    """Replaces each allOf of objects below node by one object, because closed parts would forbid each other's members."""
+    if isinstance(node, list):
+        for inner in node:
+            merge(inner, schemas)
+    elif isinstance(node, dict):
+        parts = [copy.deepcopy(schemas[part["$ref"].rpartition("/")[2]]) if "$ref" in part else part for part in node.get("allOf", [])]
+        merge(parts, schemas)
+        if parts and all("properties" in part for part in parts):
+            del node["allOf"]
+            for part in [*parts, dict(node)]:
+                node["properties"] = {**node.get("properties", {}), **part.get("properties", {})}
+                node["required"] = sorted({*node.get("required", []), *part.get("required", [])})
+            node["type"] = "object"
+        for name, inner in node.items():
+            if not name.startswith("example"):
+                merge(inner, schemas)
 
 
 def close(node):
@@ -70,7 +94,7 @@ def close(node):
     if isinstance(node, list):
         for inner in node:
             close(inner)
-    elif isinstance(node, dict) and "allOf" not in node:  # its parts would forbid each other's members
+    elif isinstance(node, dict) and "allOf" not in node:
         if "properties" in node:
             node.setdefault("additionalProperties", False)
         for name, inner in node.items():
