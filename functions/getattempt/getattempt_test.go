@@ -50,8 +50,9 @@ func TestGetAttemptReturnsStatus(t *testing.T) {
 	t.Parallel()
 	for want, progress := range map[string]flow.Progress{
 		`{"attempt_id":"` + attemptID + `","status":"open"}`: {AttemptID: attemptID, Status: flow.Open},
-		`{"attempt_id":"` + attemptID + `","status":"done","result":{"org_connection_id":"c","scope":"a b"}}`: {
+		`{"attempt_id":"` + attemptID + `","status":"done","result":{"org_connection_id":"c","scope":"a b"},"patient_initials":"A. S."}`: {
 			AttemptID: attemptID, Status: flow.Done, Result: url.Values{"org_connection_id": {"c"}, "scope": {"a b"}},
+			Initials: "A. S.",
 		},
 		`{"attempt_id":"` + attemptID + `","status":"failed","error":{"error":"e","error_description":"d","request_id":"r",` +
 			`"external_state":"s","cause":"c","suggested_action":"a"}}`: {

@@ -2,11 +2,14 @@ package gateway
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 )
@@ -15,6 +18,9 @@ var (
 	errTooLarge = errors.New("the function's response exceeds 6 MB")
 	errNoAnswer = errors.New("malformed Lambda proxy response")
 )
+
+// refusal matches the weight of a content coding that the client does not accept.
+var refusal = regexp.MustCompile(`^\s*q=0(\.0*)?\s*$`)
 
 // answer is a function's response.
 type answer struct {
@@ -60,6 +66,39 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 		a.body = body
 	}
 	return a, nil
+}
+
+// compress compresses a response for a client that accepts gzip, unless the function has encoded the response already.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-receive-response-with-compressed-payload.html
+func (g *gateway) compress(a *answer, request http.Header) error {
+	minimum := g.options.API.MinCompression
+	if minimum == 0 || len(a.body) < minimum || a.header.Get("Content-Encoding") != "" ||
+		!acceptsGzip(request.Get("Accept-Encoding")) {
+		return nil
+	}
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	if _, err := writer.Write(a.body); err != nil {
+		return fmt.Errorf("compress response: %w", err)
+	}
+	if err := writer.Close(); err != nil {
+		return fmt.Errorf("compress response: %w", err)
+	}
+	a.body = packed.Bytes()
+	a.header.Set("Content-Encoding", "gzip")
+	return nil
+}
+
+// acceptsGzip reports whether an Accept-Encoding header names gzip with a weight above 0 (RFC 9110 section 12.5.3).
+// API Gateway doesn't compress for "*".
+func acceptsGzip(accepted string) bool {
+	for coding := range strings.SplitSeq(accepted, ",") {
+		name, weight, _ := strings.Cut(coding, ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return !refusal.MatchString(weight)
+		}
+	}
+	return false
 }
 
 // outerName returns the name under which the client receives a function's header. API Gateway renames some headers.

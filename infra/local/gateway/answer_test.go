@@ -1,8 +1,10 @@
 package gateway_test
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -70,6 +72,46 @@ func TestGatewayDecodesResponseMarkedAsBase64(t *testing.T) {
 				answering(events.APIGatewayProxyResponse{StatusCode: 200, Body: "aGk=", IsBase64Encoded: c.encoded}))
 			if got := b.get("/v1/a").Body.String(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestGatewayCompressesLargeResponseWhenClientAcceptsGzip(t *testing.T) {
+	t.Parallel()
+	large, small := strings.Repeat("a", 1024), strings.Repeat("a", 1023)
+	for name, test := range map[string]struct {
+		accept, body, encoding string
+		packed                 bool
+	}{
+		"gzip":             {"gzip", large, "", true},
+		"a browser":        {"br;q=1, GZIP ; q=0.8, *", large, "", true},
+		"any coding":       {"*", large, "", false},
+		"no header":        {"", large, "", false},
+		"gzip refused":     {"gzip;q=0.0, deflate", large, "", false},
+		"small response":   {"gzip", small, "", false},
+		"encoded response": {"gzip", large, "br", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := serve(t, answering(events.APIGatewayProxyResponse{
+				StatusCode: 200, Body: test.body, Headers: map[string]string{"Content-Encoding": test.encoding},
+			}))
+			r := httptest.NewRequest(http.MethodGet, "/v1/bridge/org", http.NoBody)
+			r.Header.Set("Accept-Encoding", test.accept)
+			w := b.ask(r)
+			if !test.packed {
+				if w.Body.String() != test.body || w.Header().Get("Content-Encoding") != test.encoding {
+					t.Errorf("%d bytes with Content-Encoding %q", w.Body.Len(), w.Header().Get("Content-Encoding"))
+				}
+				return
+			}
+			unpacked, err := gzip.NewReader(w.Body)
+			if err != nil || w.Header().Get("Content-Encoding") != "gzip" {
+				t.Fatalf("Content-Encoding %q: %v", w.Header().Get("Content-Encoding"), err)
+			}
+			if body, err := io.ReadAll(unpacked); err != nil || string(body) != test.body {
+				t.Errorf("got %d bytes, %v", len(body), err)
 			}
 		})
 	}

@@ -2,7 +2,7 @@
 // stage and resource matching, proxy events, limits, gateway responses, and changes to headers. Rules without a cited
 // source follow the API Gateway developer guide.
 //
-// The gateway doesn't implement authorisers, keys, throttling, caching or CORS, because the template doesn't declare
+// The gateway compresses responses with gzip only. It doesn't implement authorisers, keys, throttling, caching or CORS, because the template doesn't declare
 // any of these features. An Invoker runs the functions.
 package gateway
 
@@ -167,6 +167,10 @@ func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchan
 	default:
 		answer, err := g.readAnswer(out)
 		if err != nil {
+			g.fail(ctx, w, x, "INTEGRATION_FAILURE", function, err)
+			return
+		}
+		if err := g.compress(&answer, x.request.Header); err != nil {
 			g.fail(ctx, w, x, "INTEGRATION_FAILURE", function, err)
 			return
 		}

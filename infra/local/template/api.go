@@ -20,6 +20,7 @@ func (b *builder) api(r resource, o *object) {
 		LogicalID:        r.id,
 		Stage:            o.required("StageName"),
 		BinaryMediaTypes: o.texts("BinaryMediaTypes"),
+		MinCompression:   o.number("MinimumCompressionSize", 1, 10<<20, 0),
 		GatewayResponses: map[string]GatewayResponse{},
 	}
 	responses := o.object("GatewayResponses")

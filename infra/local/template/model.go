@@ -120,6 +120,7 @@ type API struct {
 	LogicalID        string
 	Stage            string
 	BinaryMediaTypes []string
+	MinCompression   int                        // minimum size of compressed responses in bytes; 0 if responses aren't compressed
 	GatewayResponses map[string]GatewayResponse // by response type, such as MISSING_AUTHENTICATION_TOKEN
 }
 

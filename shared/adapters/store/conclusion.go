@@ -68,6 +68,7 @@ func (s Conclusions) ending(c flow.Conclusion) change {
 	row.setText("connection_status", string(c.Connection.Status))
 	row.setText("granted_scope", c.Connection.Scope)
 	row.setTime("consent_expires_at", c.Connection.ConsentExpiresAt)
+	row.setText("patient_initials", c.Initials)
 	row.setText("error_code", c.Error)
 	row.setText("error_description", c.Description)
 	row.setText("error_cause", c.Cause)

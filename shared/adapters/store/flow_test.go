@@ -60,7 +60,7 @@ func stateOf(of org.Tenant) binding.State {
 
 func conclusionOf(of org.Tenant) flow.Conclusion {
 	return flow.Conclusion{
-		Attempt: attemptOf(of), Connection: connectionOf(of), Tokens: tokensOf(of),
+		Attempt: attemptOf(of), Initials: "A. S.", Connection: connectionOf(of), Tokens: tokensOf(of),
 		Events: []webhook.Event{eventOf(of, "e0000000-0000-4000-8000-00000000000c")},
 	}
 }
@@ -241,7 +241,7 @@ func TestConcludeAttemptStoresEitherGrantOrError(t *testing.T) {
 	t.Parallel()
 	granted := flow.Ending{
 		ConnectionID: connID, ConnectionStatus: connection.Authorized, Scope: "patient/*.read",
-		ConsentExpiresAt: now.Add(time.Hour),
+		ConsentExpiresAt: now.Add(time.Hour), Initials: "A. S.",
 	}
 	failed := flow.Conclusion{
 		Attempt: attemptOf(tenant), Error: "invalid_scope", Description: "The portal refused.", Cause: "invalid_scope",

@@ -22,6 +22,9 @@ import (
 // exchangeTime limits the wait for a code exchange, so that the function still has time to respond to the browser.
 const exchangeTime = 20 * time.Second
 
+// initialsTime limits the wait for the patient's name. A slow portal delays the result by at most this time.
+const initialsTime = 2 * time.Second
+
 // Completer completes an attempt when the patient returns from the portal. Every field is required.
 type Completer struct {
 	Store       EndStore

@@ -79,7 +79,10 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	if err != nil {
 		return err
 	}
-	end := Conclusion{Attempt: attempt, Connection: conn, Tokens: row, Events: append([]webhook.Event{event}, warnings...)}
+	end := Conclusion{
+		Attempt: attempt, Initials: c.initials(ctx, attempt, set), Connection: conn, Tokens: row,
+		Events: append([]webhook.Event{event}, warnings...),
+	}
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
 		return fmt.Errorf("conclude attempt: %w", ended(ctx, c.Store, attempt, err))
 	}
@@ -87,6 +90,18 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	logx.Add(ctx, slog.String("connection_id", conn.ID))
 	c.enqueue(ctx, end.Events)
 	return nil
+}
+
+// initials returns the patient's initials, with which the widget confirms whose records are shared. It returns "" if the
+// portal doesn't respond within initialsTime. In redirect mode, no page of the service shows the result, so initials
+// doesn't read the patient's name.
+func (c Completer) initials(ctx context.Context, attempt Attempt, set tokens.Set) string {
+	if attempt.TokenHash == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, initialsTime)
+	defer cancel()
+	return c.Portal.Initials(ctx, set)
 }
 
 // note adds the attempt's tenant to the log line.

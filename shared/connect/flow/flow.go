@@ -128,6 +128,7 @@ type Ending struct {
 	ConnectionStatus connection.Status
 	Scope            string    // granted scopes
 	ConsentExpiresAt time.Time // zero if unknown
+	Initials         string    // patient's initials for the widget, for example "A. S."; empty if unknown
 
 	Error       string
 	Description string
@@ -142,6 +143,7 @@ type Conclusion struct {
 	Description string // error description, as shown in the browser
 	Cause       string // failure cause (see causes.go)
 	RequestID   string // ID of the request that failed the attempt
+	Initials    string // patient's initials; empty if the portal did not provide a name, or in redirect mode
 	// Connection doesn't have an ID if the attempt doesn't yield a connection. A Connection with a revision is a
 	// reconnect and replaces the stored connection with this revision.
 	Connection connection.Connection
@@ -327,6 +329,10 @@ type Exchanger interface {
 	// the exchange failed, for example because an id_token was forged or did not repeat the nonce. Exchange never
 	// retries, because a code works only once.
 	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
+	// Initials returns the initials of the patient's name, for example "A. S.", from the Patient resource that the
+	// tokens can read. It returns "" if the granted scopes don't include the resource, the request fails or the
+	// resource has no usable name.
+	Initials(ctx context.Context, set tokens.Set) string
 }
 
 // Grant holds an authorization code and the attempt for which the portal issued it. All other values for the exchange

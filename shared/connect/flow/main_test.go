@@ -81,6 +81,8 @@ type world struct {
 	grants    []flow.Grant
 	set       tokens.Set
 	exchange  func(context.Context) error // replaces Exchange if set
+	initials  string                      // patient's initials at the portal
+	named     []string                    // IDs of the patients whose initials were read
 }
 
 func newWorld() *world {
@@ -212,6 +214,13 @@ func (w *world) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 		return tokens.Set{}, w.exchange(ctx)
 	}
 	return w.set, nil
+}
+
+func (w *world) Initials(_ context.Context, set tokens.Set) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.named = append(w.named, set.PatientID.Reveal())
+	return w.initials
 }
 
 // Seal does not encrypt the value. The sealed value can be opened only for the same tenant and binding.

@@ -28,6 +28,7 @@ func (w *world) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 		return fault.Stale()
 	}
 	attempt.Status, attempt.Verifier, attempt.Ending = flow.Done, nil, flow.Ending{
+		Initials: c.Initials,
 		ConnectionID: c.Connection.ID, ConnectionStatus: c.Connection.Status, Scope: c.Connection.Scope,
 		ConsentExpiresAt: c.Connection.ConsentExpiresAt,
 		Error:            c.Error, Description: c.Description, Cause: c.Cause, RequestID: c.RequestID,

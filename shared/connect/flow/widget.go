@@ -115,6 +115,7 @@ type Progress struct {
 	AttemptID string
 	Status    Status
 	Result    url.Values       // result fields in docs/openapi.yaml, if the attempt succeeded
+	Initials  string           // patient's initials, if the attempt succeeded and the portal provided the name
 	Failure   *binding.Failure // details of the failure, if the attempt failed
 }
 
@@ -137,7 +138,7 @@ func progress(a Attempt, now time.Time) Progress {
 			p.Status = Expired
 		}
 	case Done:
-		p.Result = result(a, a.Ending)
+		p.Result, p.Initials = result(a, a.Ending), a.Ending.Initials
 	case Failed:
 		p.Failure = &binding.Failure{
 			Error: a.Ending.Error, Description: a.Ending.Description, RequestID: a.Ending.RequestID,

@@ -92,6 +92,30 @@ func TestWidgetAttemptCompletes(t *testing.T) {
 	})
 }
 
+func TestCompleteStoresPatientInitialsOnlyForWidget(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.initials = "A. S."
+	p := w.create(t, widgetRequest(t))
+	done, err := w.completer(t).Complete(t.Context(), w.leave(t, p.Start).back())
+	if got := w.progress(t, p); err != nil || got.Initials != "A. S." || strings.Contains(done.Result.Encode(), "A.+S.") {
+		t.Errorf("%v, widget %+v, result %v", err, got, done.Result)
+	}
+	if _, err = w.completer(t).Complete(t.Context(), w.start(t, request(t)).back()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"p1"}, w.named); diff != "" {
+		t.Errorf("patients whose names were read (-want +got):\n%s", diff)
+	}
+	for _, c := range w.concluded {
+		for _, event := range c.Events {
+			if strings.Contains(string(event.Body), "A. S.") {
+				t.Errorf("event %s contains the initials", event.Type)
+			}
+		}
+	}
+}
+
 func TestProgressMatchesBrowserResult(t *testing.T) {
 	t.Parallel()
 	for sent, cause := range map[string]string{"access_denied": "declined", "invalid_scope": "invalid_scope"} {

@@ -12,12 +12,13 @@ type Attempt struct {
 	AttemptID string            `json:"attempt_id"`
 	Status    flow.Status       `json:"status"`
 	Result    map[string]string `json:"result,omitempty"` // same parameters as in a redirect (flow.Completed)
+	Initials  string            `json:"patient_initials,omitempty"`
 	Error     *binding.Failure  `json:"error,omitempty"`
 }
 
 // Of converts p to the API's representation.
 func Of(p flow.Progress) Attempt {
-	out := Attempt{AttemptID: p.AttemptID, Status: p.Status, Error: p.Failure}
+	out := Attempt{AttemptID: p.AttemptID, Status: p.Status, Initials: p.Initials, Error: p.Failure}
 	if len(p.Result) > 0 {
 		out.Result = map[string]string{}
 		for name := range p.Result {

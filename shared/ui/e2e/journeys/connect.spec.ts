@@ -15,10 +15,12 @@ test("a patient connects from splash to success, and the page receives the event
   await patient.sees("waiting_title");
   await portal.signInAndAllow();
   await patient.sees("success_title");
+  await expect(patient.where.getByText("Patient’s initials: A. M.")).toBeVisible();
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success"]);
   await patient.finish();
 
   const [pending, success, complete] = await heard(page);
+  expect(JSON.stringify(success), "the page never gets the initials").not.toContain("A. M.");
   expect(pending?.api_mode).toBe("test");
   const institution = { brand_id: run.sandbox.brand_id, portal_id: run.sandbox.portal_id, endpoint_id: run.sandbox.endpoint_id };
   const echoed = { external_id: "patient-7", external_state: "visit-9" };

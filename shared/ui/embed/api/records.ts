@@ -73,6 +73,7 @@ export interface AttemptError {
 export interface Progress {
   status: "created" | "open" | "done" | "failed" | "expired";
   result?: Connection;
+  patient_initials?: string; // if done and known
   error?: AttemptError;
 }
 

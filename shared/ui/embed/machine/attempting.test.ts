@@ -75,6 +75,15 @@ test("a closed window does not end the attempt", async () => {
   assert.deepEqual(bench.events.map((event) => event.event_type), ["patient.connection_pending", "patient.connection_success"]);
 });
 
+test("the patient's initials are kept for the success view and never reported", async () => {
+  const bench = new Bench();
+  await bench.toWaiting();
+  bench.progress = { status: "done", result: connection, patient_initials: "A. S." };
+  await bench.pass(2 * second);
+  assert.equal(bench.state.latest?.initials, "A. S.");
+  assert.doesNotMatch(JSON.stringify([bench.events, bench.results]), /A\. S\./);
+});
+
 test("a late response is announced, and an early one is not", async () => {
   const bench = new Bench();
   bench.answers.prepare = () => new Promise(() => undefined);

@@ -250,8 +250,8 @@ export function progressed(s: State, id: string, answer: Answer<Progress>, now: 
   if (!a || a.leftAt === undefined) return [s];
   const elapsed = now - a.leftAt;
   if (!answer.ok) return unanswered(s, a, answer.failure, elapsed);
-  const { status, result, error } = answer.data;
-  if (status === "done" && result) return done(s, id, result);
+  const { status, result, error, patient_initials: initials } = answer.data;
+  if (status === "done" && result) return done(s, id, result, initials);
   if (status === "failed" && error) return a.cancelling ? [without(s, id)] : failed(s, id, error);
   if (status === "expired" || elapsed >= patience) return ended(s, a, { cause: "expired", target: a.target });
   const undecided = status === "created" || status === "open"; // any other status came before the cancellation
@@ -273,10 +273,10 @@ export function without(s: State, id: string): State {
   return { ...s, attempts: s.attempts.filter((a) => a.id !== id) };
 }
 
-function done(s: State, id: string, connection: Connection): Next {
+function done(s: State, id: string, connection: Connection, initials: string | undefined): Next {
   const [told, ...effects] = tellPending(s, id);
   const a = s.attempts.find((one) => one.id === id);
-  const latest = { name: a?.target.name ?? "", connection };
+  const latest = { name: a?.target.name ?? "", initials, connection };
   const others = s.connected.filter((c) => c.connection.org_connection_id !== connection.org_connection_id);
   const earlier = s.earlier.filter((c) => c.connection.org_connection_id !== connection.org_connection_id);
   const next: State = { ...without(told, id), connected: [...others, latest], earlier, latest, leaving: false };

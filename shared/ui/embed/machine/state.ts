@@ -94,6 +94,7 @@ export interface Ending {
 
 export interface Connected {
   name: string;
+  initials?: string | undefined; // the patient's, if the portal provided the name; never told to the page
   connection: Connection;
 }
 

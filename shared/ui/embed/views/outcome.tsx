@@ -13,6 +13,7 @@ export function Connected({ ui }: { ui: Ui }) {
       <Title mark="check" tone="good" lead={t.say("success_lead", { org: orgName(ui), name })}>
         {t.say("success_title")}
       </Title>
+      {s.latest?.initials && <p class="soft">{t.say("success_patient", { initials: s.latest.initials })}</p>}
       {until && <p class="soft">{t.say("success_until", { date: t.date(until) })}</p>}
       <p class="soft">{t.say("success_stop", { name, org: orgName(ui) })}</p>
       {s.connected.length > 1 && <Made ui={ui} />}

@@ -119,6 +119,7 @@ export const words: Words = {
 
   success_title: "¡Listo! Ya está conectado",
   success_lead: "{org} ya puede recibir sus registros de {name}. Pueden tardar, pero no hace falta que espere.",
+  success_patient: "Iniciales del paciente: {initials}",
   success_until: "Su permiso es válido hasta el {date}. Puede renovarlo.",
   success_stop: "Para dejar de compartir, use el portal del paciente de {name} o pídaselo a {org}.",
   another: "Conectar otro",
