@@ -95,7 +95,8 @@ type founded struct {
 	Name string `json:"name" required:"true"`
 }
 
-// changed describes changes to an organisation. Omitted fields remain unchanged. An empty URL deletes the stored URL.
+// changed describes changes to an organisation. Omitted fields remain unchanged. An empty URL or purpose deletes the
+// stored one.
 type changed struct {
 	Name    *string  `json:"name"`
 	Logo    *string  `json:"logo_uri"`
@@ -103,6 +104,8 @@ type changed struct {
 	Radius  radius   `json:"radius"`
 	Font    *string  `json:"font"`
 	Scheme  *string  `json:"color_scheme"`
+	English *string  `json:"purpose"`
+	Spanish *string  `json:"purpose_es"`
 	Privacy *string  `json:"privacy_policy_uri"`
 	Terms   *string  `json:"terms_uri"`
 	Website *string  `json:"website_uri"`
@@ -150,8 +153,8 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organi
 	as := d.Organisations.As(account.Actor(v.Account))
 	to := operator.OrganisationChange{
 		Name: in.Name, Logo: in.Logo, Accent: in.Accent, Radius: in.Radius.setting(), Font: in.Font,
-		ColorScheme: in.Scheme, Privacy: in.Privacy, Terms: in.Terms, Website: in.Website,
-		Emails: in.Emails,
+		ColorScheme: in.Scheme, PurposeEN: in.English, PurposeES: in.Spanish,
+		Privacy: in.Privacy, Terms: in.Terms, Website: in.Website, Emails: in.Emails,
 	}
 	if in.Emails != nil {
 		who, err := d.Accounts.Account(ctx, v.Account)

@@ -108,6 +108,8 @@ type shown struct {
 	Radius   *int
 	Font     string
 	Scheme   string `json:"color_scheme"`
+	English  string `json:"purpose"`
+	Spanish  string `json:"purpose_es"`
 	Website  string `json:"website_uri"`
 	Emails   []string
 	Verified []string `json:"verified_emails"`

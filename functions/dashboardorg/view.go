@@ -23,6 +23,8 @@ type organisation struct {
 	Radius       *int     `json:"radius,omitempty"`
 	Font         string   `json:"font"`
 	ColorScheme  string   `json:"color_scheme"`
+	PurposeEN    string   `json:"purpose"`
+	PurposeES    string   `json:"purpose_es"`
 	Privacy      string   `json:"privacy_policy_uri"`
 	Terms        string   `json:"terms_uri"`
 	Website      string   `json:"website_uri"`
@@ -36,6 +38,7 @@ func organisationOf(o org.Organisation, role account.Role) organisation {
 		ID: o.ID, Name: o.Name, Role: string(role), Plan: string(o.Plan), Status: string(o.Status), Logo: o.LogoURI,
 		Accent: o.Accent,
 		Radius: o.Look.Radius, Font: o.Look.Font, ColorScheme: o.Look.ColorScheme.String(),
+		PurposeEN: o.Purpose.English, PurposeES: o.Purpose.Spanish,
 		Privacy: o.PrivacyPolicyURI, Terms: o.TermsURI, Website: o.WebsiteURI,
 		Emails:   append([]string{}, o.Emails...),
 		Verified: append([]string{}, o.VerifiedEmails...),

@@ -43,6 +43,8 @@ type response struct {
 	Radius           *int       `json:"radius,omitempty"`
 	Font             string     `json:"font"`
 	ColorScheme      string     `json:"color_scheme"`
+	PurposeEN        string     `json:"purpose"`
+	PurposeES        string     `json:"purpose_es"`
 	Plan             org.Plan   `json:"plan"`
 	Status           org.Status `json:"status"`
 }
@@ -61,6 +63,7 @@ func (d Deps) get(ctx context.Context, _ org.Caller, in request) (response, erro
 		ID: o.ID, Name: o.Name, LogoURI: d.Own.Shown(o.LogoURI), PrivacyPolicyURI: d.Own.Shown(o.PrivacyPolicyURI),
 		WebsiteURI: d.Own.Shown(o.WebsiteURI), TermsURI: d.Own.Shown(o.TermsURI), Accent: o.Accent,
 		Radius: o.Look.Radius, Font: o.Look.Font, ColorScheme: o.Look.ColorScheme.String(),
+		PurposeEN: o.Purpose.English, PurposeES: o.Purpose.Spanish,
 		Plan: o.Plan, Status: o.Status,
 	}, nil
 }

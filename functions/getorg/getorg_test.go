@@ -49,7 +49,8 @@ func (directory) Organisation(_ context.Context, publicID string) (org.Organisat
 			ID: "a0000000-0000-4000-8000-000000000001", Name: "Alder & Birch <Health>", LogoURI: "https://a.example/logo.svg",
 			PrivacyPolicyURI: "https://a.example/privacy", WebsiteURI: "https://a.example/", Plan: org.Paid, Status: org.Active,
 			TermsURI: "https://a.example/terms", Accent: "#1a5fb4",
-			Look: org.Look{Radius: new(0), Font: `"Segoe UI", serif`, ColorScheme: org.Dark}, CreatedAt: time.Unix(1, 0), Rev: 7,
+			Look:    org.Look{Radius: new(0), Font: `"Segoe UI", serif`, ColorScheme: org.Dark},
+			Purpose: org.Purpose{English: "We plan your care."}, CreatedAt: time.Unix(1, 0), Rev: 7,
 		}, nil
 	case bare:
 		return org.Organisation{
@@ -75,11 +76,12 @@ func TestGetOrgReturnsOrganisationOrError(t *testing.T) {
 	full := `{"success":true,"data":{"id":"a0000000-0000-4000-8000-000000000001","name":"Alder & Birch <Health>",` +
 		`"logo_uri":"https://a.example/logo.svg","privacy_policy_uri":"https://a.example/privacy",` +
 		`"website_uri":"https://a.example/","terms_uri":"https://a.example/terms","accent":"#1a5fb4","radius":0,` +
-		`"font":"\"Segoe UI\", serif","color_scheme":"dark","plan":"paid","status":"active"}}`
+		`"font":"\"Segoe UI\", serif","color_scheme":"dark","purpose":"We plan your care.",` +
+		`"purpose_es":"","plan":"paid","status":"active"}}`
 	plain := `{"success":true,"data":{"id":"a0000000-0000-4000-8000-000000000002","name":"B","logo_uri":"",` +
 		`"privacy_policy_uri":"",` +
-		`"website_uri":"","terms_uri":"","accent":"","font":"","color_scheme":"auto","plan":"free",` +
-		`"status":"active"}}`
+		`"website_uri":"","terms_uri":"","accent":"","font":"","color_scheme":"auto","purpose":"","purpose_es":"",` +
+		`"plan":"free","status":"active"}}`
 	for name, c := range map[string]struct {
 		method, query, origin string
 		status                int

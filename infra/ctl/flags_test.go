@@ -151,7 +151,7 @@ func wrong(t *testing.T, name string) string {
 		"header-file": t.TempDir(), "override": "authorize: {aud: sometimes}",
 		"website": "http://app.example", "privacy": "http://app.example", "logo": "http://app.example",
 		"fhir-base": "ftp://hospital.example/r4",
-		"host":      "fhir.birch.example/r4", "font": "url(x)",
+		"host":      "fhir.birch.example/r4", "font": "url(x)", "purpose": "<b>", "purpose-es": "<b>",
 	}[name]; ok {
 		return value
 	}

@@ -70,7 +70,7 @@ func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 		{line: "organisation set -org " + w.org + " -without website -website https://birch.example", refused: "-without"},
 		{
 			line: "organisation show -org " + w.org,
-			prints: "plan:paid privacy_policy_uri: radius:<nil> status:active terms_uri: " +
+			prints: "plan:paid privacy_policy_uri: purpose: purpose_es: radius:<nil> status:active terms_uri: " +
 				"verified_emails:[ops@app.example] website_uri:",
 		},
 		{
@@ -101,6 +101,22 @@ func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 		{line: "organisation set -org " + w.org + " -without radius -without font", prints: "radius:<nil>"},
 		{line: "organisation show -org " + w.org, prints: "color_scheme:dark"},
 		{line: "organisation set -org " + w.org + " -color-scheme auto", prints: "color_scheme:auto"},
+		{
+			line:   "organisation set -org " + w.org + " -purpose Care -purpose-es Atención",
+			prints: "purpose:Care purpose_es:Atención radius",
+		},
+		{line: "organisation set -org " + w.org + " -without purpose-es", prints: "purpose:Care purpose_es: radius"},
+		{line: "organisation set -org " + w.org + " -purpose-es=", refused: "-purpose-es is empty"},
+		{
+			line:    "organisation set -org " + w.org + " -purpose <b>",
+			refused: "-purpose: svc_invalid_request: A purpose can't contain double quotation marks",
+		},
+		{
+			line:    "organisation set -org " + w.org + " -purpose-es https://evil.example",
+			refused: "-purpose-es: svc_invalid_request: A purpose can't contain a web or e-mail address",
+		},
+		{line: "organisation set -org " + w.org + " -without purpose -purpose Care", refused: "-without"},
+		{line: "organisation set -org " + w.org + " -without purpose", prints: "purpose: purpose_es: radius"},
 		{line: "organisation resume -org " + w.org, refused: "is already active"},
 		{line: "organisation remove -org " + w.org, refused: "Suspend it first."},
 

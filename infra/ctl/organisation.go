@@ -19,7 +19,8 @@ func organisationCommands() []command {
 			name: "organisation create", help: "Creates an organisation, with live mode by default",
 			needs: []string{"name"}, declare: createOrganisation,
 			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] " +
-				"[-radius PIXELS] [-font LIST] [-color-scheme auto|light|dark] [-email ADDRESS ...] [-without-live]",
+				"[-radius PIXELS] [-font LIST] [-color-scheme auto|light|dark] [-purpose TEXT] [-purpose-es TEXT] [-email " +
+				"ADDRESS ...] [-without-live]",
 		},
 		{name: "organisation list", help: "Lists all organisations in both modes", declare: listOrganisations},
 		{
@@ -30,8 +31,8 @@ func organisationCommands() []command {
 			name: "organisation set", help: "Changes the given settings of an organisation", needs: []string{"org"},
 			declare: changeOrganisation,
 			flags: "-org ID [-name NAME] [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent " +
-				"COLOUR] [-radius PIXELS] [-font LIST] [-color-scheme auto|light|dark] [-without " +
-				"website|privacy|terms|logo|accent|radius|font ...]",
+				"COLOUR] [-radius PIXELS] [-font LIST] [-color-scheme auto|light|dark] [-purpose TEXT] [-purpose-es TEXT] " +
+				"[-without website|privacy|terms|logo|accent|radius|font|purpose|purpose-es ...]",
 		},
 		{
 			name: "organisation emails", flags: "-org ID [-email ADDRESS ... | -none]", needs: []string{"org"}, declare: emails,
@@ -93,6 +94,9 @@ func createOrganisation(flags *flag.FlagSet) action {
 		made.Plan, made.Emails = org.Plan(*plan), emails
 		if err := made.Look.Set(optional(flags, "radius"), optional(flags, "font"),
 			optional(flags, "color-scheme")); err != nil {
+			return nil, err
+		}
+		if err := made.Purpose.Set(optional(flags, "purpose"), optional(flags, "purpose-es")); err != nil {
 			return nil, err
 		}
 		stored, err := s.Organisations.Create(ctx, made)
@@ -189,12 +193,13 @@ func organisationShown(o org.Organisation) map[string]any {
 		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
 		"privacy_policy_uri": o.PrivacyPolicyURI, "terms_uri": o.TermsURI, "logo_uri": o.LogoURI, "accent": o.Accent,
 		"radius": o.Look.Radius, "font": o.Look.Font, "color_scheme": o.Look.ColorScheme.String(),
+		"purpose": o.Purpose.English, "purpose_es": o.Purpose.Spanish,
 		"emails":          append([]string{}, o.Emails...),
 		"verified_emails": append([]string{}, o.VerifiedEmails...), "created_at": o.CreatedAt, "live_access": o.LiveAccess,
 	}
 	review := o.LiveReview
 	for name, text := range map[string]string{
-		"purpose": review.Purpose, "requested_by": review.RequestedBy,
+		"live_purpose": review.Purpose, "requested_by": review.RequestedBy,
 		"reason": review.Reason,
 	} {
 		if text != "" {
@@ -209,11 +214,14 @@ func organisationShown(o org.Organisation) map[string]any {
 	return shown
 }
 
-// lookFlags adds the flags that set the look of an organisation's pages.
+// lookFlags adds the flags that set the look of an organisation's pages, and the purpose that the pages state.
 func lookFlags(flags *flag.FlagSet) {
 	_ = flags.String("radius", "", "corner radius in `pixels`, from 0 to 24 (default: 12)")
 	_ = flags.String("font", "", "`list` of font names, such as 'Georgia, serif'; fonts must be installed on the device")
 	_ = flags.String("color-scheme", "", "`auto`, light or dark (default: auto, which follows the device's preference)")
+	_ = flags.String("purpose", "", "`text` that tells patients why the organisation collects their records: at most 160 "+
+		"characters, in English")
+	_ = flags.String("purpose-es", "", "the same `text` in Spanish")
 }
 
 func changeOrganisation(flags *flag.FlagSet) action {
@@ -226,29 +234,31 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	}
 	lookFlags(flags)
 	var without texts
-	flags.Var(&without, "without", "reset this setting: `website`, privacy, terms, logo, accent, radius or font; may be "+
-		"repeated")
+	flags.Var(&without, "without", "reset this setting: `website`, privacy, terms, logo, accent, radius, font, purpose "+
+		"or purpose-es; may be repeated")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		change := operator.OrganisationChange{
 			Name: optional(flags, "name"), Plan: optional(flags, "plan"), Website: optional(flags, "website"),
 			Privacy: optional(flags, "privacy"), Terms: optional(flags, "terms"), Logo: optional(flags, "logo"),
 			Accent: optional(flags, "accent"), Radius: optional(flags, "radius"), Font: optional(flags, "font"),
 			ColorScheme: optional(flags, "color-scheme"),
+			PurposeEN:   optional(flags, "purpose"), PurposeES: optional(flags, "purpose-es"),
 		}
 		for _, name := range without {
 			field, ok := map[string]**string{
 				"website": &change.Website, "privacy": &change.Privacy, "terms": &change.Terms, "logo": &change.Logo,
 				"accent": &change.Accent, "radius": &change.Radius, "font": &change.Font,
+				"purpose": &change.PurposeEN, "purpose-es": &change.PurposeES,
 			}[name]
 			if !ok || *field != nil {
-				return nil, misused("-without must be website, privacy, terms, logo, accent, radius or font, and can't be " +
-					"combined with the setting's flag")
+				return nil, misused("-without must be website, privacy, terms, logo, accent, radius, font, purpose or " +
+					"purpose-es, and can't be combined with the setting's flag")
 			}
 			*field = new(string)
 		}
 		if reflect.ValueOf(change).IsZero() {
 			return nil, misused("nothing to change: set -name, -plan, -website, -privacy, -terms, -logo, -accent, -radius, " +
-				"-font, -color-scheme or -without")
+				"-font, -color-scheme, -purpose, -purpose-es or -without")
 		}
 		changed, err := s.Organisations.Change(ctx, tenant, change)
 		return organisationShown(changed), err

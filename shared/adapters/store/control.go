@@ -104,8 +104,8 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 	if row.text("verified_emails") == "" {
 		o.VerifiedEmails = o.Emails
 	}
-	return o, errors.Join(row.json("look", &o.Look), row.json("live_review", &o.LiveReview),
-		row.json("verified_emails", &o.VerifiedEmails))
+	return o, errors.Join(row.json("look", &o.Look), row.json("purpose", &o.Purpose),
+		row.json("live_review", &o.LiveReview), row.json("verified_emails", &o.VerifiedEmails))
 }
 
 // CreateOrganisation stores an organisation in both modes and adds it to the directory. It returns fault.Conflict if
@@ -161,8 +161,8 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone)))
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)
-	return row, errors.Join(row.setJSON("look", o.Look), row.setJSON("live_review", o.LiveReview),
-		row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
+	return row, errors.Join(row.setJSON("look", o.Look), row.setJSON("purpose", o.Purpose),
+		row.setJSON("live_review", o.LiveReview), row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
 }
 
 // Tenants lists both tenants of every organisation, for operators.

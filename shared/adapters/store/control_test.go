@@ -21,8 +21,9 @@ func organisationA() org.Organisation {
 		ID: orgA, Name: "Alder Maple Clinic", LogoURI: "https://alder.example/logo.svg",
 		PrivacyPolicyURI: "https://alder.example/privacy", WebsiteURI: "https://alder.example",
 		TermsURI: "https://alder.example/terms", Accent: "#1a5fb4",
-		Look: org.Look{Radius: new(0), Font: `"Segoe UI", serif`, ColorScheme: org.Dark},
-		Plan: org.Paid, Status: org.Active, LiveAccess: org.LiveRequested, CreatedAt: now, Rev: 1,
+		Look:    org.Look{Radius: new(0), Font: `"Segoe UI", serif`, ColorScheme: org.Dark},
+		Purpose: org.Purpose{English: "We plan your care.", Spanish: "Planificamos su atención."},
+		Plan:    org.Paid, Status: org.Active, LiveAccess: org.LiveRequested, CreatedAt: now, Rev: 1,
 	}
 }
 
@@ -56,6 +57,7 @@ func TestCreateOrganisationStoresBothModesAndDirectoryEntry(t *testing.T) {
 	want.Emails, want.Status, want.LiveAccess = []string{"ops@alder.example", "new@alder.example"}, org.Inactive,
 		org.LiveGranted
 	want.VerifiedEmails, want.Look = []string{"ops@alder.example"}, org.Look{}
+	want.Purpose.Spanish = ""
 	expect.NoError(t, s.organisations.SaveOrganisation(t.Context(), want))
 	expect.Conflict(t, "saving over the same revision again", s.organisations.SaveOrganisation(t.Context(), want))
 	want.Rev++

@@ -57,6 +57,9 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	if err := errors.Join(normalURLs(o.own, &made, urls), checkOrganisation(made)); err != nil {
 		return org.Organisation{}, err
 	}
+	if err := made.Purpose.Set(&made.Purpose.English, &made.Purpose.Spanish); err != nil {
+		return org.Organisation{}, err
+	}
 	if err := checkEmails(made.Emails, nil); err != nil {
 		return org.Organisation{}, err
 	}
@@ -101,7 +104,10 @@ type OrganisationChange struct {
 	Radius      *string
 	Font        *string
 	ColorScheme *string
-	Emails      []string // notice addresses; nil if unchanged
+	// PurposeEN and PurposeES are texts for org.Purpose.Set. An empty text removes the stored text.
+	PurposeEN *string
+	PurposeES *string
+	Emails    []string // notice addresses; nil if unchanged
 	// OwnAddress is the email address of the account that makes the change. The account's sign-in proves this address.
 	// OwnAddress is empty for an operator.
 	OwnAddress string
@@ -175,6 +181,9 @@ func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error
 		}
 	}
 	if err := found.Look.Set(c.Radius, c.Font, c.ColorScheme); err != nil {
+		return err
+	}
+	if err := found.Purpose.Set(c.PurposeEN, c.PurposeES); err != nil {
 		return err
 	}
 	return normalURLs(own, found, c)

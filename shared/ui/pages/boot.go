@@ -51,6 +51,8 @@ type Branding struct {
 	TermsURI         string `json:"terms_uri"`
 	WebsiteURI       string `json:"website_uri"`
 	Accent           string `json:"accent"` // "#rrggbb"
+	PurposeEN        string `json:"purpose"`
+	PurposeES        string `json:"purpose_es"`
 
 	Look org.Look `json:"-"` // rendered into the page, so that the first paint includes it
 }
@@ -62,6 +64,7 @@ func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 		Name: o.Name, Accent: o.Accent, Look: o.Look, LogoURI: own.Shown(o.LogoURI),
 		PrivacyPolicyURI: own.Shown(o.PrivacyPolicyURI),
 		TermsURI:         own.Shown(o.TermsURI), WebsiteURI: own.Shown(o.WebsiteURI),
+		PurposeEN: o.Purpose.English, PurposeES: o.Purpose.Spanish,
 	}
 }
 

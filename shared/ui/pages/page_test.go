@@ -40,6 +40,33 @@ func TestBootDataIsEscapedInScript(t *testing.T) {
 	}
 }
 
+// TestStoredPurposeWithMarkupStaysTextInBootData covers a row that bypassed org.Purpose.Set.
+func TestStoredPurposeWithMarkupStaysTextInBootData(t *testing.T) {
+	t.Parallel()
+	evil := org.Purpose{
+		English: `</script><script>alert(1)</script><img src=x onerror=alert(1)>","name":"x`,
+		Spanish: "<!--<script>\u2028{{boot}}{{title}}",
+	}
+	boot := pages.Boot{Organisation: pages.BrandingOf(org.Organisation{Name: "Alder", Purpose: evil}, ownhosts.Own())}
+	for _, name := range []string{pages.Embed, pages.Connect} {
+		drawn, err := loaded(t).Draw(name, "en", "T", boot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := string(drawn.HTML)
+		found := regexp.MustCompile(`(?s)<script id="boot" type="application/json">(.*?)</script>`).FindStringSubmatch(page)
+		if len(found) != 2 || strings.Count(page, "<script") != 2 || strings.Contains(page, "<img") ||
+			strings.Contains(page, "<!--") {
+			t.Fatalf("%s: %s", name, page)
+		}
+		var back struct{ Org map[string]string }
+		if err := json.Unmarshal([]byte(found[1]), &back); err != nil || back.Org["name"] != "Alder" ||
+			back.Org["purpose"] != evil.English || back.Org["purpose_es"] != evil.Spanish {
+			t.Errorf("%s reads %v: %v", name, back, err)
+		}
+	}
+}
+
 func TestBootDataContainsAllFields(t *testing.T) {
 	t.Parallel()
 	drawn, err := loaded(t).Draw(pages.Embed, "es", "T",

@@ -83,6 +83,7 @@ type Organisation struct {
 	TermsURI         string
 	Accent           string // colour of the organisation's pages, "#rrggbb" in lower case, or empty
 	Look             Look   // corners, font and colour scheme of its pages
+	Purpose          Purpose
 	Plan             Plan
 	Status           Status
 	LiveAccess       LiveAccess

@@ -61,6 +61,8 @@ export interface BrandedOrganisation {
   radius?: number; // in pixels; absent for the default
   font: string; // a CSS font-family list, or empty
   color_scheme: ColorScheme;
+  purpose: string; // the organisation's purpose in English
+  purpose_es: string; // and in Spanish
   privacy_policy_uri: string;
   terms_uri: string;
   website_uri: string;

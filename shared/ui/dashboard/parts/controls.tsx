@@ -132,7 +132,7 @@ export function Field({ label, value, set, help, rows, choices, first, ...input 
           })}
         </select>
       )}
-      {rows && !choices && <textarea {...common} rows={rows} spellcheck={false} required={input.required} maxLength={input.maxLength} />}
+      {rows && !choices && <textarea {...common} rows={rows} spellcheck={false} required={input.required} maxLength={input.maxLength} placeholder={input.placeholder} />}
       {!rows && !choices && <input ref={ref} autocomplete="off" spellcheck={false} {...(input as object)} {...common} />}
       {help && (
         <p class="help" id={`${id}-help`}>

@@ -9,7 +9,7 @@ import { Addresses } from "./addresses.tsx";
 import { Leaving } from "./leaving.tsx";
 import { isColour, Preview, schemesOf, warnings } from "./preview.tsx";
 
-type Texts = Pick<BrandedOrganisation, "name" | "logo_uri" | "accent" | "font" | "privacy_policy_uri" | "terms_uri" | "website_uri">;
+type Texts = Pick<BrandedOrganisation, "name" | "logo_uri" | "accent" | "font" | "purpose" | "purpose_es" | "privacy_policy_uri" | "terms_uri" | "website_uri">;
 type Draft = Texts & { emails: string; radius: string; color_scheme: string };
 
 const schemes = [["auto", "Follow the device"], ["light", "Always light"], ["dark", "Always dark"]] as const;
@@ -35,8 +35,8 @@ export function Branding(): JSX.Element {
 
 function Editor({ data, done }: { data: BrandedOrganisation; done: (data: BrandedOrganisation) => void }): JSX.Element {
   const { api, orgBase, may, say, refresh, link } = useHere();
-  const { name, logo_uri, accent, font, color_scheme, privacy_policy_uri, terms_uri, website_uri } = data;
-  const [draft, setDraft] = useState<Draft>({ name, logo_uri, accent, radius: String(data.radius ?? ""), font, color_scheme, privacy_policy_uri, terms_uri, website_uri, emails: data.emails.join("\n") });
+  const { name, logo_uri, accent, font, color_scheme, purpose, purpose_es, privacy_policy_uri, terms_uri, website_uri } = data;
+  const [draft, setDraft] = useState<Draft>({ name, logo_uri, accent, radius: String(data.radius ?? ""), font, color_scheme, purpose, purpose_es, privacy_policy_uri, terms_uri, website_uri, emails: data.emails.join("\n") });
   const action = useAction();
   const field = (of: keyof Draft) => ({ value: draft[of], set: (value: string) => setDraft({ ...draft, [of]: value }) });
   const save = async (): Promise<void> => {
@@ -55,6 +55,8 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
       <Field label="Corner radius" type="number" min={0} max={24} placeholder="12" help="Enter 0 to 24 pixels. Leave this field empty for the default." {...field("radius")} />
       <Field label="Font" maxLength={200} placeholder="Georgia, serif" help="List your preferred fonts in order. Patients see the first font that their device has. Fonts aren’t downloaded." {...field("font")} />
       <Field label="Colour scheme" choices={schemes} {...field("color_scheme")} />
+      <Purpose label="Purpose in English" placeholder="We find clinical trials that fit your health." help="Tell patients in one or two sentences why you collect their records. We show this text as a quotation." {...field("purpose")} />
+      <Purpose label="Purpose in Spanish" placeholder="Buscamos estudios clínicos adecuados para su salud." help="Patients who read the page in Spanish see this text. Without a purpose, patients see a general text." {...field("purpose_es")} />
       <Field label="Privacy policy" type="url" placeholder="https://" {...field("privacy_policy_uri")} />
       <Field label="Terms" type="url" placeholder="https://" {...field("terms_uri")} />
       <Field label="Website" type="url" readOnly={isReviewed} placeholder="https://" {...field("website_uri")} />
@@ -73,6 +75,11 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
       </Panel>
     </div>
   );
+}
+
+/** A text area without line breaks, which a purpose can't contain. */
+function Purpose({ set, ...field }: { label: string; value: string; placeholder: string; help: string; set: (value: string) => void }): JSX.Element {
+  return <Field rows={2} maxLength={160} set={(text) => set(text.replace(/\s*\n\s*/g, " "))} {...field} />;
 }
 
 function Accent({ value, set, scheme }: { value: string; set: (value: string) => void; scheme: string }): JSX.Element {

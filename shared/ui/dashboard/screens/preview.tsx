@@ -12,6 +12,8 @@ interface Draft {
   accent: string;
   radius: string;
   font: string;
+  purpose: string;
+  purpose_es: string;
   privacy_policy_uri: string;
   terms_uri: string;
 }
@@ -66,6 +68,8 @@ export function Preview({ draft, ground }: { draft: Draft; ground: Ground }): JS
       <p class="preview-links">
         {draft.privacy_policy_uri && <span>Privacy policy</span>} {draft.terms_uri && <span>Terms</span>}
       </p>
+      {draft.purpose.trim() && <p class="preview-purpose">{name} says: “{draft.purpose.trim()}”</p>}
+      {draft.purpose_es.trim() && <p class="preview-purpose" lang="es">{name} indica: «{draft.purpose_es.trim()}»</p>}
       <p class="preview-field">Search by name</p>
       <p class="preview-row">
         <span class="preview-logo">SH</span>

@@ -40,7 +40,7 @@ export const screens: readonly Screen[] = [
   { name: "exports", title: "Exports", words: "tasks records missing outcome", group: "Monitor", show: Exports, one: Export },
   { name: "usage", title: "Usage", words: "counts months csv chart", group: "Monitor", show: Usage },
   { name: "inbox", title: "Inbox", words: "support requests health system reply patients", group: "Monitor", needs: "inspect", show: Inbox, one: Inquiry },
-  { name: "branding", title: "Branding", words: "logo accent colour font radius dark privacy terms name settings delete organisation", group: "Organisation", show: Branding },
+  { name: "branding", title: "Branding", words: "logo accent colour font radius dark purpose consent privacy terms name settings delete organisation", group: "Organisation", show: Branding },
   { name: "members", title: "Members", words: "roles invitations people team owner", group: "Organisation", show: Members },
   { name: "audit", title: "Audit log", words: "history who changed chain export", group: "Organisation", needs: "manage", show: Audit },
   { name: "account", title: "Your account", words: "sign out passkey totp second factor authenticator email address", group: "Account", show: Account },

@@ -113,7 +113,7 @@ export function world(isNew = false): World {
       organisations: all({ id: ORG, name: "Alder Health", role: "owner" as const, plan: "paid" as const, status: "active" as const }, { id: OTHER, name: "Birch Labs", role: "viewer" as const, plan: "free" as const, status: "active" as const }),
     },
     organisation: {
-      id: ORG, name: "Alder Health", logo_uri: "", accent: "#f2b01e", accent_contrast: 1.9, accent_contrast_dark: 8.7, font: "", color_scheme: "auto", privacy_policy_uri: "https://alder.example/privacy", terms_uri: "https://alder.example/terms", website_uri: "https://alder.example", emails: ["ops@alder.example", "new@alder.example"], verified_emails: ["ops@alder.example"], plan: "paid",
+      id: ORG, name: "Alder Health", logo_uri: "", accent: "#f2b01e", accent_contrast: 1.9, accent_contrast_dark: 8.7, font: "", color_scheme: "auto", purpose: "", purpose_es: "", privacy_policy_uri: "https://alder.example/privacy", terms_uri: "https://alder.example/terms", website_uri: "https://alder.example", emails: ["ops@alder.example", "new@alder.example"], verified_emails: ["ops@alder.example"], plan: "paid",
       status: "active", live_access: "granted",
     },
     live: { stage: "granted", checklist: [{ step: "privacy_policy", done: true }, { step: "notice_address_verified", done: true }, { step: "owners_two_factor", done: true }, { step: "webhook_verified", done: true }] },

@@ -145,14 +145,18 @@ test("typing an accent colour updates the preview and shows contrast warnings", 
   await expect(button).toHaveCSS("color", "rgb(0, 0, 0)");
 });
 
-test("the preview shows the look in each possible colour scheme, and Save sends it", async ({ page, run }) => {
+test("the preview shows the look and the purpose in each possible colour scheme, and Save sends them", async ({ page, run }) => {
   const fake = await open(page, run, at("branding"), world());
   const [light, dark] = [page.locator(".preview.light"), page.locator(".preview.dark")];
   await expect(light.locator(".preview-button")).toHaveCSS("border-radius", "12px");
   await page.getByLabel("Corner radius").fill("0");
   await page.getByLabel("Font", { exact: true }).fill("Georgia, serif");
+  await page.getByLabel("Purpose in English").fill("<b>We plan\nyour care.");
+  await page.getByLabel("Purpose in Spanish").fill("Planificamos su atención. ");
   for (const ground of [light, dark]) {
     await expect(ground).toHaveCSS("font-family", /^Georgia, serif, /);
+    await expect(ground.getByText("Alder Health says: “<b>We plan your care.”")).toBeVisible();
+    await expect(ground.getByText("Alder Health indica: «Planificamos su atención.»")).toBeVisible();
     for (const part of ["button", "field"]) await expect(ground.locator(`.preview-${part}`)).toHaveCSS("border-radius", "0px");
     await expect(ground.getByText("Sandbox Hospital")).toBeVisible();
   }
@@ -164,6 +168,6 @@ test("the preview shows the look in each possible colour scheme, and Save sends 
   await expect(dark).toBeVisible();
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("Saved.")).toBeVisible();
-  expect(fake.world.organisation).toMatchObject({ radius: 0, font: "Georgia, serif", color_scheme: "dark" });
+  expect(fake.world.organisation).toMatchObject({ radius: 0, font: "Georgia, serif", color_scheme: "dark", purpose: "<b>We plan your care.", purpose_es: "Planificamos su atención. " });
   expect(await page.evaluate(() => window.broken)).toEqual([]);
 });

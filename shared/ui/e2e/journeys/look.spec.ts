@@ -1,7 +1,7 @@
 /** Tests an organisation's look in the frame, the hosted page and the older element's window. */
 import type { Frame, Page } from "@playwright/test";
 import { visit } from "../support/customer.ts";
-import { Patient } from "../support/patient.ts";
+import { english, Patient, spanish } from "../support/patient.ts";
 import { operate } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
@@ -53,8 +53,8 @@ for (const [scheme, device] of [["dark", "light"], ["light", "dark"]] as const) 
   });
 }
 
-test("the loaded frame keeps the look, and its close button stays visible", async ({ page, run, host }) => {
-  const id = customerWith("-radius", "24", "-font", "Georgia", "-color-scheme", "dark");
+test("the loaded frame keeps the look, its close button stays visible, and its consent pane quotes the purpose", async ({ page, run, host }) => {
+  const id = customerWith("-radius", "24", "-font", "Georgia", "-color-scheme", "dark", "-purpose", "We plan your care & visits.", "-purpose-es", "Planificamos su atención.");
   await page.emulateMedia({ colorScheme: "light" });
   await visit(page, run, host, { attributes: { "public-id": id, "search-only": "" } });
   const patient = new Patient(page);
@@ -66,6 +66,14 @@ test("the loaded frame keeps the look, and its close button stays visible", asyn
   expect(await frame.evaluate(disc)).toBe("rgb(238, 242, 245)");
   await page.emulateMedia({ colorScheme: "dark" });
   await expect.poll(() => frame.evaluate(disc)).toBe("rgba(0, 0, 0, 0)");
+  await patient.pick();
+  await patient.where.getByText(english.say("consent_more")).click();
+  const org = "Juniper Health";
+  const purpose = (lang: typeof english, text: string) => expect(patient.where.getByText(lang.say("consent_why_own", { org, purpose: text }), { exact: true })).toBeVisible();
+  await purpose(english, "We plan your care & visits.");
+  await patient.button("language").click();
+  await purpose(spanish, "Planificamos su atención.");
+  await expect(patient.where.getByText(spanish.say("consent_why_us", { org }), { exact: true })).toBeVisible();
   expect(await frame.evaluate(() => window.violations)).toEqual([]);
 });
 

@@ -65,6 +65,22 @@ test("a frame that never becomes ready is reported after 15 seconds, and may sti
   expect(await told(page)).toHaveLength(1);
 });
 
+test("the placeholder has the same background in both colour schemes", async ({ visit, page }) => {
+  await page.route(/\/widget\/embed/, () => undefined); // a request without a response
+  await visit(ELEMENT);
+  const shown: Buffer[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.reload();
+    await page.getByRole("button", button).click();
+    const box = await page.locator("iframe").boundingBox();
+    if (!box) throw new Error("there is no frame");
+    const inside = { ...box, y: box.y + 60, height: box.height - 120 }; // without the close button and the corners
+    shown.push(await page.screenshot({ clip: inside }));
+  }
+  expect(shown[0]?.equals(shown[1] ?? Buffer.alloc(0))).toBe(true);
+});
+
 test("a broken preloaded frame is replaced when the modal opens", async ({ visit, page, service }) => {
   service.detour = `${service.base}/elsewhere?silent`;
   await visit(ELEMENT.replace("event-types", `preload="hover" event-types`));

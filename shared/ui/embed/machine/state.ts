@@ -43,6 +43,8 @@ export interface Org {
   terms_uri: string;
   website_uri: string;
   accent: string;
+  purpose: string; // in English, and empty if not set
+  purpose_es: string; // in Spanish
 }
 
 export interface Search {

@@ -112,13 +112,17 @@ function Ready({ ui }: { ui: Ui }) {
   );
 }
 
-/** Who receives which data, what for and for how long, and how to stop: a line, with the details below it on request. */
+/**
+ * Who receives which data, what for and for how long, and how to stop: a line, with the details below it on request. The
+ * organisation's own purpose has a line to itself, so that it can't imitate our statement.
+ */
 export function Consent({ ui, from, what, long, stop }: { ui: Ui; from: string; what: string; long: string; stop: string }) {
-  const { t } = ui;
+  const { s, t } = ui;
   const org = orgName(ui);
-  const rows = [
+  const purpose = t.lang === "es" ? s.org?.purpose_es : s.org?.purpose;
+  const rows: [string, ...string[]][] = [
     [t.say("consent_what"), what],
-    [t.say("consent_why"), t.say("consent_why_text", { org })],
+    [t.say("consent_why"), purpose ? t.say("consent_why_own", { org, purpose }) : t.say("consent_why_text", { org }), t.say("consent_why_us", { org })],
     [t.say("consent_long"), long],
     [t.say("consent_stop"), stop],
   ];
@@ -128,10 +132,12 @@ export function Consent({ ui, from, what, long, stop }: { ui: Ui; from: string; 
       <details class="details">
         <summary>{t.say("consent_more")}</summary>
         <dl>
-          {rows.map(([head, text]) => (
+          {rows.map(([head, ...texts]) => (
             <Fragment key={head}>
               <dt>{head}</dt>
-              <dd>{text}</dd>
+              {texts.map((text) => (
+                <dd key={text}>{text}</dd>
+              ))}
             </Fragment>
           ))}
         </dl>

@@ -1,0 +1,59 @@
+package org
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"recordbridge/shared/words/fault"
+)
+
+const maxPurpose = 160 // in runes
+
+// Purpose states in an organisation's own words why it collects patients' records. Patients see the text in their
+// language, in quotation marks. If that text is empty, they see a general text instead.
+type Purpose struct {
+	English string
+	Spanish string
+}
+
+// Set parses the given texts. An empty text removes the stored text, and a nil text leaves it unchanged. Set returns
+// fault.Invalid for an invalid text, without changing p.
+func (p *Purpose) Set(english, spanish *string) error {
+	next := *p
+	for _, given := range []struct {
+		field string
+		text  *string
+		to    *string
+	}{{"purpose", english, &next.English}, {"purpose-es", spanish, &next.Spanish}} {
+		if given.text == nil {
+			continue
+		}
+		var err error
+		if *given.to, err = parsePurpose(given.field, *given.text); err != nil {
+			return err
+		}
+	}
+	*p = next
+	return nil
+}
+
+// parsePurpose returns a purpose without surrounding space. Like names, purposes must not create links or hide text.
+// They must not contain double quotation marks either, because a purpose could then seem to end early, and the rest of
+// its text could seem to be a statement by this service.
+func parsePurpose(field, text string) (string, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case utf8.RuneCountInString(text) > maxPurpose:
+		return "", fault.BadRequest(fmt.Sprintf("A purpose can have at most %d characters.", maxPurpose)).About(field)
+	case !utf8.ValidString(text) || hidesCharacter(text):
+		return "", fault.BadRequest("A purpose can't contain control characters, line breaks or invisible " +
+			"characters.").About(field)
+	case strings.ContainsAny(text, `<>"“”„‟«»〝〞〟＂❝❞`):
+		return "", fault.BadRequest("A purpose can't contain double quotation marks, < or >.").About(field)
+	case hasAddress(text) || strings.Contains(strings.ToLower(text), "www."):
+		return "", fault.BadRequest("A purpose can't contain a web or e-mail address. Put a space after a dot that " +
+			"isn't part of one.").About(field)
+	}
+	return text, nil
+}
