@@ -145,12 +145,14 @@ function draw(): void {
   direct(root, s);
 }
 
-/** Loads the views after the search, for which no patient should wait. */
+/** Loads the views after the search, for which no patient should wait. Tries again when the browser is online again. */
 async function loadRest(): Promise<void> {
+  hasRest = true;
   try {
     rest = await import("./rest.tsx");
   } catch {
     hasRest = false;
+    addEventListener("online", () => void loadRest(), { once: true });
   }
   draw();
 }

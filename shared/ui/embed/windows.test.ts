@@ -46,6 +46,16 @@ test("a start value is not posted to another origin", () => {
   }
 });
 
+test("a window that can't be closed yet is closed later", () => {
+  const windows = new Windows(browser().self);
+  let closes = 0;
+  windows.shut("a-1"); // before the window's message
+  const source = { closed: false, close: () => (source.closed = ++closes === 2) };
+  windows.heard({ origin, data: { svc: "left", name: "svc-a-1" }, source } as unknown as MessageEvent);
+  assert.deepEqual([windows.closed(), windows.closed()], [[], ["a-1"]]);
+  assert.equal(closes, 2, "the first close came while the window was navigating");
+});
+
 test("the older element's window reports its attempt, drops its opener and navigates", () => {
   const { self, sent, said, opener } = browser();
   new Windows(self).leave(start, "a-1");

@@ -8,6 +8,8 @@ export class Windows {
   readonly #self: Window;
   /** Window handles by attempt ID. If a window closes before its message arrives, the message has no source. */
   readonly #handles = new Map<string, Window | null>();
+  /** Attempt IDs of windows to close. Browsers ignore a close while a window navigates to another site. */
+  readonly #unwanted = new Set<string>();
 
   constructor(self: Window) {
     this.#self = self;
@@ -83,12 +85,18 @@ export class Windows {
     this.#handles.get(id)?.focus();
   }
 
-  /** Closes an attempt's window. A severed window stays open, and its sign-in is rejected at the end. */
+  /**
+   * Closes an attempt's window, now or as soon as the window can be reached. A severed window stays open, and its sign-in
+   * is rejected at the end.
+   */
   shut(id: string): void {
-    this.#handles.get(id)?.close();
+    this.#unwanted.add(id);
+    this.closed();
   }
 
+  /** Returns the attempts whose windows are closed, and tries again to close the unwanted windows. */
   closed(): string[] {
+    for (const id of this.#unwanted) this.#handles.get(id)?.close();
     return [...this.#handles].filter(([, handle]) => handle?.closed ?? true).map(([id]) => id);
   }
 }

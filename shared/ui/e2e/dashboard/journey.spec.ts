@@ -138,7 +138,7 @@ test("a disabled webhook shows its reason and replays missed events", async ({ p
   await developer.link("Next: send a test event");
   await developer.button("Send test event");
   await developer.link("View delivery");
-  await lookUntil(page, "Your endpoint didn’t return 2xx.");
+  await lookUntil(page, "Your endpoint didn’t respond with a 2xx status.");
   await look(page, "dashboard-real-failed", "en");
 
   await page.setViewportSize({ width: 1280, height: 860 });

@@ -105,6 +105,19 @@ test("a modal that is reopened after the end starts at the search and marks what
   assert.deepEqual(next.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [] }], "reported once");
 });
 
+test("a modal that is reopened after TEFCA mode ended starts again", async () => {
+  const bench = new Bench({ tefcaMode: true });
+  await bench.toFacilities({ tefca_directory_id: "f-1", name: "Elm", city: "", state: "", match: "found" });
+  bench.state.view = "summary";
+  bench.send({ type: "close_now" });
+  const next = again(bench, { tefcaMode: true });
+  next.standing = bench.standing;
+  await next.pass(2000);
+  assert.equal(next.state.view, "institution", "the identity provider");
+  assert.equal(next.state.tefca?.standing, undefined);
+  assert.ok(next.state.attempts.every((a) => a.leftAt === undefined));
+});
+
 test("a modal that was closed in between reopens where it was", async () => {
   const bench = new Bench();
   bench.send({ type: "show", view: "support" });

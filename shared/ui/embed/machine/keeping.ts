@@ -34,7 +34,7 @@ export function kept(s: State, owner: string, lang: string | undefined): Kept | 
   if (s.view === "loading" || view === "splash" || view === "config_error" || s.shell === "watch") return undefined;
   const state = Object.fromEntries(members.map((name) => [name, s[name]])) as unknown as Kept["state"];
   const { query, filter } = s.search;
-  if (s.told) Object.assign(state, { connected: [], earlier: [...s.earlier, ...s.connected] });
+  if (s.told) Object.assign(state, { connected: [], earlier: [...s.earlier, ...s.connected] }, s.rest ? {} : { attempts: [], current: undefined });
   return { v: 1, owner, lang, state: { ...state, view, draft: { ...s.draft, code: "" }, query, filter, reported: s.tefca?.told ?? [] } };
 }
 
