@@ -1,5 +1,5 @@
-// Package docs embeds the documents that programs read at run time, so that programs and people read the same text. The
-// embedded documents are available in every working directory.
+// Package docs embeds the documents that programs read at run time, so that programs and people read the same text.
+// Reading an embedded document does not depend on the working directory.
 package docs
 
 import (

@@ -18,13 +18,13 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// shown returns the response's representation of a facility with the given outcome.
+// shown returns the JSON representation of a facility with the given outcome.
 func shown(id, match, outcome string) string {
 	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
-// told returns the complete response body, given its first two facilities.
+// told returns the complete response body with the given outcomes of the first two facilities.
 func told(first, second string) string {
 	return `{"success":true,"data":{"attempt_id":"` + attemptID +
 		`","status":"authorizing","identity_expires_at":"2026-03-04T05:21:07Z","facilities":[` +
@@ -201,7 +201,7 @@ func TestAuthorizeVaultReturnsConflictWhenChoiceIsClosed(t *testing.T) {
 }
 
 // TestAuthorizeVaultHidesAttemptWithoutItsToken checks that an unknown attempt, another organisation's attempt and a
-// wrong token get the same response, and that they don't change any data.
+// wrong token get the same response and don't change any data.
 func TestAuthorizeVaultHidesAttemptWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -89,7 +89,7 @@ func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	return w
 }
 
-// EnqueueAttempt implements attempt.Enqueuer. EnqueueAttempt simulates a lost message.
+// EnqueueAttempt implements attempt.Enqueuer by simulating a lost message.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -153,8 +153,8 @@ func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 	return found
 }
 
-// checkHidden checks that the response and the log don't contain any secrets. The log must also not name a facility,
-// because a facility's name would reveal where the patient has been treated.
+// checkHidden checks that the response and the log don't contain any secrets. The log must not name a facility, because
+// the name would reveal where the patient has been treated.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
 	line := w.log.String()
@@ -172,7 +172,7 @@ func (w *world) checkHidden(t *testing.T, body string) {
 type rows struct {
 	store.TEFCA
 
-	losing   int   // number of writes that will still lose a compare-and-swap
+	losing   int   // number of further writes that will lose a compare-and-swap
 	tries    int   // number of writes
 	reads    int   // number of reads of the attempt
 	failing  error // error returned by reads of the attempt

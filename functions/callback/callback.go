@@ -1,9 +1,8 @@
 // Package callback serves GET /bridge/callback and /bridge/callback/{registration}, the redirect URIs registered with
 // patient portals. The handler completes the attempt identified by the state parameter and redirects the browser. A
-// state can be used only once. It is valid only in the browser that began the attempt, and only at the redirect URI
-// sent to the portal. Repeating a request therefore has no effect. If a portal returns its parameters in the URL
-// fragment, a page resends the parameters once as a query. If a widget waits for the result, the browser displays a
-// result page.
+// state can be used only once, so repeating a request has no effect. A state is valid only in the browser that began
+// the attempt, and only at the redirect URI sent to the portal. If a portal returns its parameters in the URL fragment,
+// a page resends the parameters once as a query. If a widget waits for the result, the browser displays a result page.
 package callback
 
 import (
@@ -43,13 +42,13 @@ type request struct {
 	Code  string `query:"code"`
 	Iss   string `query:"iss"`
 	Error string `query:"error"`
-	// Returned is set by the page that resends the fragment. It ensures that a callback without parameters causes an
-	// error instead of a redirect loop.
+	// Returned is set by the page that resends the fragment, so that a callback without parameters causes an error
+	// instead of a redirect loop.
 	Returned string `query:"returned"`
 }
 
-// mayBeInFragment reports whether the portal's response may be in the URL fragment. It returns true if the query
-// doesn't contain a response and the fragment has not been checked yet.
+// mayBeInFragment reports whether the query doesn't contain the portal's response and the URL fragment has not been
+// checked yet.
 func (r request) mayBeInFragment() bool { return r.Code == "" && r.Error == "" && r.Returned == "" }
 
 // New returns the endpoint's handler.

@@ -16,7 +16,8 @@ import (
 )
 
 // wantCalmPage checks that a page in a widget's window loads no external resources and deletes the cookie. The page's
-// only script notifies the widget and hides the portal's response. Only a window without a message may close itself.
+// only script notifies the widget and hides the portal's response. The window must close itself if and only if closes
+// is set.
 func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing string, closes bool) {
 	t.Helper()
 	page := w.Body.String()
@@ -107,7 +108,7 @@ func TestCallbackWindowUsesPatientLanguage(t *testing.T) {
 	}
 }
 
-// TestCallbackWindowShowsAttemptsLook checks that every final page uses the organisation's look and the widget's
+// TestCallbackWindowShowsAttemptsLook checks that every final page shows the organisation's branding in the widget's
 // language, regardless of the browser's language.
 func TestCallbackWindowShowsAttemptsLook(t *testing.T) {
 	t.Parallel()
@@ -120,7 +121,7 @@ func TestCallbackWindowShowsAttemptsLook(t *testing.T) {
 	}{
 		"connected":             {nil, "es", []string{"Vuelva a Alder &lt;Clinic&gt;."}},
 		"failed":                {fault.BadRequest("No."), "es", []string{"vuelva a Alder &lt;Clinic&gt; e", "No."}},
-		"cancelled":             {cancelled, "es", []string{"Inicio de sesión cancelado", "No se compartió ningún dato."}},
+		"cancelled":             {cancelled, "es", []string{"Inicio de sesión cancelado", "No se compartió ningún registro."}},
 		"cancelled, in English": {cancelled, "en", []string{"You stopped this sign-in", "No records were shared."}},
 	} {
 		look := binding.Look{

@@ -1,4 +1,4 @@
-// Package catalogprobe runs every minute. It checks endpoints in the live catalogue that are due for a check. A check
+// Package catalogprobe runs every minute and checks the live catalogue's endpoints that are due for a check. A check
 // determines whether patients can sign in. The function stores the endpoints' health
 // (docs/adr/0030-health-of-endpoints.md). Package shared/catalog/health/rounds decides which requests are sent and
 // when.
@@ -82,7 +82,7 @@ func (o Observer) Failing(ctx context.Context, token string) (bool, error) {
 	return b.Tripped(), nil
 }
 
-// Answered implements rounds.Observer. Answered also counts a rejected grant as a response.
+// Answered implements rounds.Observer. A rejected grant counts as a response.
 func (o Observer) Answered(ctx context.Context, token string, since time.Time) (int, error) {
 	answered, _, err := o.State.Counts(ctx, token, since)
 	if err != nil {
@@ -97,7 +97,7 @@ type Scope string
 // Probe scopes.
 const (
 	All     Scope = "all"
-	Private Scope = "private" // only endpoints on this machine or at explicitly allowed non-public addresses
+	Private Scope = "private" // selects only endpoints on this machine or at explicitly allowed non-public addresses
 )
 
 // Admits returns a function that reports whether a base URL is within the scope.

@@ -1,6 +1,6 @@
-// Package catalogsync runs every 15 minutes. It fetches published lists of institutions when they are due, and
-// publishes a mode's catalogue if its contents have changed. The function can't be invoked from outside, and it does
-// nothing unless an operator has configured sources. Concurrent runs and long pauses between runs are harmless
+// Package catalogsync runs every 15 minutes. The function fetches published lists of institutions when they are due,
+// and publishes a mode's catalogue if its contents have changed. The function can't be invoked from outside, and it
+// does nothing unless an operator has configured sources. Concurrent runs and long pauses between runs are harmless
 // (docs/adr/0023-the-catalogue.md).
 package catalogsync
 
@@ -26,12 +26,12 @@ const (
 )
 
 // Publisher builds a mode's catalogue from all accepted lists and makes the catalogue searchable (publish.Publisher).
-// It returns fault.Conflict if the mode is already being published. It does not return an error if the publication
-// awaits an operator's approval.
+// Publish returns fault.Conflict if the mode is already being published. Publish does not return an error if the
+// publication awaits an operator's approval.
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
-	// AskedAt returns the time at which the mode's publication began to wait for an operator's approval. It returns the
-	// zero time if no publication is waiting.
+	// AskedAt returns the time when the mode's publication began to wait for an operator's approval, or the zero time
+	// if no publication is waiting.
 	AskedAt(ctx context.Context, mode string) (time.Time, error)
 }
 
@@ -91,7 +91,8 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	started := r.lists.Now()
 	limited, cancel := context.WithTimeout(ctx, forOne)
 	defer cancel()
-	// A fetch does not count as failed if the run ended before the fetch did. The next run starts with the same source.
+	// A fetch that was cut short by the end of the run does not count as failed. The next run starts with the source of
+	// that fetch.
 	if deadline, ok := ctx.Deadline(); ok {
 		defer time.AfterFunc(deadline.Sub(started)-forPublishing, cancel).Stop()
 	}
@@ -119,8 +120,8 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	return next
 }
 
-// sourceAttrs returns the attributes of a source's log line, except for the outcome. The attributes consist of fixed
-// words and numbers and don't contain any names.
+// sourceAttrs returns the attributes of a source's log line, except for the outcome. The attributes contain only
+// predefined words and numbers, never names.
 func sourceAttrs(state intake.State, outcome intake.Outcome) []slog.Attr {
 	version := state.Accepted
 	switch outcome {

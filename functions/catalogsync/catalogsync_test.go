@@ -30,10 +30,10 @@ type world struct {
 	takes     time.Duration // response time of the servers
 	lists     map[string]string
 	trouble   map[string]error // errors by URL, or by mode for publications
-	conflict  string           // source that an operator changes during the run
+	conflict  string           // ID of a source that an operator changes during the run
 	asked     []string
 	published []string
-	asks      map[string]time.Time // when each mode's publication began to wait
+	asks      map[string]time.Time // time when each mode's publication began to wait
 	log       bytes.Buffer
 }
 

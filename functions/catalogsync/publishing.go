@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Publishing is a Publisher that logs each outcome on a separate line. Each line consists of fixed words and numbers
-// and doesn't contain any names.
+// Publishing is a Publisher that logs each outcome on a separate line. Each line contains only predefined words and
+// numbers, never names.
 type Publishing struct{ publish.Publisher }
 
 // Publish implements Publisher.

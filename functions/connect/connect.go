@@ -1,6 +1,6 @@
 // Package connect serves /bridge/connect. A GET request with an organisation's public ID and an institution's endpoint
 // starts an attempt and redirects the browser to the patient portal. A GET request without an endpoint redirects the
-// browser to a page where the patient selects an institution. That page then calls /bridge/connect again. Errors are
+// browser to the institution selection page, which calls /bridge/connect with the selected endpoint. Errors are
 // displayed on a page, or sent to the redirect URI after the service has verified the URI. A POST request with a start
 // value starts an attempt that the service's own page created. Errors of a POST request are displayed on a page. Every
 // GET request starts a new attempt, but a start value can be used only once.
@@ -25,9 +25,9 @@ const Route = flow.ConnectPath
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
-	Limiter httpapi.Limiter // for POST requests, which specify no organisation
+	Limiter httpapi.Limiter // limits POST requests, which specify no organisation
 	Flows   Starter
-	BaseURL string // the service's URL, including the version; origin of its pages
+	BaseURL string // URL of the service, including the version; its pages have the same origin
 }
 
 // Starter starts attempts (flow.Starter).
@@ -88,9 +88,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	return window.Depart(visit, started, httpapi.CookiesAt(d.BaseURL)), nil
 }
 
-// page returns the URL of the page where a patient selects an institution. The URL includes all given parameters. It
-// always includes the redirect URI, even if the request omitted it, because the redirect URI switches the page to
-// redirect mode.
+// page returns the URL of the page where a patient selects an institution. The URL includes all given parameters. The
+// redirect URI is included even if the request omitted it, because it switches the page to redirect mode.
 func (d Deps) page(visit httpapi.Visit, in request) string {
 	query := url.Values{"public_id": {in.PublicID}, "redirect_uri": {visit.Redirect.URI()}}
 	for name, value := range map[string]string{

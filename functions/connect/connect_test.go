@@ -189,8 +189,8 @@ func TestConnectRedirectsToSearchPageWithoutEndpoint(t *testing.T) {
 	}
 }
 
-// TestConnectExpiresOldestCookiesOverLimit covers both ways to start an attempt. It also checks that unrelated cookies
-// are kept.
+// TestConnectExpiresOldestCookiesOverLimit covers both ways to start an attempt, and checks that unrelated cookies are
+// kept.
 func TestConnectExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	for _, r := range []*http.Request{

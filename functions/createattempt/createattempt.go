@@ -1,8 +1,8 @@
 // Package createattempt serves POST /bridge/attempts?public_id=. A widget calls this endpoint before it opens a window,
 // so that configuration errors become visible immediately. The response contains a start value and the token for
-// polling the attempt. The service's own page posts the start value once to the connect URL. Alternatively, the widget
-// can generate the ID and token itself and send the ID and the token's hash. Every request creates a new attempt,
-// unless the request repeats the ID and hash of an attempt that has not started yet.
+// polling the attempt. The service's own page posts the start value once to the connect URL. A widget can also generate
+// the ID and token itself and send the ID and the token's hash. Every request creates a new attempt, unless the request
+// repeats the ID and hash of an attempt that has not started yet.
 package createattempt
 
 import (

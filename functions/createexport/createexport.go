@@ -79,9 +79,9 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	return response{TaskID: task.ID, Status: task.Status}, nil
 }
 
-// fixture parses the name of the requested synthetic record. It returns "" if the request does not name a record.
-// Unlike the rest of the request, this part must not contain unknown members. Otherwise, a client could mistake the
-// wrong synthetic record for the patient's record.
+// fixture parses the name of the requested synthetic record, or returns "" if the request does not name a record.
+// Unlike in the rest of the request, unknown members are errors, so that no client mistakes the wrong synthetic record
+// for the patient's.
 func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	if len(sent) == 0 || string(sent) == "null" {
 		return "", nil

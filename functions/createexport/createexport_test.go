@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	known   = "c0000000-0000-4000-8000-00000000000a" // belongs to organisation A in test mode
+	known   = "c0000000-0000-4000-8000-00000000000a" // connection of organisation A in test mode
 	revoked = "c0000000-0000-4000-8000-00000000000b"
 	refused = "c0000000-0000-4000-8000-00000000000e"
 	broken  = "c0000000-0000-4000-8000-00000000000c"

@@ -37,8 +37,8 @@ type Deps struct {
 	Disconnector Disconnector
 }
 
-// Disconnector ends connections, records the actor and returns the connections' new state (disconnect.Requester). It
-// returns fault.NotFound if a connection does not exist.
+// Disconnector ends connections, records the actor and returns the connections' new state (disconnect.Requester).
+// Disconnect returns fault.NotFound if the connection does not exist.
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error)
 }
@@ -119,7 +119,7 @@ func (d Deps) erasure(ctx context.Context, v httpapi.Visitor, in one) (erasure, 
 	return erasureOf(e), nil
 }
 
-// missing replaces fault.NotFound with the error that clients receive for a nonexistent connection. It returns other
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent connection, and returns other
 // errors unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {

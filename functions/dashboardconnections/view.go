@@ -26,7 +26,7 @@ type link struct {
 	Endpoint     string `json:"endpoint_name,omitempty"`
 	BrandID      string `json:"brand_id,omitempty"`
 	PortalID     string `json:"portal_id,omitempty"`
-	DirectoryID  string `json:"tefca_directory_id,omitempty"` // replaces the three fields above for TEFCA connections
+	DirectoryID  string `json:"tefca_directory_id,omitempty"` // for TEFCA connections, replaces the three fields above
 	PlatformType string `json:"platform_type"`
 	CreatedAt    string `json:"created_at"`
 	ConsentUntil string `json:"consent_expires_at,omitempty"`
@@ -51,8 +51,8 @@ type renewal struct {
 
 type fact struct {
 	At string `json:"at"`
-	// What is the event's type. The types are connected, tokens_renewed, renewal_refused, ended, export_begun,
-	// export_succeeded or export_failed.
+	// What is the event's type: connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded or
+	// export_failed.
 	What string `json:"what"`
 	Task string `json:"task_id,omitempty"`
 }

@@ -132,7 +132,7 @@ func (d Deps) revoke(ctx context.Context, v httpapi.Visitor, in oneKey) (httpapi
 	return httpapi.NoData{}, d.as(v).RevokeKey(ctx, in.PublicID, in.KeyID)
 }
 
-// shown renders a credential and the time when its keys were last used. It returns err if err is not nil.
+// shown renders a credential and the time when its keys were last used. If err is not nil, shown returns err.
 func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, err error) (credential, error) {
 	if err != nil {
 		return credential{}, missing(err)
@@ -141,7 +141,7 @@ func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, er
 	return credentialOf(c, uses), err
 }
 
-// missing replaces fault.NotFound with the error that clients receive for a nonexistent credential. It returns other
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent credential, and returns other
 // errors unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid) && fault.Of(err).Field == "public-id" {

@@ -1,7 +1,7 @@
 // Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml). The
 // endpoints list the webhook deliveries of the last 15 days with all their attempts, and resend deliveries. The
 // dashboard's pages call these endpoints, and each route states the role that it requires. The bodies and headers of
-// requests and responses are visible only to members whose role permits inspection (docs/adr/0036-the-dashboard.md).
+// requests and responses are visible only to members whose role allows inspection (docs/adr/0036-the-dashboard.md).
 package dashboarddeliveries
 
 import (
@@ -111,7 +111,7 @@ func (in wanted) query() (deliverylog.Query, error) {
 	return q, err
 }
 
-// moment parses a time. It returns the zero time if the text is empty.
+// moment parses a time, or returns the zero time if the text is empty.
 func moment(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -123,7 +123,7 @@ func moment(text string) (time.Time, error) {
 	return at, nil
 }
 
-// missing replaces fault.NotFound with the error that clients receive for a nonexistent delivery. It returns other
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent delivery, and returns other
 // errors unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {

@@ -18,7 +18,7 @@ type delivery struct {
 	WebhookID string `json:"webhook_id"`
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status"`
-	Attempt   int    `json:"attempt"` // number of the current attempt, or else of the next or last attempt
+	Attempt   int    `json:"attempt"` // number of the current attempt; if none is running, the next or last
 	CreatedAt string `json:"created_at"`
 	NextAt    string `json:"next_at,omitempty"`
 }
@@ -26,7 +26,7 @@ type delivery struct {
 type detail struct {
 	delivery
 
-	Body     string    `json:"body,omitempty"` // as sent in every attempt, without file tokens
+	Body     string    `json:"body,omitempty"` // body sent in every attempt, without file tokens
 	Attempts []attempt `json:"attempts"`       // oldest first
 }
 
@@ -55,7 +55,7 @@ func deliveryOf(e deliverylog.Entry) delivery {
 	return shown
 }
 
-// detailOf renders a delivery's details. It includes requests and responses only if mayInspect is set.
+// detailOf renders a delivery's details. Requests and responses are included only if mayInspect is set.
 func detailOf(d deliverylog.Detail, mayInspect bool) detail {
 	shown := detail{delivery: deliveryOf(d.Entry), Attempts: make([]attempt, 0, len(d.Attempts))}
 	if mayInspect {

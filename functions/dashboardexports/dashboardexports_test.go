@@ -29,7 +29,7 @@ func handler(s *managed.Stack) http.Handler {
 	)
 }
 
-// failed stores a failed export and a new connection for it.
+// failed stores a new connection with a failed export.
 func failed(t *testing.T, s *managed.Stack, tenant org.Tenant, reason export.Reason) (task, connectionID string) {
 	t.Helper()
 	c := s.Connect(t, tenant, func(*connection.Connection) {})

@@ -32,9 +32,9 @@ type detail struct {
 	EventID string               `json:"event_id,omitempty"` // ID of the event that reported the end of the export
 	Stats   *webhook.Stats       `json:"stats,omitempty"`
 	Scope   *export.Scope        `json:"scope,omitempty"`
-	Outcome []export.TypeOutcome `json:"outcome"`    // by resource type
+	Outcome []export.TypeOutcome `json:"outcome"`    // outcome of each resource type
 	Files   []export.FileSummary `json:"files"`      // files of the export, without links
-	Told    []delivery           `json:"deliveries"` // deliveries of the same event
+	Told    []delivery           `json:"deliveries"` // deliveries of the event that reported the export's end
 	Action  string               `json:"suggested_action"`
 }
 
@@ -71,8 +71,7 @@ func detailOf(e operator.Export) detail {
 	return shown
 }
 
-// action returns a suggestion about what the organisation can do about an export. It returns an empty string if no
-// action is needed.
+// action returns a suggested action for the organisation, or an empty string if an export needs no action.
 func action(e operator.Export) string {
 	switch {
 	case e.Status == export.Pending:

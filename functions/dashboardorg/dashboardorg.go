@@ -1,7 +1,7 @@
 // Package dashboardorg serves /dashboard/organisations (docs/openapi.yaml). The endpoints manage an organisation's
-// settings, live access, deletion and patients' inquiries. They also return the organisation's overview in each mode,
-// its usage and its audit log. The dashboard's pages call these endpoints, and each route states the role that it
-// requires (docs/adr/0036-the-dashboard.md). Any signed-in person can create an organisation.
+// settings, live access, deletion and patients' inquiries, and return its usage, audit log and overview in each mode.
+// The dashboard's pages call these endpoints, and each route states the role that it requires
+// (docs/adr/0036-the-dashboard.md). Any signed-in person can create an organisation.
 package dashboardorg
 
 import (
@@ -55,7 +55,7 @@ type Meter interface {
 	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
 }
 
-// Accounts reads accounts (store.Accounts). It returns fault.NotFound if an account does not exist.
+// Accounts reads accounts (store.Accounts), and returns fault.NotFound if an account does not exist.
 type Accounts interface {
 	Account(ctx context.Context, id string) (account.Account, error)
 }
@@ -170,5 +170,5 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organi
 	return organisationOf(changed, v.Role), nil
 }
 
-// liveTenant returns the organisation's live tenant. Callers use it for data that does not depend on the mode.
+// liveTenant returns the organisation's live tenant, for data that does not depend on the mode.
 func liveTenant(v httpapi.Visitor) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: v.Org} }

@@ -20,7 +20,7 @@ type codeTyped struct {
 	Code  string `json:"code" required:"true"`
 }
 
-// codeSent is the response after a code is sent. Times are in RFC 3339 format.
+// codeSent is the response to a request to send a code. Times are in RFC 3339 format.
 type codeSent struct {
 	ID          string `json:"verification_id"`
 	ExpiresAt   string `json:"expires_at"`

@@ -104,7 +104,7 @@ func TestInquiryReplyAndStatusChangeAreAudited(t *testing.T) {
 		t.Errorf("before: %+v", before)
 	}
 	by := account.Actor(membertest.AccountOf(membertest.Admin))
-	for range 2 { // simulates a lost response
+	for range 2 { // the second request simulates a retry after a lost response
 		got := data[shownInquiry](t, send("POST", one+"/answers", `{"text":"Call us."}`))
 		if got.Status != "answered" || len(got.Answers) != 1 || got.Answers[0].By != by ||
 			got.Answers[0].Text != "Call us." || got.Answers[0].Delivery != "sent" ||

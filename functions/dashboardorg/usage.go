@@ -26,7 +26,7 @@ type span struct {
 
 type usageOf struct {
 	Months []usage.Month `json:"months"`        // oldest first
-	CSV    string        `json:"csv,omitempty"` // the same data as CSV, if the format parameter requests it
+	CSV    string        `json:"csv,omitempty"` // same data as CSV, if the format parameter requests it
 }
 
 func (d Deps) usage(ctx context.Context, v httpapi.Visitor, in span) (usageOf, error) {

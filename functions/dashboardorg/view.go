@@ -54,8 +54,8 @@ func organisationOf(o org.Organisation, role account.Role) organisation {
 	return shown
 }
 
-// contrastOn returns the contrast ratio of a colour on a background, to one decimal place. It returns 0 if the text is
-// not a colour.
+// contrastOn returns the contrast ratio of a colour on a background, to one decimal place, or 0 if the text is not a
+// colour.
 func contrastOn(ground colour.RGB, text string) float64 {
 	c, ok := colour.Parse(text)
 	if !ok {

@@ -71,7 +71,7 @@ type Service interface {
 	RestoreAddress(ctx context.Context, token secret.Text) error
 }
 
-// Organisations reads the organisations that an account belongs to (store.Organisations). It returns fault.NotFound if
+// Organisations reads the organisations that an account belongs to (store.Organisations), and returns fault.NotFound if
 // an organisation does not exist.
 type Organisations interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)

@@ -133,8 +133,8 @@ func TestSignInReturnsSessionAndStrictCookies(t *testing.T) {
 	}
 }
 
-// TestAccountChangesRequireRecentProof checks that sensitive changes require a recent proof of identity. The changes
-// must also fail in a session without its second factor.
+// TestAccountChangesRequireRecentProof checks that sensitive changes require a recent proof of identity, and that they
+// fail in a session without its second factor.
 func TestAccountChangesRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	const account = "/dashboard/account/"

@@ -76,7 +76,7 @@ type person struct {
 	Email    string    `json:"email"`
 	TOTP     bool      `json:"totp"`
 	Passkeys []passkey `json:"passkeys"`
-	Recovery int       `json:"recovery_codes_left"` // 0 until the second factor has been verified
+	Recovery int       `json:"recovery_codes_left"` // remaining codes; 0 until the second factor has been verified
 }
 
 type passkey struct {
@@ -94,7 +94,7 @@ type membership struct {
 	Status string `json:"status"`
 }
 
-// browserOf returns the browser's cookies without validating the cookies.
+// browserOf returns the browser's cookies without validating them.
 func (d Deps) browserOf(v httpapi.Visitor) signin.Browser {
 	return signin.Browser{
 		Session: secret.New(v.Cookie(d.Auth.Cookies.Name(httpapi.SessionCookie))),

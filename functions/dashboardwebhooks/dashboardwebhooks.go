@@ -184,7 +184,7 @@ func (d Deps) signed(ctx context.Context, v httpapi.Visitor, in one, isSigned bo
 	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{Edit: webhook.Edit{SigningKey: &isSigned}}))
 }
 
-// parseTypes parses the names of event types. If the list is nil, it returns nil.
+// parseTypes parses the names of event types. If the list is nil, the result is nil.
 func parseTypes(names []string) ([]webhook.Type, error) {
 	if names == nil {
 		return nil, nil
@@ -200,7 +200,7 @@ func parseTypes(names []string) ([]webhook.Type, error) {
 	return all, nil
 }
 
-// shown renders a webhook for the organisation's members. It returns err if err is not nil.
+// shown renders a webhook for the organisation's members. If err is not nil, shown returns err.
 func shown(s webhook.Subscription, err error) (hook, error) {
 	if err != nil {
 		return hook{}, missing(err)
@@ -208,7 +208,7 @@ func shown(s webhook.Subscription, err error) (hook, error) {
 	return hookOf(s), nil
 }
 
-// missing replaces fault.NotFound with the error that clients receive for a nonexistent webhook. It returns other
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent webhook, and returns other
 // errors unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {

@@ -25,8 +25,8 @@ type simulating struct {
 	Type string `json:"type" required:"true"`
 }
 
-// replaying selects the deliveries to replay. It selects either the failed and deferred deliveries since a time, or all
-// deliveries within a time range.
+// replaying selects the deliveries to replay: either the failed and deferred deliveries since a time, or all deliveries
+// within a time range.
 type replaying struct {
 	ID    string `path:"webhookId"`
 	Since string `json:"since"`

@@ -9,7 +9,7 @@ type hookList struct {
 	Webhooks []hook `json:"webhooks"`
 }
 
-// hook represents a webhook without secret values. It includes the header names and the secrets' expiry times.
+// hook represents a webhook with its header names and its secrets' expiry times, but without secret values.
 type hook struct {
 	ID            string    `json:"webhook_id"`
 	URL           string    `json:"url"`
@@ -18,7 +18,7 @@ type hook struct {
 	Headers       []string  `json:"headers"` // header names only
 	Rate          int       `json:"rate"`    // attempts per second; 0 for the default
 	PublicKey     string    `json:"public_key,omitempty"`
-	OldSecretsEnd []string  `json:"old_secrets_end"` // RFC 3339 time
+	OldSecretsEnd []string  `json:"old_secrets_end"` // RFC 3339 times
 	Disabled      *disabled `json:"disabled,omitempty"`
 	Health        health    `json:"health"`
 	CreatedAt     string    `json:"created_at"` // RFC 3339 time
@@ -34,7 +34,7 @@ type health struct {
 	Failures     int    `json:"failures"` // number of consecutive failures
 	FailingSince string `json:"failing_since,omitempty"`
 	LastFailure  string `json:"last_failure_at,omitempty"`
-	PausedUntil  string `json:"paused_until,omitempty"` // when deliveries resume after too many consecutive failures
+	PausedUntil  string `json:"paused_until,omitempty"` // end of the pause after too many consecutive failures
 	SlowUntil    string `json:"slow_until,omitempty"`
 	AnswerMS     int64  `json:"answer_ms,omitempty"` // response time of a slow receiver
 }

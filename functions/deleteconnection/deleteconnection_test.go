@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	known  = "c0000000-0000-4000-8000-00000000000a" // belongs to organisation A in test mode
+	known  = "c0000000-0000-4000-8000-00000000000a" // connection of organisation A in test mode
 	broken = "c0000000-0000-4000-8000-00000000000c"
 	busy   = "c0000000-0000-4000-8000-00000000000d"
 	route  = "/bridge/org_connection/"

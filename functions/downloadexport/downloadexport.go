@@ -1,6 +1,6 @@
 // Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}, which redirects to the file.
-// The URL in the event contains its own token. Clients therefore only need to follow redirects, and any Authorization
-// header is allowed. The owning organisation's private key is accepted instead of the token
+// The URL in the event contains a token, so clients only need to follow redirects. Requests may contain any
+// Authorization header. The owning organisation's private key is accepted instead of the token
 // (docs/reference/deviations.md, "Exports"). The endpoint is read-only.
 package downloadexport
 
@@ -35,7 +35,7 @@ type Deps struct {
 	Now       func() time.Time
 }
 
-// Tasks reads tasks. It returns fault.NotFound if a task does not exist.
+// Tasks reads tasks, and returns fault.NotFound if a task does not exist.
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }

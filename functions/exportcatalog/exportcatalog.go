@@ -1,7 +1,7 @@
 // Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml). An organisation's backend calls this
 // endpoint with its private key. The response contains the URLs of three files, which together contain the complete
-// catalogue for the key's mode. The three URLs point to the same endpoint, which then redirects to the file. The
-// endpoint is read-only.
+// catalogue for the key's mode. All three URLs point to this endpoint, which redirects to the files. The endpoint is
+// read-only.
 package exportcatalog
 
 import (
@@ -25,8 +25,8 @@ const addressLife = 10 * time.Minute
 // Deps holds the endpoint's dependencies.
 type Deps struct {
 	API       *httpapi.API
-	Auth      httpapi.KeyAuth // for requests that list the files
-	FileAuth  httpapi.KeyAuth // for requests for a single file
+	Auth      httpapi.KeyAuth // authenticates requests that list the files
+	FileAuth  httpapi.KeyAuth // authenticates requests for a single file
 	Pointers  serve.SnapshotPointers
 	Links     serve.Links
 	Downloads Downloads

@@ -31,6 +31,6 @@ func New(exports Exports) func(context.Context, due.Item) error {
 			return exports.Admit(ctx, i.Tenant)
 		case due.Event, due.Delivery, due.Connection, due.Notice, due.Attempt:
 		}
-		return nil // manually sent to the wrong queue; the sweeper will use the correct queue
+		return nil // message sent manually to the wrong queue; the sweeper will use the correct queue
 	}
 }

@@ -26,7 +26,7 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Records Records
-	// Facilities provides the facilities of TEFCA networks. Lists of brands omit those facilities.
+	// Facilities provides the facilities of TEFCA networks, which lists of brands omit.
 	Facilities Facilities
 }
 
@@ -48,7 +48,7 @@ type location struct {
 	State string `json:"state"`
 }
 
-// Records reads a mode's catalogue records (serve.Records). It returns fault.NotFound if a record does not exist.
+// Records reads a mode's catalogue records (serve.Records), and returns fault.NotFound if a record does not exist.
 type Records interface {
 	Brand(ctx context.Context, mode, id string) (record.Brand, error)
 	Portal(ctx context.Context, mode, id string) (record.Portal, error)

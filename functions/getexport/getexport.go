@@ -32,7 +32,7 @@ type Deps struct {
 	Now   func() time.Time
 }
 
-// Tasks reads tasks. It returns fault.NotFound if a task does not exist.
+// Tasks reads tasks, and returns fault.NotFound if a task does not exist.
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
@@ -95,7 +95,7 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response,
 	return out, nil
 }
 
-// withResult adds the contents of the webhook. It omits links to deleted files, because requests to those links would
+// withResult adds the contents of the webhook, except for links to deleted files, because requests to such links would
 // fail.
 func (d Deps) withResult(out response, task export.Task) (response, error) {
 	out.FailureReason, out.Outcome = task.FailureReason, task.Outcome

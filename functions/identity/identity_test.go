@@ -118,8 +118,8 @@ func (*world) someProvider(query string) string {
 	return "simulated"
 }
 
-// TestIdentityCreatesAttemptFromRequest also checks that the token and the start value appear only in the response.
-// They must not be stored or logged.
+// TestIdentityCreatesAttemptFromRequest also checks that the token and the start value appear only in the response, and
+// are neither stored nor logged.
 func TestIdentityCreatesAttemptFromRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -221,7 +221,7 @@ func TestIdentityRejectsInvalidFieldByName(t *testing.T) {
 		`{"provider":""}`:         {400, "provider is required.", "provider"},
 		`{"provider":7}`:          {400, "provider must be a string.", "provider"},
 		`{"provider":"<script>"}`: {400, "Identity provider not found.", "provider"},
-		`{"provider":"real"}`:     {400, "Identity provider not found.", "provider"}, // exists only in live mode
+		`{"provider":"real"}`:     {400, "Identity provider not found.", "provider"}, // live-mode provider
 		`{"provider":"simulated","Provider":"second"}`: {
 			400,
 			"The request body contains a duplicate member.", "",

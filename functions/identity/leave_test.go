@@ -150,8 +150,8 @@ func (w *world) checkNotStarted(t *testing.T) {
 	}
 }
 
-// TestStartShowsErrorPageForInvalidStartValue also covers a valid start value that a failing dependency prevents from
-// being used. The start value must still work after the dependency has recovered.
+// TestStartShowsErrorPageForInvalidStartValue also covers a failing dependency. A valid start value must still work
+// after the dependency has recovered.
 func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	t.Parallel()
 	const spent = "This sign-in was already opened or has expired. Return to the application and try again."
@@ -213,8 +213,8 @@ func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	}
 }
 
-// TestStartExpiresOldestCookiesOverLimit checks that the number of cookies is limited. Otherwise, the browser's request
-// header could become too large.
+// TestStartExpiresOldestCookiesOverLimit checks that the number of cookies is limited, so that the browser's request
+// header does not become too large.
 func TestStartExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)

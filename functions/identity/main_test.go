@@ -31,8 +31,8 @@ import (
 
 const (
 	baseURL   = "https://api.example/v1"
-	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // used if the request does not contain an ID
-	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740" // belongs to a different attempt
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // ID used if the request does not contain an ID
+	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740" // ID of a different attempt
 	authorize = "https://id.example/authorize?request_uri=urn%3Aexample%3A1"
 )
 

@@ -1,7 +1,7 @@
 // Package identitycallback serves GET /bridge/tefca/identity/callback/{provider}, the redirect URI for identity
-// providers. The handler verifies the identity for the attempt that the state parameter identifies. It then starts the
-// network query with that identity and displays a result page. A state can be used only once, and only in the browser
-// that began the attempt. Repeating a request therefore has no effect.
+// providers. The handler verifies the identity for the attempt that the state parameter identifies, starts the network
+// query with that identity, and displays a result page. A state can be used only once, so repeating a request has no
+// effect. A state is valid only in the browser that began the attempt.
 package identitycallback
 
 import (

@@ -20,8 +20,8 @@ import (
 )
 
 // checkWindow checks that a page at the end of a sign-in loads no external resources and deletes the cookie. The page's
-// only script notifies the opening page and hides the provider's response. Only a window without a message may close
-// itself.
+// only script notifies the opening page and hides the provider's response. The window must close itself if and only if
+// closes is set.
 func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title string, closes bool) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()

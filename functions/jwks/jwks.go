@@ -1,6 +1,6 @@
-// Package jwks serves GET /.well-known/jwks.json (RFC 7517). It returns the public keys that health systems use to
-// verify the service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). The endpoint is public and
-// read-only.
+// Package jwks serves GET /.well-known/jwks.json (RFC 7517). The response contains the public keys that health systems
+// use to verify the service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). The endpoint is
+// public and read-only.
 package jwks
 
 import (

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// vault holds the elliptic-curve key with scalar 1. An unavailable vault doesn't hold any key.
+// vault holds the elliptic-curve key with scalar 1, or no key if the vault is unavailable.
 type vault struct{ away bool }
 
 func (v vault) Public(context.Context, string) (crypto.PublicKey, error) {

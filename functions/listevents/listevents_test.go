@@ -28,8 +28,8 @@ func success(events, after string, hasMore bool) string {
 	return fmt.Sprintf(`{"success":true,"data":{"events":[%s],"after":"%s","has_more":%v}}`, events, after, hasMore)
 }
 
-// few returns a log with events of several ages. The log includes an event of another organisation and an event of the
-// other mode.
+// few returns a log with events of several ages, including an event of another organisation and an event of the other
+// mode.
 func few() *log {
 	l := &log{}
 	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // too recent to be listed
@@ -240,7 +240,7 @@ func TestListEventsLimitsResponseSize(t *testing.T) {
 		l.addOf(tenantA(), n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n)*second), body)
 		want = append(want, body)
 	}
-	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than the maximum row
+	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // body larger than the maximum row
 	l.addOf(tenantA(), 41, webhook.TestEvent, ago(time.Minute), huge)
 	h := handler(l, plain{}, keyedtest.Moment)
 	got, _, requests := readAll(t, h, "", nil)

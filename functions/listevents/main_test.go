@@ -119,7 +119,7 @@ func handler(l *log, cursors eventlog.Cursors, now func() time.Time) http.Handle
 	})
 }
 
-// answer is a response of the events endpoint.
+// answer is a response from the events endpoint.
 type answer struct {
 	status int
 	size   int
@@ -144,8 +144,8 @@ func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answe
 	return a
 }
 
-// readAll reads from a cursor to the end of the list, following the documented instructions for clients. It returns the
-// bodies, the last cursor and the number of requests.
+// readAll reads from a cursor to the end of the list, following the documented instructions for clients. The results
+// are the events' bodies, the last cursor and the number of requests.
 func readAll(tb testing.TB, h http.Handler, after string,
 	query url.Values,
 ) (bodies []string, last string, requests int) {

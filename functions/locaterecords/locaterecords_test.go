@@ -49,8 +49,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) time() time.Time { return w.now }
 
-// put stores a completed test-mode attempt for organisation A, with default test data. It also stores the attempt's
-// facilities.
+// put stores a completed test-mode attempt for organisation A, with default test data and the given facilities.
 func (w *world) put(t *testing.T, a attempt.Attempt, facilities ...attempt.Facility) {
 	t.Helper()
 	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")

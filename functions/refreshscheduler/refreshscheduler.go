@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// nextLook is the time after which a row becomes due again once its message has been sent. The delay is longer than
-	// the time in the queue plus the calls to a slow token endpoint.
+	// nextLook is the time from sending a row's message until the row becomes due again. The value exceeds the
+	// message's time in the queue plus the calls to a slow token endpoint.
 	nextLook = 10 * time.Minute
 	// spreadOver is the time until the next run. The scheduler spreads messages over this period.
 	spreadOver = time.Minute

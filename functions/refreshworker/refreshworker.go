@@ -18,15 +18,14 @@ type Connections interface {
 	Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// New returns the message handler. A batch may contain several messages about one connection. The handler processes
-// those messages sequentially, so that each message sees the result of the previous message. A lease on the tokens
-// coordinates different processes.
+// New returns the message handler, which processes a batch's messages about one connection sequentially, so that each
+// message sees the previous message's result. A lease on the tokens coordinates different processes.
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Connection {
-			return nil // manually sent to the wrong queue; its own scheduler will use the correct queue
+			return nil // message sent manually to the wrong queue; the scheduler for its kind will resend it
 		}
 		leave, err := inHand.enter(ctx, i)
 		if err != nil {
@@ -43,7 +42,7 @@ type turns struct {
 	taken map[due.Item]chan struct{} // closed when the work on the item has finished
 }
 
-// enter waits until no other message about the item is being processed. It returns an error if ctx ends first.
+// enter waits until no other message about the item is being processed, or returns an error if ctx ends first.
 func (t *turns) enter(ctx context.Context, i due.Item) (leave func(), err error) {
 	for {
 		t.mu.Lock()

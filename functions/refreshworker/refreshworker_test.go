@@ -47,7 +47,7 @@ func (c *connections) Process(_ context.Context, tenant org.Tenant, id string) e
 	return nil
 }
 
-// receive delivers messages in one batch, in the same way as Lambda. It returns the indexes of the messages to retry.
+// receive delivers messages in one batch, as Lambda does, and returns the indexes of the messages to retry.
 func receive(t *testing.T, c refreshworker.Connections, bodies ...string) []string {
 	t.Helper()
 	var batch events.SQSEvent
@@ -88,8 +88,8 @@ func TestWorkerProcessesConnectionNamedInMessage(t *testing.T) {
 	}
 }
 
-// TestWorkerProcessesDuplicateMessage checks that duplicates reach the connection. The connection's state determines
-// that no work is left.
+// TestWorkerProcessesDuplicateMessage checks that a duplicate reaches the connection, whose state shows that no work is
+// left.
 func TestWorkerProcessesDuplicateMessage(t *testing.T) {
 	t.Parallel()
 	var c connections

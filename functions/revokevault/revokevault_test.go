@@ -32,7 +32,7 @@ const (
 
 // world holds a person's connections in one tenant.
 type world struct {
-	statuses map[string]connection.Status // by ID; a listed connection without a status no longer exists
+	statuses map[string]connection.Status // statuses by ID; a listed connection without a status no longer exists
 	listed   []string
 	unlisted error
 	unread   error

@@ -15,7 +15,7 @@ import (
 const (
 	defaultSize = 25
 	maxQuery    = 300 // in characters
-	maxValues   = 60  // per list; sufficient for all states
+	maxValues   = 60  // maximum per list; sufficient for all states
 	maxValue    = 64  // in characters
 )
 
@@ -88,8 +88,8 @@ func badZIPs() error {
 		About("sortByOpts.locationZipcodes")
 }
 
-// asked returns a text that identifies the search but not the page. A cursor is therefore valid only for the search
-// that created it.
+// asked returns a text that identifies the search but not the page. Each cursor is valid only for the search that
+// created it.
 func (r request) asked() string {
 	asked := fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
 		slices.Sorted(slices.Values(r.Locations)), r.SortBy,

@@ -35,7 +35,7 @@ type Deps struct {
 // Catalogue provides the editions of the searchable catalogue (serve.Catalogue).
 type Catalogue interface {
 	Live(ctx context.Context, mode string) (serve.Edition, serve.Searchable, error)
-	// At returns the given edition. It returns fault.Gone if the edition is no longer stored.
+	// At returns the given edition, or fault.Gone if the edition is no longer stored.
 	At(ctx context.Context, mode string, e serve.Edition) (serve.Searchable, error)
 }
 
@@ -104,8 +104,8 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 	return out, nil
 }
 
-// searched returns the catalogue to search. It also adds the start position and the brands to list first to the query.
-// The first page uses the live catalogue. Later pages use the first page's edition and brands.
+// searched returns the catalogue to search, and sets the query's start position and the brands to list first. The first
+// page uses the live catalogue. Later pages use the first page's edition and brands.
 func (d Deps) searched(ctx context.Context, tenant org.Tenant, in request, query *search.Query,
 ) (serve.Search, serve.Searchable, error) {
 	mode, asked := string(tenant.Mode), in.asked()

@@ -42,7 +42,7 @@ type request struct {
 	Language string `json:"lang"`
 }
 
-// response is the response after a code is sent. Times are in RFC 3339 format.
+// response is the response to a request to send a code. Times are in RFC 3339 format.
 type response struct {
 	VerificationID string `json:"verification_id"`
 	ExpiresAt      string `json:"expires_at"`

@@ -1,5 +1,5 @@
 // Package sweeper runs every minute. The function resends messages that were lost, late or deferred, or whose worker
-// crashed. It also deletes the files of expired exports.
+// crashed, and deletes the files of expired exports.
 package sweeper
 
 import (
@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// lookAhead is the time until the run after the next run. If a message becomes due within this time, the sweeper
-	// sends it now, with a delay.
+	// lookAhead is the time until the run after next. The sweeper immediately sends any message that becomes due within
+	// this time, with a delivery delay.
 	lookAhead = 90 * time.Second
-	// nextLook is the time after which a row becomes due again once its message has been sent.
+	// nextLook is the time from sending a row's message until the row becomes due again.
 	nextLook = 2 * time.Minute
 )
 
@@ -58,7 +58,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 		}
 	}
 	now := s.now()
-	// Add one second, because a lease that expires exactly at the due time must have expired by then.
+	// The additional second ensures that a lease that expires exactly at the due time has expired.
 	delay := max(i.At.Sub(now)+time.Second, 0)
 	if i.At.Before(now) {
 		delay = 0

@@ -21,7 +21,7 @@ func New(attempts Attempts) func(context.Context, due.Item) error {
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Attempt {
-			return nil // manually sent to the wrong queue; its own scheduler will use the correct queue
+			return nil // message sent manually to the wrong queue; the scheduler for its kind will resend it
 		}
 		return attempts.Process(ctx, i.Tenant, i.ID)
 	}

@@ -1,5 +1,5 @@
-// Package usagecounter runs daily. The function computes each organisation's usage on past days from the event log. It
-// also processes days that earlier runs missed.
+// Package usagecounter runs daily. The function computes each organisation's usage on past days, including days that
+// earlier runs missed, from the event log.
 package usagecounter
 
 import (

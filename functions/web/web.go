@@ -1,4 +1,4 @@
-// Package web serves the widget and the service's own pages. Its routes are GET /widget/embed (the frame on a
+// Package web serves the widget and the service's own pages. The package's routes are GET /widget/embed (the frame on a
 // customer's page), /widget/connect (the page for redirect mode and for the older element's window),
 // /widget/assets/{file}, /sdk/{version}/{file} (the element) with /sdk/manifest.json, /demo (the playground) and
 // /dashboard, which displays no data before sign-in. Widget pages require only a public ID, and all routes are
@@ -39,7 +39,7 @@ type Deps struct {
 	Pages         *pages.Bundle // nil if the service was built without pages
 	Releases      pages.Releases
 	BaseURL       string // the service's URL, including the version
-	DashboardURL  string // if empty, a path below the base URL
+	DashboardURL  string // dashboard's URL; if empty, a path below the base URL
 	Own           weburl.Own
 }
 
@@ -49,8 +49,8 @@ type Organisations interface {
 }
 
 // framed holds a frame's query parameters. All other values are sent over the frame's message channel. Clients written
-// for the same contract also send the element's attributes and alias as parameters. The page itself reads those
-// parameters (docs/reference/compatibility.md).
+// for the same contract also send the element's attributes and alias as parameters, which the page itself reads
+// (docs/reference/compatibility.md).
 type framed struct {
 	PublicID string `query:"public_id"`
 	Alias    string `query:"public-id"`
@@ -213,7 +213,8 @@ func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	return publicID, org.Live
 }
 
-// maxGiven is the maximum length of a parameter in bytes. It exceeds the limits of all parameters that connect accepts.
+// maxGiven is the maximum length of a parameter in bytes, which exceeds the limits of all parameters that connect
+// accepts.
 const maxGiven = 2048
 
 // nonEmpty returns the parameters that have a non-empty value of at most maxGiven bytes.

@@ -169,7 +169,7 @@ func TestFrameHasBrandingAndAllowsRegisteredOrigins(t *testing.T) {
 			t.Errorf("%s?%s: %d", at, query, refused.Code)
 		}
 	}
-	// The page itself makes the same choice.
+	// The page's script chooses the same language.
 	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} {
 		w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang="+asked, http.Header{"Accept-Language": {"es"}})
 		if !strings.Contains(w.Body.String(), `<html lang="`+want+`">`) {

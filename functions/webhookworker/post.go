@@ -33,13 +33,13 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Poster posts webhooks over HTTP. It treats redirects as ordinary responses and doesn't follow redirects.
+// Poster posts webhooks over HTTP, treating redirects as ordinary responses instead of following them.
 type Poster struct {
 	Client Doer
 }
 
-// Post implements webhook.Poster. It returns an error only if ctx has ended. In that case, the receiver may or may not
-// have received the request.
+// Post implements webhook.Poster. Post returns an error only if ctx has ended. The receiver may have received the
+// request even if Post returns an error.
 func (p Poster) Post(ctx context.Context, url string, header map[string]string, body []byte) (webhook.Answer, error) {
 	stop := lambdarun.Waits(ctx)
 	answer := p.post(ctx, url, header, body)
@@ -76,8 +76,8 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	}
 }
 
-// shownHeader returns the response headers to store in the delivery log. It selects the first headers in alphabetical
-// order, truncates long headers and omits cookies.
+// shownHeader returns the response headers to store in the delivery log: the first in alphabetical order, without
+// cookies, and with long headers truncated.
 func shownHeader(header http.Header) map[string]string {
 	shown := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// planner plans every event except a single event.
+// planner plans every event except one.
 type planner struct {
 	unplanned string
 	asked     []webhook.Reference

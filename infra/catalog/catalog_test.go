@@ -128,7 +128,7 @@ func TestVendorSandboxURLsMatchPlatformProfiles(t *testing.T) {
 			!strings.HasPrefix(e.Address, "https://") {
 			t.Errorf("%s, documented at %q, is at %s: %v", l.Name, l.Website, e.Address, err)
 		}
-		// the platform's other product
+		// the excluded list, soarian, is for the platform's other product
 		if known := profile.Sandbox.FHIRBase; known != "" && known != e.Address && l.Key != "soarian" {
 			t.Errorf("%s is at %s, its platform says %s", l.Name, e.Address, known)
 		}

@@ -1,5 +1,5 @@
-// Package catalog owns the institution data that ships with the project. It holds the initial lists of a new stack:
-// sandbox.yaml, vendors.yaml and, from package us, a synthetic list of national size. For operators, the package also
+// Package catalog owns the institution data that ships with the project. The package holds the initial lists of a new
+// stack: sandbox.yaml, vendors.yaml and, from package us, a synthetic list of national size. For operators, the package
 // holds an example of a manually maintained list and the known published lists (sources.yaml). A published list is not
 // fetched until an operator creates a source for the list.
 package catalog
@@ -53,8 +53,8 @@ type List struct {
 	Body io.Reader
 }
 
-// Lists returns the lists that c selects. All of these lists are for test mode. sandbox is the URL of the stack's
-// sandbox and the prefix of the sandbox's FHIR base URLs.
+// Lists returns the lists that c selects, all of which are for test mode. sandbox is the URL of the stack's sandbox and
+// the prefix of the sandbox's FHIR base URLs.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {
 		return nil

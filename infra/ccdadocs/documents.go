@@ -116,7 +116,7 @@ func omissions(documents []converted) string {
 	return markdown([]string{"Element", "Reason", "Times", "Documents"}, rows)
 }
 
-// markdown formats a Markdown table. It does not pad cells, because a wide table would consist mostly of spaces.
+// markdown formats a Markdown table. Cells are not padded, because a wide table would consist mostly of spaces.
 func markdown(head []string, rows [][]string) string {
 	var text strings.Builder
 	line := func(cells []string) { fmt.Fprintf(&text, "|%s|\n", strings.Join(cells, "|")) }

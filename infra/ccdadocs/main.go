@@ -53,7 +53,7 @@ func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) { return tableOf(name, root, ours, public) })
 }
 
-// tableOf generates the table with the given name. It returns an empty string if the table's documents are missing on
+// tableOf generates the table with the given name, or returns an empty string if the table's documents are missing on
 // this machine.
 func tableOf(name, root string, ours, public []converted) (string, error) {
 	switch name {

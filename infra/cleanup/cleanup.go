@@ -1,6 +1,6 @@
-// Package cleanup removes the objects that a check created in a running stack. It calls the operator's rules. If the
-// rules lack an operation, the package calls the API with the organisation's own credentials. It reports the objects
-// that the service retains permanently. It creates no objects.
+// Package cleanup removes the objects that a check created in a running stack. The package calls the operator's rules,
+// or the API with the organisation's own credentials if the rules lack an operation. The package reports the objects
+// that the service retains permanently, and creates no objects.
 package cleanup
 
 import (

@@ -121,7 +121,7 @@ func knownSource(id string) (intake.Source, error) {
 	return intake.Source{}, misused("-known: unknown list %q; known lists: %s", id, strings.Join(ids, ", "))
 }
 
-// named sets the source's descriptive fields from the flags that the operator gave. It leaves all other fields
+// named sets the source's descriptive fields from the flags that the operator gave, and leaves all other fields
 // unchanged.
 func named(flags *flag.FlagSet, source *intake.Source) {
 	if source.Name == "" {

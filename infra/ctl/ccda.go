@@ -120,7 +120,7 @@ func compareFiles(before, after string) (any, error) {
 	return found, nil
 }
 
-// factsIn returns the facts in a file. The file contains either resources or a document to convert.
+// factsIn returns the facts in a file, which contains either resources or a document to convert.
 func factsIn(file string) ([]clinical.Fact, error) {
 	content, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {

@@ -77,8 +77,9 @@ func compareFolders(before, after string) (any, error) {
 	return s, nil
 }
 
-// documentsIn lists a folder's documents (*.xml) and resource files (*.ndjson) by base name without extension. It
-// returns an error if the folder does not contain any such files, or if a document and a resource file share a name.
+// documentsIn lists a folder's documents (*.xml) and resource files (*.ndjson) by base name without extension.
+// documentsIn returns an error if the folder does not contain any such files, or if a document and a resource file
+// share a name.
 func documentsIn(folder string) (map[string]string, error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {

@@ -116,7 +116,7 @@ func ownerShown(owner org.Tenant) map[string]any {
 	return map[string]any{"of": owner.OrgID, "mode": owner.Mode}
 }
 
-// forClient returns an action on a client. The client is either shared or owned by an organisation in one mode.
+// forClient returns an action on a client that is either shared or owned by an organisation in one mode.
 func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any,
 	error),
 ) action {
@@ -163,8 +163,8 @@ func removeClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientOwnerFlags adds the flags that select a client's owner. It returns an error if a mode is given for a shared
-// client.
+// clientOwnerFlags adds the flags that select a client's owner. The returned function returns an error if a mode is
+// given for a shared client.
 func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	owned := ownerFlags(flags)
 	return func() (org.Tenant, error) {
@@ -184,7 +184,7 @@ func secretFlag(flags *flag.FlagSet) *string {
 // maxSecretFile is the maximum size of a secret file, in bytes. Package operator validates the secret itself.
 const maxSecretFile = 64 << 10
 
-// readSecret reads the file that a flag names and trims trailing line breaks. Its errors do not repeat the file name,
+// readSecret reads the file that a flag names and trims trailing line breaks. Errors do not repeat the file name,
 // because the operator may have passed the secret itself by mistake.
 func readSecret(input io.Reader, name, file string) (secret.Text, error) {
 	if file == "" {

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stored reads the stack's rows the same way that the stack's functions do.
+// stored reads the stack's rows in the same way as the stack's functions.
 type stored struct {
 	config  aws.Config
 	outputs map[string]string
@@ -141,7 +141,7 @@ func TestClientSecretIsEncryptedAndNeverPrinted(t *testing.T) {
 			t.Errorf("%v was accepted", refused)
 		}
 	}
-	// From here on, the recording excludes everything that the test itself reads.
+	// The recording must end before the test itself reads any secrets.
 	record := strings.Join(seen, "\n") + sent.all()
 	for _, secret := range []string{first, second} {
 		if shows(record, secret) {

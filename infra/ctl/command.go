@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// command is a ctl command. Its help text is generated from these fields. The document docs/operate/ctl.md adds effects
-// and warnings.
+// command is a ctl command. The help text is generated from the command's fields. The document docs/operate/ctl.md adds
+// effects and warnings.
 type command struct {
 	name     string   // the command's name, one to three words
 	flags    string   // flags as shown in the help, one line per form
 	help     string   // one-line description
 	needs    []string // required flags
-	offline  bool     // runs without a stack or opens one itself (session.open)
-	operands bool     // accepts operands, such as files, after its flags
+	offline  bool     // whether the command runs without a stack or opens one itself (session.open)
+	operands bool     // whether the command accepts operands, such as files, after its flags
 	declare  func(flags *flag.FlagSet) action
 }
 
-// action runs a command after its flags have been parsed. It returns the result to print, or nil if it has already
-// printed the result.
+// action runs a command after its flags have been parsed, and returns the result to print. The result is nil if the
+// action has already printed its output.
 type action func(ctx context.Context, s session) (any, error)
 
 // synopsis returns the command's syntax, one line per form.
@@ -160,8 +160,7 @@ func likely(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", nearest)
 }
 
-// distance returns the edit distance between two words. The distance is the minimum number of letters to insert, delete
-// or replace.
+// distance returns the edit distance between two words: the minimum number of letters to insert, delete or replace.
 func distance(one, other string) int {
 	row := make([]int, len(other)+1)
 	for j := range row {

@@ -141,7 +141,7 @@ func connectionShown(c operator.Connection) map[string]any {
 	return shown
 }
 
-// addTime adds a time to a row's printed form. It omits a zero time.
+// addTime adds a nonzero time to a row's printed form.
 func addTime(into map[string]any, name string, at time.Time) {
 	if !at.IsZero() {
 		into[name] = at

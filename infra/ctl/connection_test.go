@@ -24,7 +24,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// These values in stored rows must never be printed.
+// Values in stored rows that must never be printed.
 const (
 	privateToken    = "sealed-token-of-a-patient"
 	privatePatient  = "hash-of-a-patient-id"
@@ -32,7 +32,7 @@ const (
 	privateKey      = "place-of-a-file"
 )
 
-// patients stores an organisation's connections and exports the same way that the functions do.
+// patients stores an organisation's connections and exports in the same way as the functions.
 type patients struct {
 	stored
 
@@ -53,7 +53,7 @@ func (p patients) tables() (store.Conclusions, store.Register) {
 		store.NewRegister(p.work(), links)
 }
 
-// connect creates a connection, applies set to it, stores it, and returns its ID.
+// connect creates a connection, applies set, stores the connection and returns its ID.
 func (p patients) connect(t *testing.T, set func(c *connection.Connection)) string {
 	t.Helper()
 	now := time.Now()
@@ -124,8 +124,8 @@ func withPatients(t *testing.T) (string, *recording, patients) {
 	}
 }
 
-// matter runs a command for the organisation and returns the command output. It fails the test if the output contains
-// private data.
+// matter runs a command for the organisation and returns the command output. matter fails the test if the output
+// contains private data.
 func (p patients) matter(t *testing.T, outputs string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer

@@ -37,7 +37,7 @@ func notInspected(do, what string, args ...any) finding {
 }
 
 // check is one of doctor's named checks. A check that uses the operator's rules needs the stack outputs and the hashing
-// secret. Other checks verify those inputs.
+// secret, which other checks verify.
 type check struct {
 	name    string
 	byRules bool

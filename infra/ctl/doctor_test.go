@@ -120,8 +120,7 @@ func (s stored) tamper(t *testing.T, id, who string) {
 
 const deadID = "c0000000-0000-4000-8000-0000000000dd"
 
-// die sends a dead letter to the dead-letter queue named by which. The letter refers to a row, and the queue is Export,
-// Delivery or Refresh.
+// die sends a dead letter about a row to the dead-letter queue that which names: Export, Delivery or Refresh.
 func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	t.Helper()
 	body, err := due.Item{

@@ -43,8 +43,8 @@ func checkOutputs(_ context.Context, s session) []finding {
 	return []finding{fine("All outputs are present.")}
 }
 
-// checkKeys reads the only secret that operators may read. It also encrypts and decrypts test data with the only key
-// that operators may use.
+// checkKeys reads the only secret that operators may read, and encrypts and decrypts test data with the only key that
+// operators may use.
 func checkKeys(ctx context.Context, s session) []finding {
 	found := []finding{notInspected(
 		"Search the logs for start.failed: functions that can't read their secrets and keys don't start.",

@@ -64,8 +64,8 @@ func explainLines(flags *flag.FlagSet) action {
 	}
 }
 
-// reader opens the file that -line names. Its errors do not repeat the file name, because the operator may have passed
-// a log line by mistake.
+// reader opens the file that -line names. Errors do not repeat the file name, because the operator may have passed a
+// log line by mistake.
 func (s session) reader(file string) (io.ReadCloser, error) {
 	if file == "-" {
 		return io.NopCloser(s.input), nil

@@ -57,7 +57,7 @@ func lineOf(t *testing.T, row explain.Failure) string {
 	return string(line)
 }
 
-// explained runs explain on input. It opens a stack only if the folder or the arguments select one.
+// explained runs explain on input, opening a stack only if the folder or the arguments select one.
 func explained(t *testing.T, input string, args ...string) (told []explain.Explanation, said string) {
 	t.Helper()
 	var out, about bytes.Buffer
@@ -78,8 +78,8 @@ func explained(t *testing.T, input string, args ...string) (told []explain.Expla
 	}
 }
 
-// TestExplainSuggestsValidCommandsForEachFailure checks every row in the table. It checks the explanation and the
-// links, and it checks that ctl accepts the suggested commands.
+// TestExplainSuggestsValidCommandsForEachFailure checks the explanation and the links for every row in the table, and
+// checks that ctl accepts the suggested commands.
 func TestExplainSuggestsValidCommandsForEachFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)

@@ -8,12 +8,12 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names looks up the names of organisations and endpoints in the stack. It opens the stack on the first lookup, because
-// make run may still be starting. It looks up each name only once.
+// names looks up the names of organisations and endpoints in the stack. The stack is opened on the first lookup,
+// because make run may still be starting. Each name is looked up only once.
 type names struct {
 	session session
 	isTried bool
-	known   map[string]string // by ID; "" if the stack has no name for the ID
+	known   map[string]string // names by ID; "" if the stack has no name for the ID
 }
 
 // add adds the names of the IDs in an explanation. If a name can't be looked up, add omits the name and reports the

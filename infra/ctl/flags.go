@@ -93,8 +93,8 @@ func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tena
 	}
 }
 
-// forOrganisation returns an action on an organisation in both modes. It passes one of the organisation's two tenants
-// to the action.
+// forOrganisation returns an action on an organisation in both modes. The action receives one of the organisation's two
+// tenants.
 func forOrganisation(flags *flag.FlagSet,
 	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),
 ) action {
@@ -157,7 +157,7 @@ func (t *texts) Set(value string) error {
 
 // mayBeEmpty is a flag that also accepts an empty value. The empty value resets a setting.
 type mayBeEmpty struct {
-	said *string // nil if the flag was not given
+	said *string // value given, or nil if the flag was not given
 }
 
 // String implements flag.Value.

@@ -169,17 +169,17 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 	})
 	w.brand, w.other = brandOf(t, outputs, "Alder Hospital"), brandOf(t, outputs, "Birch Clinic")
 	harmless := []string{
-		// accepts any text
+		// flags that accept any text
 		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias",
-		// any text is valid, but nothing matches
+		// flags that accept any text, although nothing matches
 		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state",
 		"catalog search -platform", "catalog search -zip",
-		// accepts any text and compares it with the discovery document
+		// flags that accept any text and compare it with the discovery document
 		"endpoint create -issuer", "endpoint approve -issuer",
 		"webhook log -id", "webhook log -delivery", "connection list -external-id", // any text is valid, but nothing matches
 		"client list -", "registration set -client-auth x",
-		"ccda -report",                 // accepts any file
-		"organisation recover -reason", // accepts any text
+		"ccda -report",                 // flag that accepts any file
+		"organisation recover -reason", // flag that accepts any text
 	}
 	for _, c := range commands() {
 		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)

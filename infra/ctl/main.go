@@ -1,5 +1,5 @@
-// Command ctl is the operator's command line. It manages organisations, credentials, webhooks, institutions and our
-// registrations with institutions, and it explains log lines. By default, ctl uses the local run described in
+// Command ctl is the operator's command line. The command manages organisations, credentials, webhooks, institutions
+// and our registrations with institutions, and explains log lines. By default, ctl uses the local run described in
 // .local/run.json. The -stack flag selects a stack on AWS by name. The -outputs flag selects a stack by a file that
 // contains its outputs:
 //
@@ -50,7 +50,7 @@ func exitCode(err error) int {
 type streams struct {
 	input io.Reader // input for secrets and log lines
 	out   io.Writer // receives results
-	said  io.Writer // receives omissions and messages about the stack in use
+	said  io.Writer // stream for omissions and messages about the stack in use
 }
 
 func run(ctx context.Context, args []string, s streams) error {

@@ -24,7 +24,7 @@ import (
 const nowhere = "https://192.0.2.1/r4"
 
 // newStack starts an embedded AWS server with the project's template and returns the path of the stack's outputs file.
-// It sets environment variables as an operator would, so tests that call newStack must not run in parallel.
+// newStack sets environment variables as an operator would, so tests that call newStack must not run in parallel.
 func newStack(t *testing.T) string {
 	t.Helper()
 	return newStackAt(t, "")

@@ -107,8 +107,8 @@ func createOrganisation(flags *flag.FlagSet) action {
 	}
 }
 
-// inviteOwner invites an owner by email. It does not print the invitation token, because only the email may contain the
-// token.
+// inviteOwner invites an owner by email. The command does not print the invitation token, which only the email may
+// contain.
 func inviteOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "owner's `address`, at the organisation's own domain")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {

@@ -40,7 +40,7 @@ func TestOrganisationInviteSendsTokenOnlyByEmail(t *testing.T) {
 		!strings.Contains(form.Get("Message.Body.Html.Data"), token) {
 		t.Errorf("the mail is %v", form)
 	}
-	if strings.Count(sent.all(), token) != 2 { // in the email's HTML and text forms
+	if strings.Count(sent.all(), token) != 2 { // the token appears in the email's HTML and text forms
 		t.Error("what makes the invitation work is elsewhere, too")
 	}
 	if rows := openStored(t, outputs).audited(t, org.Tenant{Mode: org.Live, OrgID: id}); len(rows) != 2 ||

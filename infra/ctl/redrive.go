@@ -24,8 +24,8 @@ func redriveCommands() []command {
 	}}
 }
 
-// deadLetterQueues returns the dead-letter queues by command-line name. Each queue includes the receiver to which its
-// messages are sent again.
+// deadLetterQueues returns the dead-letter queues by command-line name, each with the receiver to which its messages
+// are resent.
 func deadLetterQueues(client *sqs.Client, outputs map[string]string) map[string]struct {
 	dead queue.Backlog
 	send func(context.Context, due.Item, time.Duration) error
@@ -49,7 +49,7 @@ func deadLetterQueues(client *sqs.Client, outputs map[string]string) map[string]
 	}
 }
 
-// letter is the printed form of a dead letter. It contains only IDs.
+// letter is the printed form of a dead letter, which contains only IDs.
 type letter struct {
 	MessageID string `json:"message_id"`
 	Kind      string `json:"kind,omitempty"`

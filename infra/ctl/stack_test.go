@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// describeStacks responds like CloudFormation for a stack named ctl. It reads the stack's outputs from a file.
+// describeStacks responds like CloudFormation for a stack named ctl, with the outputs stored in a file.
 func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 	if r.FormValue("Action") != "DescribeStacks" || r.FormValue("Version") != "2010-05-15" ||
 		r.FormValue("StackName") != "ctl" {

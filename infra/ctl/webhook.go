@@ -197,7 +197,7 @@ func typesOf(names []string) ([]webhook.Type, error) {
 	return types, nil
 }
 
-// readHeaders parses lines of the form NAME=VALUE. Its errors do not repeat any input, because the values are secrets.
+// readHeaders parses lines of the form NAME=VALUE. Errors do not repeat any input, because the values are secrets.
 func readHeaders(input io.Reader, file string) (map[string]string, error) {
 	content, err := readSecret(input, "header-file", file)
 	if err != nil || content.Empty() {

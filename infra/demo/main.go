@@ -1,7 +1,7 @@
 // Command demo performs the main job against a running stack or, on request, against a stack that the command starts.
-// It connects a synthetic patient, requests the export, waits for the webhook, verifies the webhook's signature with
-// the official library and downloads the file. It prints the stack's name and fails if the name differs from the
-// required name. Like a customer's program, it uses only the public API and .local/run.json.
+// The demo connects a synthetic patient, requests the export, waits for the webhook, verifies the webhook's signature
+// with the official library and downloads the file. The demo prints the stack's name and fails if the name differs from
+// the required name. Like a customer's program, it uses only the public API and .local/run.json.
 package main
 
 import (

@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf writes the run file of a stack that has only an organisation. It returns the file's path and the stack's URL.
+// stackOf writes the run file of a stack that has only an organisation, and returns the file's path and the stack's
+// URL.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,8 +30,7 @@ func stackOf(t *testing.T, name string) (file, url string) {
 	return file, server.URL
 }
 
-// TestDemoPrintsStackName checks that the demo prints the stack's name. The demo then fails because this stack has no
-// sandbox.
+// TestDemoPrintsStackName checks that the demo prints the stack's name before failing because the stack has no sandbox.
 func TestDemoPrintsStackName(t *testing.T) {
 	t.Parallel()
 	file, url := stackOf(t, "sam local")

@@ -20,7 +20,7 @@ import (
 type wanted struct {
 	runFile string // run file of a running stack
 	name    string // required stack name, "" for any
-	own     bool   // start a separate demo stack with the runner
+	own     bool   // whether to start a separate demo stack with the runner
 	runner  string
 }
 
@@ -68,7 +68,7 @@ func read(file string) (runfile.Run, error) {
 	return stack, nil
 }
 
-// answers reports whether the run of the stack that a run file describes still responds.
+// answers reports whether the stack that a run file describes responds and still serves the run's first organisation.
 func answers(ctx context.Context, stack runfile.Run) bool {
 	if len(stack.Organisations) == 0 {
 		return false

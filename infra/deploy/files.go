@@ -46,8 +46,8 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep uploads the files that are missing from the bucket. It never overwrites a file. If the bucket contains a version
-// of the web component with different bytes, keep returns an error.
+// keep uploads the files that are missing from the bucket. keep never overwrites a file, and returns an error if the
+// bucket contains a version of the web component with different bytes.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in "+
@@ -56,7 +56,7 @@ func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	}
 	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
 	made := 0
-	for _, folder := range []string{sdk, "widget/assets"} { // this folder's upload can be rejected, so it comes first
+	for _, folder := range []string{sdk, "widget/assets"} { // the SDK comes first, because its upload can be rejected
 		err := fs.WalkDir(f.built, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err

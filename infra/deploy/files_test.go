@@ -103,8 +103,8 @@ func TestDeployKeepsFilesOfPreviousReleases(t *testing.T) {
 	}
 }
 
-// TestDeployRejectsChangedElementVersion protects customers' pages. A page with an integrity attribute would reject
-// different bytes, and a page without the attribute would load unexpected code.
+// TestDeployRejectsChangedElementVersion checks that a released version of the element can't change. A page with an
+// integrity attribute would reject different bytes, and a page without the attribute would load unexpected code.
 func TestDeployRejectsChangedElementVersion(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")

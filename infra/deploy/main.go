@@ -1,12 +1,12 @@
 // Command deploy builds and deploys an environment's stack (make deploy ENV=dev|staging|prod) with its parameters from
-// samconfig.toml. It prints the result and the next steps. AWS_ENDPOINT_URL redirects the command, and the programs
-// that it starts, to LocalStack.
+// samconfig.toml. The command prints the result and the next steps. AWS_ENDPOINT_URL redirects the command, and the
+// programs that it starts, to LocalStack.
 //
-// Before a deployment, the command uploads the widget's files to the stack's bucket. Both the old and the new version
-// can then serve the files during the transition (docs/adr/0035-the-widget.md). The first deployment creates the
+// Before a deployment, the command uploads the widget's files to the stack's bucket, so that both the old and the new
+// version can serve the files during the transition (docs/adr/0035-the-widget.md). The first deployment creates the
 // bucket, so the command uploads the files afterwards.
 //
-// The command refuses to deploy uncommitted changes to production. It protects the staging and production stacks from
+// The command refuses to deploy uncommitted changes to production, and protects the staging and production stacks from
 // deletion.
 package main
 
@@ -89,8 +89,8 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	return nil
 }
 
-// deliver deploys the build. It uploads the widget's files before the deployment. If the deployment creates the files'
-// bucket, deliver uploads the files afterwards.
+// deliver deploys the build and uploads the widget's files: before the deployment, or afterwards if the deployment
+// creates the files' bucket.
 func deliver(ctx context.Context, env environment, stack string, deploy func() error,
 	out io.Writer,
 ) (target.Stack, error) {

@@ -34,7 +34,7 @@ type project struct {
 	calls   string            // arguments passed to sam
 	asked   []string          // requests to CloudFormation, in the form "Action StackName"
 	outputs map[string]string // the stack's outputs
-	made    string            // what the deployment creates: "stack", or "bucket" in an existing stack
+	made    string            // resource that the deployment creates: "stack", or "bucket" in an existing stack
 	cloud   *aws.Cloud
 	puts    []string // uploads to the bucket in order, each with the number of earlier sam calls
 }

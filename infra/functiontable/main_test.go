@@ -36,7 +36,7 @@ func TestFunctionTableContainsRoutesFilesAndPermissions(t *testing.T) {
 		"| GET /bridge/fhir/ehi-export/{taskId} |",         // method from OpenAPI instead of the template's ANY
 		"| ExportQueue |", "| every 15m |", "| every 1m |", // triggers other than routes
 		"[connect/flow/complete.go](../../shared/connect/flow/complete.go)", // called in the handler
-		// used in code that several functions' wirings share
+		// file used in code that several functions' wirings share
 		"[manage/disconnect/disconnect.go](../../shared/manage/disconnect/disconnect.go)",
 		"Tokens read, put, delete", "TokensKey seal", "SES send",
 	} {

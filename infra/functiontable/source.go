@@ -15,7 +15,7 @@ import (
 // source determines which files in shared/ each function uses.
 type source struct {
 	root     string
-	declared map[string]map[string]string // by folder: the file that declares each function and each type with methods
+	declared map[string]map[string]string // file that declares each function and each type with methods, by folder
 }
 
 // plumbing lists the folders and packages that the table omits because most functions use them.
@@ -83,8 +83,7 @@ func (s *source) used(folder string) ([]string, error) {
 	return files, err
 }
 
-// imported maps the local names of the shared/ packages that a file imports to the packages' folders. It omits
-// plumbing.
+// imported maps the local names of the shared/ packages that a file imports, except plumbing, to the packages' folders.
 func imported(f *ast.File) map[string]string {
 	folders := map[string]string{}
 	for _, spec := range f.Imports {
@@ -134,8 +133,8 @@ func (s *source) declarations(folder string) (map[string]string, error) {
 	return declared, nil
 }
 
-// addFunctions adds a file's functions. It also adds the receiver types of the file's methods, unless a receiver type
-// already has a file.
+// addFunctions adds a file's functions and the receiver types of the file's methods, unless a receiver type already has
+// a file.
 func addFunctions(declared map[string]string, file string, f *ast.File) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -161,7 +160,7 @@ func receiver(fn *ast.FuncDecl) string {
 	return ""
 }
 
-// parse parses a folder's files except tests. It returns the parsed files by path relative to root.
+// parse parses a folder's files except tests, and returns the parsed files by path relative to root.
 func (s *source) parse(folder string) (map[string]*ast.File, error) {
 	names, err := filepath.Glob(filepath.Join(s.root, folder, "*.go"))
 	if err != nil {

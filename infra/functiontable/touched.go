@@ -79,8 +79,8 @@ func verbOf(action string) (verb string, shown bool) {
 	return verb, true
 }
 
-// resource returns the template's name for the resource that an ARN belongs to. If the template has no such resource,
-// it returns the ARN's last part.
+// resource returns the template's name for the resource that an ARN belongs to, or the ARN's last part if the template
+// has no such resource.
 func resource(arn string, names map[string]string) string {
 	for whole := arn; whole != ""; {
 		if name, ok := names[whole]; ok {

@@ -61,7 +61,7 @@ func (s *stack) startContainers(ctx context.Context, address string, output *lin
 	return c, nil
 }
 
-// Invoke implements functions. It doesn't record the invocation's log lines or AWS calls, because both bypass this
+// Invoke implements functions. The invocation's log lines and AWS calls are not recorded, because they bypass this
 // process.
 func (c containers) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	trace := ids.Random()
@@ -81,10 +81,10 @@ func (c containers) Status() []lambda.Status {
 	return list
 }
 
-// Kill implements functions. It has no effect and returns 0.
+// Kill implements functions. Kill has no effect and returns 0.
 func (containers) Kill(string) int { return 0 }
 
-// Batches implements functions. It returns 1 because the CLI runs only one container for each function, so waiting
+// Batches implements functions. Batches returns 1 because the CLI runs only one container for each function, so waiting
 // messages should stay in the queue.
 func (containers) Batches(template.QueueTrigger) int { return 1 }
 

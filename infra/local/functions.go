@@ -19,10 +19,10 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// mostProcesses is the maximum number of processes for a function. It therefore also limits how many of a queue's
-// batches are processed at once, within the template's MaximumConcurrency. The limit is high enough that a slow
-// receiver or portal does not delay other work. It is low enough for a laptop's memory (each webhook worker takes 18
-// MB). As on AWS, a process handles one invocation at a time.
+// mostProcesses is the maximum number of processes for a function, and of a queue's batches processed at once, within
+// the template's MaximumConcurrency. The limit is high enough that a slow receiver or portal does not delay other work.
+// The limit is also low enough for a laptop's memory (each webhook worker takes 18 MB). As on AWS, a process handles
+// one invocation at a time.
 const mostProcesses = 10
 
 // idleLife is the time for which an idle process is retained. AWS also retains idle instances for some minutes.

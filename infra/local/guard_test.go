@@ -45,7 +45,7 @@ func (s sender) Do(r *http.Request) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
-// as returns a client configuration with these headers and the given secret.
+// as returns a client configuration with the given headers and secret.
 func (s started) as(header http.Header, secret string) awssdk.Config {
 	return awssdk.Config{
 		Region: "us-east-1", BaseEndpoint: &s.url, HTTPClient: sender{header}, RetryMaxAttempts: 1,
@@ -53,7 +53,7 @@ func (s started) as(header http.Header, secret string) awssdk.Config {
 	}
 }
 
-// refusal returns the status with which a call was rejected, or 0 if the call succeeded.
+// refusal returns the status of a rejected call, or 0 if the call succeeded.
 func refusal(err error) int {
 	if answer, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
 		return answer.HTTPStatusCode()
@@ -77,8 +77,8 @@ func object(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-// TestGuardRejectsWebPagesThatCallAWS assumes that a page has obtained the secret. It also covers the former secret,
-// which all stacks shared.
+// TestGuardRejectsWebPagesThatCallAWS covers pages that have obtained the secret, or the former secret that all stacks
+// shared.
 func TestGuardRejectsWebPagesThatCallAWS(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))

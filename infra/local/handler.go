@@ -72,8 +72,8 @@ func (s *stack) files() http.Handler {
 		})))
 }
 
-// receiver stands in for the customers' servers on a laptop. It serves the inbox for webhooks and the page to which
-// patients return. It has a separate port, because customers' URLs must not point to the service.
+// receiver stands in for the customers' servers on a laptop, serving the inbox for webhooks and the page to which
+// patients return. The receiver has a separate port, because customers' URLs must not point to the service.
 func (s *stack) receiver(service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at := r.URL.Path; !below(at, inboxPath) && at != returnPath && at != console.Root+"/console.css" {

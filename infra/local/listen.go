@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// listeners holds the open ports for the service, its files and the sandbox receiver. It also holds the addresses at
-// which containers reach these ports.
+// listeners holds the open ports for the service, its files and the sandbox receiver, and the addresses at which
+// containers reach the ports.
 type listeners struct {
 	service, objects, receiver net.Listener
 	// The inside listeners are nil unless containers reach this machine at a separate address.
@@ -80,8 +80,8 @@ func (l listeners) closeIf(err error) error {
 	return l.close()
 }
 
-// apart reports whether containers reach this machine at the address of one of its interfaces. If the engine runs in a
-// virtual machine, it forwards traffic to the loopback address instead.
+// apart reports whether containers reach this machine at the address of one of its interfaces. An engine that runs in a
+// virtual machine forwards traffic to the loopback address instead.
 func (p place) apart() (bool, error) {
 	if p.engine == nil {
 		return false, nil
@@ -111,7 +111,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// listenBeside listens on the port after another listener's port. If that port is taken, it listens on any free port.
+// listenBeside listens on the port after another listener's port, or on any free port if that port is taken.
 func listenBeside(ctx context.Context, other net.Listener) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(other.Addr().String())
 	if err != nil {

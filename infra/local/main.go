@@ -1,8 +1,8 @@
-// Command local runs the complete service on this machine. It reads template.yaml, creates the template's resources in
-// the embedded AWS, serves the API, runs the functions' real binaries, polls the queues, invokes the scheduled
-// functions and serves a console. One loopback port serves everything except the URLs of files, which have a second
-// port (package filehost). With -sam, the functions run in containers. The containers reach the same two ports at
-// another address of this machine (docs/adr/0016-sam-local-behind-our-gateway.md). The command doesn't contain any
+// Command local runs the complete service on this machine. The command reads template.yaml, creates the template's
+// resources in the embedded AWS, serves the API, runs the functions' real binaries, polls the queues, invokes the
+// scheduled functions and serves a console. One loopback port serves everything except the URLs of files, which have a
+// second port (package filehost). With -sam, the functions run in containers. The containers reach the same two ports
+// at another address of this machine (docs/adr/0016-sam-local-behind-our-gateway.md). The command doesn't contain any
 // product rules; all rules come from the template.
 //
 //	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...]
@@ -26,9 +26,9 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Garbage collector settings. The first setting is the allowed garbage in percent of the memory in use. The second
-// setting is the total memory above which collection runs sooner. At Go's default of 100, garbage collection was a
-// tenth of the runner's work in a burst of webhooks.
+// Garbage collector settings: the allowed garbage in percent of the memory in use, and the total memory above which
+// collection runs sooner. At Go's default of 100, garbage collection was a tenth of the runner's work in a burst of
+// webhooks.
 const (
 	garbage     = 400
 	garbageUpTo = 512 << 20

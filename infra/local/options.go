@@ -28,7 +28,7 @@ type options struct {
 	build      bool
 	seed       bool
 	catalog    shipped.Choice // institutions to seed
-	sam        bool           // run functions in containers
+	sam        bool           // whether functions run in containers
 	host       netip.Addr     // this machine's address for containers; invalid if it must be determined
 	parameters parameters
 }
@@ -115,7 +115,7 @@ func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 		if o.sam {
 			return nil, errDataDir
 		}
-		absolute, err := filepath.Abs(folder) // absolute, because a function runs in its own directory
+		absolute, err := filepath.Abs(folder) // the path is absolute, because a function runs in its own directory
 		if err != nil {
 			return nil, fmt.Errorf("SANDBOX_DATA_DIR: %w", err)
 		}

@@ -68,7 +68,7 @@ func (p place) public(listener string) string {
 }
 
 // named replaces a loopback address in a URL with localhost, because passkeys need a host name (WebAuthn section
-// 5.1.2). It returns other URLs unchanged.
+// 5.1.2). Other URLs are returned unchanged.
 func named(url string) string {
 	for _, address := range []string{"127.0.0.1", "[::1]"} {
 		if rest, ok := strings.CutPrefix(url, "http://"+address+":"); ok {

@@ -46,7 +46,7 @@ func withoutEchos(t *testing.T, dir, text string) {
 	}
 }
 
-// echosLines waits until the echo function has written the expected number of lines. It returns the number of lines. A
+// echosLines waits until the echo function has written the expected number of lines, and returns the number of lines. A
 // line may arrive after the function's response.
 func (s started) echosLines(t *testing.T, want int) int {
 	t.Helper()

@@ -153,7 +153,7 @@ func TestContainersEnforcePermissionsAndAreRemoved(t *testing.T) {
 
 	_, refused := processes.do(t, http.MethodGet, "/v1/echo?look=1", "")
 	status, body := s.do(t, http.MethodGet, "/v1/echo?look=1", "")
-	without := func(body string) string { // removes the body's request ID
+	without := func(body string) string { // without removes the body's request ID
 		_, after, _ := strings.Cut(body, "api error ")
 		return after
 	}
@@ -175,7 +175,7 @@ func TestContainersEnforcePermissionsAndAreRemoved(t *testing.T) {
 	ended(t, s, dir)
 }
 
-// anotherRunEnds starts and ends another run in the same directory. That run must remove only its own containers.
+// anotherRunEnds starts and ends another run in the same directory, which must remove only its own containers.
 func anotherRunEnds(t *testing.T, dir string) {
 	t.Helper()
 	before := containersOf(t, dir)
@@ -226,7 +226,7 @@ func (s started) onlyService(t *testing.T) {
 	}
 }
 
-// ended stops a runner as Ctrl-C does. It checks that nothing is left behind.
+// ended stops a runner as Ctrl-C does, and checks that nothing is left behind.
 func ended(t *testing.T, s started, dir string) {
 	t.Helper()
 	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // length of rand.Text's result

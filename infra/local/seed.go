@@ -21,9 +21,9 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// seeded returns the objects for trying out the stack. It creates the objects unless an earlier process has already
-// created them in the same data directory. In that case, it reads the earlier process's record, because keys are shown
-// only once.
+// seeded returns the objects for trying out the stack. If an earlier process has created the objects in the same data
+// directory, seeded reads that process's record, because keys are shown only once. In a new directory, seeded creates
+// the objects.
 func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfile.Run, error) {
 	kept := filepath.Join(o.data, "run.json")
 	run, err := earlier(o.data, kept)

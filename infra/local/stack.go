@@ -60,7 +60,7 @@ type stack struct {
 	runFile   string
 
 	servers    []*http.Server
-	stop       context.CancelFunc // stops the background work
+	stop       context.CancelFunc // function that stops the background work
 	background sync.WaitGroup
 }
 
@@ -87,7 +87,7 @@ func start(ctx context.Context, o options, where place, log *slog.Logger, output
 		s.close(ctx)
 		return nil, errors.Join(err, at.close())
 	}
-	// When ctx is done, the stack shuts down in order. Background work must not stop by itself before then.
+	// When ctx is done, the stack shuts down in order, so background work must not stop by itself.
 	var background context.Context
 	background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.serve(background, at.service, handler)
@@ -184,13 +184,13 @@ func (s *stack) close(ctx context.Context) {
 		s.stop()
 	}
 	if s.functions != nil {
-		s.functions.Close(ctx) // also ends the functions' long polls, which would delay the server's shutdown
+		s.functions.Close(ctx) // Close also ends the functions' long polls, which would delay the server's shutdown
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	for _, server := range s.servers {
 		if err := server.Shutdown(limited); err != nil {
-			_ = server.Close() // aborts the remaining requests
+			_ = server.Close() // Close aborts the remaining requests
 		}
 	}
 	s.background.Wait()
@@ -205,7 +205,7 @@ func (s *stack) close(ctx context.Context) {
 func (s *stack) expire(ctx context.Context) {
 	ticker := time.NewTicker(expireEvery)
 	defer ticker.Stop()
-	for now := time.Now(); ; { // starts immediately, because the data may be older than this process
+	for now := time.Now(); ; { // the first removal is immediate, because the data may be older than this process
 		s.cloud.DynamoDB().Expire(now)
 		select {
 		case <-ctx.Done():

@@ -22,8 +22,8 @@ const bucket = "recordbridge-functions"
 // desktopRange is this machine's address range under Docker Desktop. Containers may see a different address.
 const desktopRange = "192.168.65.0/24"
 
-// build builds the functions for the engine's architecture and uploads them to LocalStack in advance. A deployment then
-// only has to change the stack.
+// build builds the functions for the engine's architecture and uploads them to LocalStack in advance, so that a
+// deployment only has to change the stack.
 func build(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Building")
 	err := o.do(ctx, o.source, append(samVariables(), "LAMBDA_GOARCH="+host.Architecture),
@@ -76,8 +76,8 @@ func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Wri
 
 func samVariables() []string { return []string{"SAM_CLI_TELEMETRY=0", "AWS_DEFAULT_REGION=" + region} }
 
-// toLocalStack returns environment variables that direct the SAM CLI to LocalStack. They also make the CLI check every
-// second whether a deployment has ended.
+// toLocalStack returns environment variables that direct the SAM CLI to LocalStack and make the CLI check every second
+// whether a deployment has ended.
 func (o options) toLocalStack() []string {
 	return append(samVariables(), "SAM_CLI_POLL_DELAY=1", "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey,
 		"AWS_SECRET_ACCESS_KEY="+accessKey)

@@ -22,7 +22,7 @@ const (
 	gatewayAPI = "/restapis"
 )
 
-// finishUpdate completes a stack update. It performs the steps that AWS's CloudFormation performs and LocalStack omits.
+// finishUpdate completes a stack update with the steps that AWS's CloudFormation performs and LocalStack omits.
 func finishUpdate(ctx context.Context, o options) error {
 	if err := moveAliases(ctx, o); err != nil {
 		return err

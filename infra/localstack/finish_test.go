@@ -19,8 +19,8 @@ func asStrict(next http.Handler) *httptest.Server {
 	}))
 }
 
-// TestRestoreStageCreatesMissingStageFromNewestDeployment covers a stage that was removed with the old deployment. It
-// also covers an existing stage that must not change.
+// TestRestoreStageCreatesMissingStageFromNewestDeployment covers a stage that was removed with the old deployment, and
+// an existing stage that must not change.
 func TestRestoreStageCreatesMissingStageFromNewestDeployment(t *testing.T) {
 	t.Parallel()
 	for stages, want := range map[string]string{
@@ -55,8 +55,8 @@ func TestRestoreStageCreatesMissingStageFromNewestDeployment(t *testing.T) {
 	}
 }
 
-// TestMoveAliasesSelectsNewestVersion covers versions whose numeric order differs from their alphabetical order. It
-// also covers a list of several pages.
+// TestMoveAliasesSelectsNewestVersion covers versions whose numeric order differs from their alphabetical order, and a
+// list of several pages.
 func TestMoveAliasesSelectsNewestVersion(t *testing.T) {
 	t.Parallel()
 	moved := map[string]string{}

@@ -30,8 +30,8 @@ const (
 )
 
 // front is the server through which people and functions reach the API and the inbox at localhost. LocalStack's own URL
-// for the API is known only after a deployment, and it changes with each deployment. front adds only two behaviours of
-// AWS's gateway that LocalStack's gateway lacks. It returns the template's response for an unknown path, and it renames
+// for the API is known only after a deployment, and changes with each deployment. front adds only two behaviours of
+// AWS's gateway that LocalStack's gateway lacks. front returns the template's response for an unknown path, and renames
 // an authentication challenge's header.
 type front struct {
 	inbox   *inbox.Inbox
@@ -92,7 +92,7 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	var listening net.ListenConfig
 	f.receiver = &http.Server{Handler: http.HandlerFunc(f.serveReceiver), ReadHeaderTimeout: 10 * time.Second}
 	for _, address := range addresses {
-		host, _, _ := net.SplitHostPort(address) // valid: JoinHostPort or a listener created it
+		host, _, _ := net.SplitHostPort(address) // always valid, because JoinHostPort or a listener created the address
 		for at, server := range map[string]*http.Server{
 			address:                                  f.server,
 			net.JoinHostPort(host, o.receiverPort()): f.receiver,
@@ -107,8 +107,8 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	return f, nil
 }
 
-// newNowhere returns a simulated API Gateway without routes. As in make run, it responds to paths that the template
-// does not declare.
+// newNowhere returns a simulated API Gateway without routes. As in make run, the gateway responds to paths that the
+// template does not declare.
 func newNowhere(o options) (http.Handler, error) {
 	declared, err := template.Load(filepath.Join(o.source, "template.yaml"),
 		template.Options{BaseURL: o.publicURL(), StackName: stackName})
@@ -174,7 +174,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveReceiver serves the inbox and the patients' return page. Neither of these pages is part of the service.
+// serveReceiver serves the inbox and the patients' return page, which are not part of the service.
 func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.URL.Path, inboxPath) && r.URL.Path != returnPath {
 		http.NotFound(w, r)

@@ -59,7 +59,7 @@ func asked(f *front, method, host, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// sent sends a POST request to the front, like a webhook worker. It returns the status of the response.
+// sent sends a POST request to the front, like a webhook worker, and returns the status of the response.
 func sent(f *front, target, body string) int {
 	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	request.Host = "localhost:4580"

@@ -1,7 +1,7 @@
 // Package adapters contains the service's external clients and servers: AWS, portals and API callers.
 //
-// It imports the domain, words and, from platform, due, ratelimit and safehttp. Packages that use AWS don't import any
-// other adapter; wirings combine them. Its packages:
+// The adapters import the domain, words and, from platform, due, ratelimit and safehttp. Packages that use AWS don't
+// import any other adapter; wirings combine the adapters. The packages:
 //
 //   - blob stores objects in S3.
 //   - fetch downloads public documents, using conditional requests and following redirects.

@@ -54,9 +54,9 @@ type Registration struct {
 	ClientID string
 	AuthID   string // ID of the ClientAuth for ClientID; empty for a public client
 	Scope    string // requested scopes, space-separated; if empty, the platform profile's scopes
-	// Callback is the last segment of the callback URL registered with the health system. It prevents a callback for
-	// one registration from being mistaken for another registration's callback (RFC 9700 section 4.4.2). It is empty
-	// for older registrations, which use the plain callback URL.
+	// Callback is the last segment of the callback URL registered with the health system. The segment prevents a
+	// callback for one registration from being mistaken for another registration's callback (RFC 9700 section 4.4.2).
+	// Callback is empty for older registrations, which use the plain callback URL.
 	Callback string
 	Rev      int64
 }
@@ -67,8 +67,8 @@ func CallbackOf(owner string, place Place) string {
 	return ids.Derive("callback", owner, place.EndpointID, place.Mode, place.PlatformType)
 }
 
-// Place is the scope of a Registration. If EndpointID is set, the scope is that endpoint. Otherwise, the scope is every
-// endpoint on a platform in one mode.
+// Place is the scope of a Registration: the endpoint EndpointID or, if EndpointID is empty, every endpoint on a
+// platform in one mode.
 type Place struct {
 	EndpointID   string
 	Mode         string
@@ -81,9 +81,9 @@ type Place struct {
 type ClientAuth struct {
 	ID        string // UUID
 	Method    AuthMethod
-	Algorithm string // for AuthPrivateKey: "RS384" or "ES384"
+	Algorithm string // signing algorithm for AuthPrivateKey: "RS384" or "ES384"
 	KeyID     string // signing key for AuthPrivateKey; if empty, the current key
-	Secret    []byte // for methods with a secret: encrypted under ClientSecretPurpose, bound to SecretBinding
+	Secret    []byte // client secret, if any, encrypted under ClientSecretPurpose and bound to SecretBinding
 	// Origins lists the origins to which the secret may be sent (Origin). If Origins is empty, the secret is never
 	// sent. An assertion doesn't need any origins because its audience already restricts it, but any listed origins
 	// also apply to the assertion.

@@ -1,7 +1,7 @@
 // Package catalog models institutions (brand, portal and endpoint) and our client's registration with each endpoint.
 // URLs and registrations never leave the service.
 //
-// The package imports words and fhir. It does not depend on AWS or HTTP. Its subpackages:
+// The package imports words and fhir. The package does not depend on AWS or HTTP. The subpackages:
 //
 //   - compose merges each institution's listings, and merges lists into a catalogue (ADR 27).
 //   - geo parses ZIP codes, and names parses institutions' names.

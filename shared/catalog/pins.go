@@ -22,9 +22,9 @@ type Addresses struct {
 // assertions and tokens are sent only to the pinned origins (RFC 9700 section 4.4). An origin is empty if the server
 // didn't have a URL for that role.
 type Pins struct {
-	Issuer        string // exactly as in the discovery (RFC 9207 section 2.4); may be empty
+	Issuer        string // issuer exactly as in the discovery (RFC 9207 section 2.4); may be empty
 	Authorization string
-	Token         string // also applies to userinfo
+	Token         string // origin for the token endpoint and for userinfo
 	Keys          string
 	Revocation    string
 	Introspection string
@@ -38,16 +38,16 @@ func PinsOf(a Addresses) Pins {
 	}
 }
 
-// Departure is a role whose origin differs from the expected value. For the issuer, the names are compared.
+// Departure is a role whose origin, or issuer name, differs from the expected value.
 type Departure struct {
 	Role string // "issuer", "authorization", "token", "keys", "userinfo", "revocation" or "introspection"
 	From string // pinned value; empty if nothing was pinned
 	To   string // current value
 }
 
-// Departures lists the discovered URLs that differ from the pins, in the order of the roles. It omits URLs that the
-// discovery no longer contains, because such URLs are not used. It doesn't omit a missing issuer, because iss would not
-// be checked without an issuer.
+// Departures lists the discovered URLs that differ from the pins, in the order of the roles. Departures omits URLs that
+// the discovery no longer contains, because such URLs are not used. Departures includes a missing issuer, because iss
+// would not be checked without an issuer.
 func (p Pins) Departures(a Addresses) []Departure {
 	var left []Departure
 	if a.Issuer != p.Issuer {
@@ -93,7 +93,7 @@ func (a Addresses) named() []Departure {
 	}
 }
 
-// roles returns the discovered origins, keyed by role. It omits the issuer.
+// roles returns the discovered origins, keyed by role, without the issuer.
 func (a Addresses) roles() []Departure {
 	list := a.named()[1:]
 	for i := range list {

@@ -7,7 +7,7 @@ type Way struct {
 	EndpointID string
 	Asked      string // requested brand ID: the brand's own ID, or a merged brand's ID
 	BrandID    string // current ID of the brand
-	// Portals maps requested portal IDs to current portal IDs. The brand uses the endpoint through these portals. If
-	// Portals is empty, the way has ended.
+	// Portals maps the requested IDs of the portals through which the brand uses the endpoint to the portals' current
+	// IDs. If Portals is empty, the way has ended.
 	Portals map[string]string
 }

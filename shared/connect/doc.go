@@ -1,7 +1,7 @@
 // Package connect contains the packages for connections between patients and organisations, from the first click to the
 // tokens.
 //
-// Its packages import words, fhir, catalog and webhook. They don't depend on AWS or HTTP:
+// The packages below import words, fhir, catalog and webhook, and don't depend on AWS or HTTP:
 //
 //   - binding ties an attempt to a browser and a page, using a start value, a state, a cookie and an attempt token.
 //   - connection defines the connection and the operations that its status allows; connection/view renders a connection

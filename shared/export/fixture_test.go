@@ -37,8 +37,8 @@ func TestParseFixtureRejectsUnknownNamesAndLiveMode(t *testing.T) {
 	}
 }
 
-// TestRegisterRejectsFixtureForNonTEFCAConnection checks that Register rejects a fixture both when a task is pending
-// and when Register could not open a new task.
+// TestRegisterRejectsFixtureForNonTEFCAConnection checks that Register rejects a fixture whether or not the connection
+// still allows a new task.
 func TestRegisterRejectsFixtureForNonTEFCAConnection(t *testing.T) {
 	t.Parallel()
 	for _, status := range []connection.Status{connection.Authorized, connection.Revoked} {

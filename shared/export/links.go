@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Links mints and verifies signed download URLs for exports. Without an API key, a URL grants access to a single file
-// of a single tenant until the file expires (docs/develop/threat-model.md, Download links).
+// Links mints and verifies signed download URLs for exports. A URL grants access without an API key, to a single file
+// of a single tenant, until the file expires (docs/develop/threat-model.md, Download links).
 type Links struct {
 	Keys    secret.Keyring
 	BaseURL string // public base URL of the API, ending in /v1; used only to mint links
@@ -54,9 +54,9 @@ func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
 	return links, nil
 }
 
-// SignLink implements webhook.LinkSigner. The token is valid only for this tenant, regardless of the content of the
-// URL. If the link's key version is retired, the token has no signature, and verifying the token returns fault.Gone. If
-// the key version is not known yet, SignLink returns fault.Unavailable.
+// SignLink implements webhook.LinkSigner. The token is valid only for the given tenant, regardless of the content of
+// the URL. If the link's key version is retired, the token has no signature, and verifying the token returns
+// fault.Gone. If the key version is not known yet, SignLink returns fault.Unavailable.
 func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 	path, stub, _ := strings.Cut(address, tokenParameter)
 	version, expires, ok := parseStub(stub)
@@ -88,7 +88,7 @@ func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 // tokenParameter precedes the token in the URL of a link.
 const tokenParameter = "?token="
 
-// parseStub parses the text that replaces the token in a stored link. It accepts only the canonical form.
+// parseStub parses the text that replaces the token in a stored link, accepting only the canonical form.
 func parseStub(stub string) (version int, expires int64, ok bool) {
 	first, second, _ := strings.Cut(stub, ".")
 	version, err := strconv.Atoi(first)

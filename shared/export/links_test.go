@@ -196,8 +196,7 @@ func withoutFirst(t *testing.T) secret.Keyring {
 	return ring
 }
 
-// successOf returns the success event of a task with these links. The links are surrounded by text that a JSON encoder
-// escapes.
+// successOf returns the success event of a task with the given links, surrounded by text that a JSON encoder escapes.
 func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, aMoment(), webhook.ExportSuccess{

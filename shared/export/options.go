@@ -20,7 +20,7 @@ type Options struct {
 	Fixture string `json:"fixture,omitempty"`
 }
 
-// Format is an export format. It appears as the export_type of a download link (docs/guide/webhook-reference.md,
+// Format is an export format, which appears as the export_type of a download link (docs/guide/webhook-reference.md,
 // "Body").
 type Format string
 

@@ -6,7 +6,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TypeOutcome describes the result of collecting one resource type. It does not contain URLs or patient data.
+// TypeOutcome describes the result of collecting one resource type. A TypeOutcome does not contain URLs or patient
+// data.
 type TypeOutcome struct {
 	Type    string  `json:"type"`
 	Result  Outcome `json:"result"`
@@ -33,8 +34,8 @@ const (
 	OutcomeFailed      Outcome = "failed"
 )
 
-// LossReason classifies why resources of a type are missing from the file. The set of reasons is closed. The document
-// docs/guide/incomplete-records.md lists the reasons.
+// LossReason classifies why resources of a type are missing from the file. The set of reasons is closed;
+// docs/guide/incomplete-records.md lists them.
 type LossReason string
 
 // Loss reasons, mildest first. The first two reasons do not denote losses, because the file contains everything that
@@ -78,9 +79,8 @@ func (l LossReason) Worse(other LossReason) bool {
 }
 
 // Shortfall returns the losses of a finished task. A loss is data that is missing from the task's files although the
-// patient has granted access and the portal has the data (docs/guide/incomplete-records.md). Types that the portal
-// searches only by listed values (TypeOutcome.OnlyBy) are not known losses. Resources of other patients are also not
-// losses.
+// patient has granted access and the portal has the data (docs/guide/incomplete-records.md). Neither types that the
+// portal searches only by listed values (TypeOutcome.OnlyBy) nor resources of other patients count as losses.
 func (t Task) Shortfall() webhook.Shortfall {
 	missing := map[string]string{}
 	for _, o := range t.Outcome {

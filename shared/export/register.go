@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// resendAfter is the time after an event was last sent a repeated request sends the event again
+// resendAfter is how long after an event was last sent a repeated request sends the event again
 // (docs/reference/deviations.md, "Exports").
 const resendAfter = 5 * time.Minute
 
@@ -54,9 +54,9 @@ type Registrar struct {
 
 // Register returns the connection's current export or opens a new export (docs/reference/deviations.md, "Exports"). A
 // pending task is returned unchanged. Unless refresh is set, Register also returns a recent successful task with equal
-// options. It sends the task's event again if the event was last sent long enough ago. Otherwise Register opens a new
-// task. Register returns fault.NotFound, fault.Invalid for a fixture on a connection that is not a TEFCA connection, or
-// fault.Conflict (svc_connection_not_exportable).
+// options, and sends the task's event again if it was last sent long enough ago. In all other cases, Register opens a
+// new task. Register returns fault.NotFound, fault.Invalid for a fixture on a connection that is not a TEFCA
+// connection, or fault.Conflict (svc_connection_not_exportable).
 func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options,
 	refresh bool,
 ) (Task, error) {

@@ -29,7 +29,7 @@ type ledger struct {
 
 	mu         sync.Mutex
 	connection connection.Connection
-	enqueued   []string      // number of task and event ids generated
+	enqueued   []string      // ids of the enqueued tasks and events
 	conflicts  int           // number of OpenTask calls that return fault.Conflict
 	onConflict func(*ledger) // function that simulates a concurrent change
 	broken     string        // name of the method that returns an error

@@ -36,8 +36,8 @@ const (
 const (
 	// Budget is the time that a task may stay pending before it fails, excluding the time that the task waits in line.
 	Budget = 6 * time.Hour
-	// maxFailures is the number of consecutive transient failures after which the task fails. The task then reports the
-	// reason for those failures.
+	// maxFailures is the number of consecutive transient failures after which the task fails with the reason for those
+	// failures.
 	maxFailures = 5
 )
 
@@ -82,8 +82,8 @@ type Scope struct {
 // CanFailAgain reports whether the task may be retried after another transient failure.
 func (t Task) CanFailAgain() bool { return t.Failures+1 < maxFailures }
 
-// Began returns the start of the task's time budget. The start is the creation time plus the time spent waiting in
-// line, because that time does not count.
+// Began returns the start of the task's time budget: the creation time plus the time spent waiting in line, which does
+// not count.
 func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
 
 // Ends returns the end of the task's time budget. A task that is still pending at the end fails.
@@ -92,8 +92,8 @@ func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 // Missing returns the error for a task that does not exist in the tenant.
 func Missing() error { return fault.Missing("Export not found.").About("task_id") }
 
-// Downloadable returns the task's file with the given name if the file can be downloaded at time now. Otherwise it
-// returns the error from Missing, or fault.Gone with svc_export_expired.
+// Downloadable returns the task's file with the given name if the file can be downloaded at time now. For any other
+// file, Downloadable returns the error from Missing, or fault.Gone with svc_export_expired.
 func (t Task) Downloadable(fileName string, now time.Time) (File, error) {
 	at := slices.IndexFunc(t.Files, func(f File) bool { return f.Name == fileName })
 	if t.Status != Success || at < 0 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Response is a successful response from a FHIR server. It holds one JSON document and the rate limits from the
+// Response is a successful response from a FHIR server. A Response holds one JSON document and the rate limits from the
 // response headers.
 type Response struct {
 	Body []byte

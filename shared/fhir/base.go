@@ -9,9 +9,8 @@ import (
 // Base is the base URL of a FHIR server. A bearer token may be sent only to URLs under the base
 // (docs/develop/threat-model.md).
 //
-// A server behind a gateway may use a different base URL in its links and references. This URL is called the server's
-// own base (see Learn). A URL under the own base is rewritten to the same path under the Base. Requests are never sent
-// to the own base.
+// A server behind a gateway may use a different base URL, its own base, in its links and references (see Learn). A URL
+// under the own base is rewritten to the same path under the Base. Requests are never sent to the own base.
 type Base struct {
 	place
 
@@ -95,9 +94,9 @@ func (b Base) Join(elements ...string) string {
 }
 
 // Resolve returns the URL to request for a link from this server. Relative links are resolved against the base. A link
-// under the server's own base is rewritten to the base. Proxies leak internal names and schemes into links. A link to
-// any other host is therefore also rewritten if its path is under the base's path. ok is false for every other link,
-// and callers must not follow such a link.
+// under the server's own base is rewritten to the base. Because proxies leak internal names and schemes into links, a
+// link to any other host is rewritten if its path is under the base's path. For every other link, ok is false and
+// callers must not follow the link.
 func (b Base) Resolve(link string) (address string, ok bool) {
 	target, ok := b.parse(link)
 	if !ok {

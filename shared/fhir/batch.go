@@ -66,8 +66,8 @@ type batchReader struct {
 	entries            []batchEntry
 }
 
-// batchEntry is one entry of a batch-response. It holds the entry's resource, as a slice of the response, and the
-// entry's status.
+// batchEntry is one entry of a batch-response: the entry's resource, as a slice of the response, and the entry's
+// status.
 type batchEntry struct {
 	at     span
 	status int

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Bundle is one page of search results (FHIR R4 http.html#search). Its resources remain in the page's text and are
-// parsed one at a time. A parsed resource can take more memory than its text.
+// Bundle is one page of search results (FHIR R4 http.html#search). The resources remain in the page's text and are
+// parsed one at a time, because a parsed resource can take more memory than its text.
 type Bundle struct {
 	Total     int    // total number of matches, -1 if not stated; some servers state the page's entry count instead
 	Self      string // URL of this page, verbatim; empty if missing or longer than MaxAddress
 	Next      string // URL of the next page, verbatim, absolute or relative; empty on the last page
-	NextLost  bool   // the page has a next link that is longer than MaxAddress
+	NextLost  bool   // whether the page has a next link longer than MaxAddress
 	EntryBase string // common base of all absolute full URLs; empty without such URLs or if their bases differ
 	Len       int    // number of resources, excluding outcomes
 	Outcomes  int    // number of OperationOutcomes and entries with search.mode "outcome", which are messages

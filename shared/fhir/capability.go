@@ -10,7 +10,7 @@ type Capability struct {
 	Formats     []string             // supported formats, verbatim: media types or "json"
 	Resources   []CapabilityResource // types in rest entries with mode server, in the statement's order
 	OAuth       OAuthURIs
-	Batches     bool // the statement lists the system interaction batch or transaction
+	Batches     bool // whether the statement lists the system interaction batch or transaction
 }
 
 // CapabilityResource is one resource type that a server supports.
@@ -84,8 +84,8 @@ type statement struct {
 	names int // number of stored names
 }
 
-// software parses CapabilityStatement.software. It leaves the name empty if the name's value has an unexpected JSON
-// type.
+// software parses CapabilityStatement.software. software leaves the name empty if the name's value has an unexpected
+// JSON type.
 func (r *statement) software(depth int) error {
 	if r.peek() != '{' {
 		return r.skip(depth)

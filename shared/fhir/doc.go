@@ -1,7 +1,7 @@
 // Package fhir implements the parts of FHIR that the service uses. It extracts resources, references and attachments
-// from raw JSON, and parses search pages and CapabilityStatements. It also resolves URLs below a FHIR base, interprets
-// granted SMART scopes, and classifies failed requests to a FHIR server. The package is pure: it doesn't send any
-// requests. It never converts a resource to Go structs, because records pass through unchanged.
+// from raw JSON, and parses search pages and CapabilityStatements. The package resolves URLs below a FHIR base,
+// interprets granted SMART scopes, and classifies failed requests to a FHIR server. Package fhir is pure: it doesn't
+// send any requests. Resources are never converted to Go structs, because records pass through unchanged.
 //
 // The package imports words. Its subpackages:
 //

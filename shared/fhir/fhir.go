@@ -13,8 +13,8 @@ const MaxPage = 32 << 20
 // 30 levels.
 const maxDepth = 128
 
-// ErrInvalid means that a document is malformed. Such a document is not JSON, not UTF-8, nested too deeply, too large,
-// or not the expected resource or Bundle. The error text never contains any part of the document.
+// ErrInvalid means that a document is malformed: not JSON, not UTF-8, nested too deeply, too large, or not the expected
+// resource or Bundle. The error text never contains any part of the document.
 var ErrInvalid = errors.New("fhir: invalid document")
 
 // ErrTooMany means that a page has more than maxEntries entries. ErrTooMany wraps ErrInvalid. A smaller page may be
@@ -27,8 +27,8 @@ const maxEntries = 50_000
 
 // Limits on the parsed content of a document (docs/develop/architecture.md, Bounds).
 const (
-	// MaxAddress is the maximum length, in bytes, of a reference, attachment URL or next link. Servers also reject
-	// longer URLs.
+	// MaxAddress is the maximum length, in bytes, of a reference, attachment URL or next link. Servers reject longer
+	// URLs.
 	MaxAddress = 8 << 10
 	// maxWord is the maximum length of a name, id or code, in bytes before unescaping.
 	maxWord = 512
@@ -46,8 +46,8 @@ var (
 	errStatement = fmt.Errorf("%w: no CapabilityStatement", ErrInvalid)
 )
 
-// ValidType reports whether text has the form of a resource type name. It accepts types of any FHIR version and custom
-// types, because the server's own list determines which types exist.
+// ValidType reports whether text has the form of a resource type name. ValidType accepts types of any FHIR version and
+// custom types, because the server's own list determines which types exist.
 func ValidType(text string) bool {
 	if text == "" || len(text) > 64 || text[0] < 'A' || text[0] > 'Z' {
 		return false

@@ -92,7 +92,7 @@ func (s *scanner) object(depth int, member func(name word) error) error {
 	}
 }
 
-// array parses an array at the given depth. It calls element for each array element. element must consume the array
+// array parses an array at the given depth, calling element for each array element. element must consume the array
 // element.
 func (s *scanner) array(depth int, element func() error) error {
 	if err := s.open('[', depth); err != nil {
@@ -169,9 +169,9 @@ func (s *scanner) string() (word, error) {
 	return word{}, errSyntax
 }
 
-// plainSize returns the length of a prefix of text. The prefix doesn't contain a closing quote, escape or control
-// character. plainSize examines eight bytes at a time, so it may stop up to seven bytes before the end of text. wide
-// has its highest bit set if any byte in the prefix has its highest bit set.
+// plainSize returns the length of a prefix of text that doesn't contain a closing quote, escape or control character.
+// plainSize examines eight bytes at a time, so it may stop up to seven bytes before the end of text. wide has its
+// highest bit set if any byte in the prefix has its highest bit set.
 func plainSize(text []byte) (size int, wide byte) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; size+8 <= len(text); size += 8 {
@@ -321,7 +321,7 @@ func (s *scanner) open(bracket byte, depth int) error {
 	return nil
 }
 
-// closed reports whether the next byte is the closing bracket. If so, closed consumes the bracket.
+// closed reports whether the next byte is the closing bracket, and if so consumes it.
 func (s *scanner) closed(bracket byte) bool {
 	s.space()
 	if s.peek() != bracket {

@@ -18,7 +18,7 @@ const (
 )
 
 // NamesPatient returns the id of the Patient that a literal reference names. The reference may be relative, or absolute
-// on any server. It may contain a version, a query or dot segments (FHIR R4 references.html#literal). For references
+// on any server, and may contain a version, a query or dot segments (FHIR R4 references.html#literal). For references
 // that deviate from FHIR's syntax, NamesPatient considers every plausible interpretation.
 func NamesPatient(reference string) (id string, names Named) {
 	text := strings.ReplaceAll(strings.TrimSpace(reference), `\`, "/")
@@ -86,11 +86,11 @@ type Person struct {
 	Identifiers []Identifier
 }
 
-// maxKnown limits the length of each list in a Person. It also limits the number of contained resources that are read.
+// maxKnown limits the length of each list in a Person and the number of contained resources that are read.
 const maxKnown = 100
 
-// ScanPerson extracts the identities of a Patient that Scan has accepted. It also accepts other resources, which may
-// have identifiers.
+// ScanPerson extracts the identities of a Patient that Scan has accepted. Resources of other types are accepted,
+// because they may have identifiers.
 func ScanPerson(patient Resource) Person {
 	var known Person
 	s := scanner{buf: patient.JSON}

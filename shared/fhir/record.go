@@ -6,8 +6,8 @@ import (
 )
 
 // Resource types of a patient's record in R4. Authorization requests and exports use the same lists, so every exported
-// type has been requested. Each type appears only in the first list that fits. The only exception is compartment, which
-// is a complete list.
+// type has been requested. Each type appears only in the first list that fits, except that compartment is a complete
+// list.
 const (
 	// usCore lists the types that US Core searches by patient (CapabilityStatement us-core-server of US Core 9.0).
 	usCore = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
@@ -40,8 +40,8 @@ const (
 	older = "MedicationOrder DiagnosticOrder ProcedureRequest ReferralRequest BodySite Contract DeviceUseRequest " +
 		"EligibilityRequest EligibilityResponse ImagingManifest ImagingObjectSelection Order Sequence"
 
-	// clinical lists the remaining compartment types with the most clinical content. These types precede the
-	// administrative types.
+	// clinical lists the remaining compartment types with the most clinical content, which precede the administrative
+	// types.
 	clinical = "ImmunizationRecommendation ClinicalImpression RiskAssessment DeviceRequest DeviceUseStatement " +
 		"Composition " +
 		"EpisodeOfCare AdverseEvent Flag VisionPrescription Communication List BodyStructure MolecularSequence"
@@ -61,7 +61,7 @@ func OlderTypes() []string { return strings.Fields(older) }
 
 // NeededTypes returns every type that an export may request, without duplicates, in order of importance. Patient comes
 // first, because every export needs the Patient. The US Core types, the types that US Core references, and the rest of
-// the compartment follow. If a request can't hold all types, it drops the last types.
+// the compartment follow. A request that can't hold all types drops the last types.
 func NeededTypes() []string {
 	all := make([]string, 0, 150)
 	all = append(all, "Patient")
@@ -78,8 +78,8 @@ func NeededTypes() []string {
 }
 
 // IsReferenced reports whether exports follow references to the type. Exports follow references to types that searches
-// by patient never return. They also follow references to types that the record needs but a server may omit from
-// searches. Patient is excluded, because exports must never read another patient's record.
+// by patient never return, and to types that the record needs but a server may omit from searches. Patient is excluded,
+// because exports must never read another patient's record.
 func IsReferenced(resourceType string) bool {
 	switch resourceType {
 	case "Binary", "Practitioner", "Organization", "Medication", "Location", "Provenance", "PractitionerRole", "Specimen",

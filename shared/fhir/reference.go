@@ -30,7 +30,7 @@ func cutLast(path string) (before, after string) {
 // ParseReference parses a literal reference, or an Attachment's URL, to a resource on the server at base (FHIR R4
 // references.html#literal). The reference may be "Type/id" or a URL of that form below the base URL. ParseReference
 // drops a "/_history/version" suffix, because exports need the current version. ok is false for any reference that this
-// server can't resolve. Examples are "#contained", "urn:…", conditional references and other servers' URLs.
+// server can't resolve, such as "#contained", "urn:…", conditional references and other servers' URLs.
 func ParseReference(reference string, base Base) (resourceType, id string, ok bool) {
 	path, _, _ := strings.Cut(reference, "#")
 	if strings.Contains(path, ":") {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Refusal classifies the reason in the body of a refused request. It distinguishes only reasons that help to choose
-// another request.
+// Refusal classifies the reason in the body of a refused request, insofar as the reason helps to choose another
+// request.
 type Refusal string
 
 // Refusals. Each refusal leads to a different request.
@@ -117,8 +117,8 @@ var (
 
 func (i issue) saysMissing() bool { return wordsMissing.MatchString(i.text) }
 
-// saysNoCount reports whether the issue states that the server rejects _count. It excludes messages about unsupported
-// combinations, which list _count among the supported parameters.
+// saysNoCount reports whether the issue states that the server rejects _count. saysNoCount excludes messages about
+// unsupported combinations, which list _count among the supported parameters.
 func (i issue) saysNoCount() bool {
 	return wordsNoCount.MatchString(i.text) && !strings.Contains(i.text, "combination")
 }

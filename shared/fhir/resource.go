@@ -8,8 +8,8 @@ import (
 // white space between tokens may differ from the original.
 type Resource struct {
 	Type string // resourceType, which satisfies ValidType
-	// verbatim id; empty if absent or longer than 512 bytes. It may not satisfy ValidID, because some servers violate
-	// the rules for ids
+	// verbatim id; empty if absent or longer than 512 bytes; may fail ValidID, because some servers violate the rules
+	// for ids
 	ID          string
 	JSON        []byte       // compact JSON without line breaks, as a slice of the scanned buffer
 	References  []string     // every "reference" string in document order, including references in contained resources
@@ -19,8 +19,8 @@ type Resource struct {
 	LastUpdated string       // meta.lastUpdated, verbatim; empty if absent
 	Cut         int          // number of references and attachments beyond the limit for one resource
 
-	// Questionnaire is the canonical URL in a QuestionnaireResponse's questionnaire member, verbatim. It is empty if
-	// the member is not a string.
+	// Questionnaire is the canonical URL in a QuestionnaireResponse's questionnaire member, verbatim, or empty if the
+	// member is not a string.
 	Questionnaire string
 
 	sourceAt int // offset in JSON at which to insert meta.source; 0 if the source exists or can't be inserted
@@ -101,8 +101,8 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
 }
 
-// stringOr parses any value. If the value is a string that is short enough for a name, id or code, stringOr returns the
-// string. Otherwise, it returns "".
+// stringOr parses any value. It returns a string that is short enough for a name, id or code, and "" for any other
+// value.
 func (s *scanner) stringOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -178,7 +178,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 	}
 }
 
-// keeps reports whether the resource can store another URL. If not, keeps counts the URL as cut.
+// keeps reports whether the resource can store another URL, and counts the URL as cut if it can't.
 func keeps(r *Resource, address word) bool {
 	kept := len(r.References) + len(r.Attachments)
 	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
@@ -189,10 +189,11 @@ func keeps(r *Resource, address word) bool {
 	return true
 }
 
-// holdsAttachment reports whether a member with this name is an Attachment or a list of Attachments. It decides by
-// name, because JSON doesn't contain data types. The names are those of DocumentReference.content.attachment,
-// DiagnosticReport.presentedForm, Media.content and Patient.photo. Names that end in Attachment, such as
-// Communication.payload.contentAttachment, also count. An Extension also has a url but never has such a name.
+// holdsAttachment reports whether a member with the given name is an Attachment or a list of Attachments.
+// holdsAttachment decides by name, because JSON doesn't contain data types. The names are those of
+// DocumentReference.content.attachment, DiagnosticReport.presentedForm, Media.content and Patient.photo. Names that end
+// in Attachment, such as Communication.payload.contentAttachment, also count. An Extension has a url, but never has
+// such a name.
 func holdsAttachment(name word) bool {
 	text := name.text()
 	switch string(text) {

@@ -143,8 +143,8 @@ func TestScanErrorsOmitDocumentText(t *testing.T) {
 	}
 }
 
-// equalToEncodingJSON compares the scanner with encoding/json for one value inside a resource. It uses each of the
-// scanner's parsing modes.
+// equalToEncodingJSON compares the scanner, in each of its parsing modes, with encoding/json for one value inside a
+// resource.
 func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 	for _, name := range []string{"x", "meta", "subject", "id"} {
 		resourceEqualToEncodingJSON(t, slices.Concat([]byte(`{"resourceType":"Basic","`+name+`":`), value, []byte("}")))

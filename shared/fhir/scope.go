@@ -4,8 +4,7 @@ import (
 	"strings"
 )
 
-// Access is an interaction that a scope may allow for a resource type. Its value is one of the letters of SMART App
-// Launch 2.
+// Access is an interaction that a scope may allow for a resource type, as a letter of SMART App Launch 2.
 type Access byte
 
 // Interactions that an export requires.
@@ -25,8 +24,8 @@ type grant struct {
 	access       string // letters from "cruds"
 }
 
-// ParseScopes parses the scope string of a token response. It ignores malformed scopes and scopes that do not concern
-// clinical data, such as openid and launch/patient.
+// ParseScopes parses the scope string of a token response. ParseScopes ignores malformed scopes and scopes that do not
+// concern clinical data, such as openid and launch/patient.
 func ParseScopes(text string) Scopes {
 	var scopes Scopes
 	for scope := range strings.FieldsSeq(text) {
@@ -62,8 +61,7 @@ func (s Scopes) Allows(resourceType string, access Access) bool {
 }
 
 // letters converts a scope's permission to letters from "cruds". Version 1 words map to the letters assigned by the
-// SMART specification. The specification also fixes the order of version 2 letters, but letters does not enforce the
-// order.
+// SMART specification. The specification fixes the order of version 2 letters, but letters does not enforce the order.
 func letters(permission string) (access string, ok bool) {
 	permission, _, _ = strings.Cut(permission, "?")
 	switch permission {

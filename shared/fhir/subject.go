@@ -1,8 +1,8 @@
 package fhir
 
 // Subject is a reference from a resource to the patient to whom the resource belongs. The reference is in the
-// resource's own subject, patient, beneficiary, individual, for or candidate member. These are the member's names
-// across all releases (FHIR R4 compartmentdefinition-patient.html).
+// resource's own subject, patient, beneficiary, individual, for or candidate member. The list includes the member's
+// names in all releases (FHIR R4 compartmentdefinition-patient.html).
 type Subject struct {
 	Member     int    // number of the member with the reference, starting at 1; a member may hold a list
 	Reference  string // literal reference; empty if missing
@@ -14,7 +14,7 @@ type Subject struct {
 // Identifier is a business identifier (FHIR R4 datatypes.html#Identifier). Both parts may be empty.
 type Identifier struct{ System, Value string }
 
-// subject parses a reference to a resource's subject, or a list of such references. It also adds the references that
+// subject parses a reference to a resource's subject, or a list of such references, and adds the references that
 // collect would add.
 func (s *scanner) subject(depth int, name word, member int, found *Resource) error {
 	switch s.peek() {
@@ -61,8 +61,8 @@ func (s *scanner) subject(depth int, name word, member int, found *Resource) err
 	return s.collect(depth, name, nil, found)
 }
 
-// maxSubjects limits the number of subjects in one resource. Real resources have one subject, and Accounts have a few
-// subjects.
+// maxSubjects limits the number of subjects in one resource. Real resources have one subject, except that Accounts have
+// a few.
 const maxSubjects = 100
 
 // addSubject stores a subject. If a resource has more than maxSubjects subjects, its owner can't be determined.

@@ -1,12 +1,12 @@
 package fhir
 
-// AnyType is the base of all resource types (FHIR R4 resource.html). It is the name under which resources of unknown
+// AnyType is the base of all resource types (FHIR R4 resource.html), and the name under which resources of unknown
 // types are counted.
 const AnyType = "Resource"
 
-// TypeName returns the name under which resources of a type are counted. If any FHIR release defines the type, the name
-// is the type itself. Otherwise, the name is AnyType. A server that invents types therefore can't increase the number
-// of names. The lists are from resourcelist.html of each release.
+// TypeName returns the name under which resources of a type are counted: the type itself, or AnyType if no FHIR release
+// defines the type. A server that invents types can't increase the number of names. The lists of types are from
+// resourcelist.html of each release.
 func TypeName(resourceType string) string {
 	switch resourceType { // R4
 	case "Account", "ActivityDefinition", "AdverseEvent", "AllergyIntolerance", "Appointment", "AppointmentResponse",

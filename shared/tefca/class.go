@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// ClassOf returns the class of a network error for a log line. If the error's cause has a class, ClassOf returns the
-// cause's class (fault.ClassOf). Otherwise, it returns the class of the tefca error that the error wraps.
+// ClassOf returns the class of a network error for a log line: the class of the error's cause (fault.ClassOf) or else
+// of the wrapped tefca error.
 func ClassOf(err error) string {
 	if class := fault.ClassOf(err); class != "" {
 		return class

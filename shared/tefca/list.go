@@ -1,7 +1,7 @@
 package tefca
 
-// ListError reports that a facility's list of documents is incomplete. It is returned together with the documents that
-// could be listed.
+// ListError reports that a facility's list of documents is incomplete. A ListError is returned together with the
+// documents that could be listed.
 type ListError struct{ Lost []Loss }
 
 // Loss counts the list entries that are missing for the same reason.

@@ -10,8 +10,8 @@ import (
 // Is reports whether a facility's patient is this person. Call Is before using any of the patient's data. The family
 // name, the first given name and the complete birth date (YYYY-MM-DD) must match (RCE, SOP "Exchange Purpose
 // Implementation: Individual Access Services" v3.0, 4.7 (a)). If both sides state further given names or a sex, these
-// must not contradict each other. Twins may not differ in any other detail. given contains all given names, in order.
-// Case, punctuation and accents are ignored.
+// values must not contradict each other, because twins might not differ in any other detail. given contains all given
+// names, in order. Case, punctuation and accents are ignored.
 func (p Person) Is(given, family, birthDate, sex string) bool {
 	return p.BirthDate != "" && p.BirthDate == birthDate && sameName(p.Family, family) &&
 		sameGiven(p.Given+" "+p.Middle, given) && !isOtherSex(p.Sex, sex)
@@ -98,7 +98,7 @@ func sameName(a, b string) bool {
 	return a != "" && a == b
 }
 
-// letters returns a name's letters in lower case. It removes accents from Latin letters, because many records don't
+// letters returns a name's letters in lower case. Accents are removed from Latin letters, because many records don't
 // contain accents.
 func letters(name string) string {
 	plain := strings.Fields("aàáâãäåāăą cçćč dďđ eèéêëēęě gğ iìíîïī lł nñńň oòóôõöøōő rř sśšş tťţ uùúûüūůű yýÿ zźżž")

@@ -54,7 +54,7 @@ func TestPersonMatchRequiresEqualNamesAndBirthDate(t *testing.T) {
 	}
 }
 
-// TestPersonMatchRejectsTwin covers twins, who have the same birth date, address and family name.
+// TestPersonMatchRejectsTwin checks that a twin with the same birth date, address and family name doesn't match.
 func TestPersonMatchRejectsTwin(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

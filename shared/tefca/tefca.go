@@ -13,9 +13,9 @@ import (
 // Scope is the scope of every TEFCA connection (docs/guide/webhook-reference.md).
 const Scope = "patient/*.read"
 
-// Person holds the attributes of a person that an identity provider has verified. It never contains other attributes,
-// because networks must not be queried with unverified attributes (RCE, SOP "Individual Access Services Provider
-// Requirements"). Attributes missing from the token are empty.
+// Person holds the attributes of a person that an identity provider has verified. Person never contains other
+// attributes, because networks must not be queried with unverified attributes (RCE, SOP "Individual Access Services
+// Provider Requirements"). Attributes missing from the token are empty.
 type Person struct {
 	Given, Middle, Family string
 	BirthDate             string // YYYY-MM-DD
@@ -29,8 +29,8 @@ type Address struct {
 	Street, City, State, PostalCode, Country string
 }
 
-// Assertion is a verified identity with which networks can be queried. It is never logged. It is stored only in
-// encrypted form, and no longer than until ExpiresAt.
+// Assertion is a verified identity that can be used to query networks. An Assertion is never logged, and is stored only
+// in encrypted form and only until ExpiresAt.
 type Assertion struct {
 	Provider  string // configured ID of the identity provider
 	Issuer    string
@@ -90,19 +90,19 @@ var (
 	ErrContent     = errors.New("tefca: unreadable response")
 	ErrUnavailable = errors.New("tefca: no response at present") // all other errors, including temporary ones
 
-	// ErrDemographics is an ErrIdentity. It means that the identity lacks verified attributes that a query requires.
+	// ErrDemographics is an ErrIdentity for an identity that lacks verified attributes required by a query.
 	ErrDemographics = fmt.Errorf("%w: demographics are missing", ErrIdentity)
-	// ErrOtherPerson is an ErrContent. It means that a response is about a different person. Such a response can't be
-	// used, just like an unreadable response.
+	// ErrOtherPerson is an ErrContent for a response about a different person. Such a response can't be used, just like
+	// an unreadable response.
 	ErrOtherPerson = fmt.Errorf("%w: another person's", ErrContent)
 )
 
-// Network is a network of facilities with records. Its implementations are tefca/sim (simulated), tefca/ihe (XCPD and
-// XCA) and tefca/facilitated (FHIR). All methods return when ctx ends and are safe for concurrent use. They return
-// errors that wrap one of the preceding errors.
+// Network is a network of facilities with records. The implementations are tefca/sim (simulated), tefca/ihe (XCPD and
+// XCA) and tefca/facilitated (FHIR). All methods return when ctx ends, are safe for concurrent use, and return errors
+// that wrap one of the preceding errors.
 type Network interface {
-	// Locate finds the facilities that have records of the person. It calls found for each facility as soon as the
-	// facility responds, and finally for each Unanswered facility. It makes these calls one at a time and in no
+	// Locate finds the facilities that have records of the person. Locate calls found for each facility as soon as the
+	// facility responds, and finally for each Unanswered facility. The calls are made one at a time and in no
 	// particular order. If a facility is reported several times, the last report counts. Locate returns found's error,
 	// or an error if the network could not be queried at all.
 	Locate(ctx context.Context, who Assertion, found func(Facility) error) error

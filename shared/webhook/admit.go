@@ -51,8 +51,8 @@ func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 	return d
 }
 
-// pace reserves a slot in the endpoint's rate. If the slot is in the future, it is reserved for the delivery. The
-// delivery then waits only once, no matter how many deliveries are ahead of it.
+// pace reserves a slot in the endpoint's rate. A slot in the future is reserved for the delivery, which waits only
+// once, no matter how many deliveries are ahead of it.
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
@@ -80,8 +80,8 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 }
 
 // reservedAtOnce returns the time in an endpoint's rate that a process reserves with a single call. This time covers
-// one slot. If all slots are free, it also covers further slots for the attempts that may follow. Unused slots are
-// lost, but attempts don't wait for them, because the next call reserves only one slot.
+// one slot and, if all slots are free, further slots for the attempts that may follow. Unused slots are lost, but
+// attempts don't wait for them, because the next call reserves only one slot.
 func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
@@ -117,7 +117,7 @@ const (
 	processes  = 50
 	spared     = 10 * processes
 	pacerSize  = 4096
-	pacerLife  = time.Hour   // exceeds the time for which an allowance is useful
+	pacerLife  = time.Hour   // longer than an allowance is useful
 	burstEvery = time.Second // an endpoint may use a full second's slots at once
 	takenAhead = burstEvery / 5
 	// lateBy is the maximum delay after which a slot may still be used. Messages arrive up to a second late, because

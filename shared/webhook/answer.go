@@ -42,8 +42,8 @@ func (a Answer) asks(control string) bool {
 	return strings.EqualFold(strings.TrimSpace(a.Control), control)
 }
 
-// ending returns the reason that the response states for ending all webhooks to the receiver. It returns "" if the
-// response does not state such a reason.
+// ending returns the response's reason for ending all webhooks to the receiver, or "" if the response does not state
+// such a reason.
 func (a Answer) ending() Reason {
 	switch {
 	case a.Status == statusGone:

@@ -87,7 +87,7 @@ func TestReceiverCanDisableWebhookAndEndDelivery(t *testing.T) {
 	tests := map[string]struct {
 		answer   webhook.Answer
 		disabled webhook.Reason
-		more     bool // another attempt follows
+		more     bool // whether another attempt follows
 	}{
 		"410":                      {webhook.Answer{Status: 410}, webhook.ReasonGone, false},
 		"disable with a failure":   {webhook.Answer{Status: 500, Control: "disable"}, webhook.ReasonAsked, false},
@@ -124,8 +124,8 @@ func TestReceiverCanDisableWebhookAndEndDelivery(t *testing.T) {
 	}
 }
 
-// TestDisabledSubscriptionHoldsDeliveries checks that new deliveries to a disabled subscription are held. It also
-// checks that scheduled deliveries are held when they become due.
+// TestDisabledSubscriptionHoldsDeliveries checks that new deliveries to a disabled subscription are held, and that
+// scheduled deliveries are held when they become due.
 func TestDisabledSubscriptionHoldsDeliveries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -110,8 +110,8 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 	return errors.Join(w.enqueue(ctx, d.delivery), uncounted)
 }
 
-// countFailure adds a failure to the subscription's health. Depending on the new health, it then warns the owner,
-// updates the breaker, or disables the subscription.
+// countFailure adds a failure to the subscription's health and, depending on the new health, warns the owner, updates
+// the breaker, or disables the subscription.
 func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (isDisabled bool, err error) {
 	s := d.subscription
 	counted, err := w.Health.CountFailure(ctx, s.Tenant, s.ID, now)
@@ -141,7 +141,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	return false, nil
 }
 
-// disable stops all deliveries to a subscription. It first notifies the owner by email (docs/reference/deviations.md,
+// disable stops all deliveries to a subscription. The owner is notified by email first (docs/reference/deviations.md,
 // Webhooks), so that the notice can't be lost.
 func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h Health, now time.Time) error {
 	if err := w.Owners.NotifyDisabled(ctx, s, reason, h, now); err != nil {

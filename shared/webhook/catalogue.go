@@ -18,8 +18,8 @@ type Kind struct {
 	Title   string
 	When    string // one-sentence description of the event that the type reports
 	Default Choice
-	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in.
-	// Receivers written without support for extensions therefore never receive such an event.
+	// Extension marks a type as an extension in docs/guide/webhook-reference.md. Extensions are always opt-in, so that
+	// receivers written without support for extensions never receive such an event.
 	Extension bool
 	Example   any // example of the event data; see Example
 }
@@ -43,7 +43,7 @@ func Required() []Type { return typesOf(Locked) }
 // chooses differently.
 func Default() []Type { return typesOf(OnByDefault) }
 
-// Example returns synthetic data for an event of type t. It includes every member that exists outside TEFCA mode,
+// Example returns synthetic data for an event of type t. The data includes every member that exists outside TEFCA mode,
 // except deprecated members. The data is recognisably not real, and is used to document events and to test receivers.
 // Example returns nil for an unknown type.
 func Example(t Type) any {

@@ -38,8 +38,8 @@ type Delivery struct {
 	Attempt        int       // number of the next or current attempt, starting at 1
 	Fence          int64     // incremented by every claim; results of older claims are rejected
 	NextAt         time.Time // earliest start of the next attempt
-	Paced          bool      // NextAt is a slot in the endpoint's rate that is reserved for this delivery
-	Slowly         bool      // the slot was reserved while the endpoint was slow
+	Paced          bool      // whether NextAt is a slot in the endpoint's rate that is reserved for this delivery
+	Slowly         bool      // whether the slot was reserved while the endpoint was slow
 	Trigger        Trigger   // trigger of the next or current attempt
 	LeaseUntil     time.Time // expiry of the claim's lease
 	DueAt          time.Time // time of the sweeper's next check; zero if the delivery has ended
@@ -52,13 +52,12 @@ type Attempt struct {
 	Trigger Trigger
 	At      time.Time
 	Latency time.Duration
-	// RequestHeader holds the headers that were sent. It contains only the names of the subscription's own headers,
-	// without their values.
+	// RequestHeader holds the headers that were sent, without the values of the subscription's own headers.
 	RequestHeader  map[string]string
 	Status         int // HTTP status; 0 if there was no response
 	ResponseHeader map[string]string
 	Failure        Failure // class of the failure; empty on success
-	// SealedBody holds the first 2 KiB of the response body. It is encrypted, because the response may echo the request
+	// SealedBody holds the first 2 KiB of the response body, encrypted because the response may echo the request
 	// (Subscription.OpenAnswer).
 	SealedBody []byte
 }
@@ -73,7 +72,7 @@ const (
 	FailedDNS     Failure = "dns"
 	FailedTLS     Failure = "tls"
 	FailedConnect Failure = "connect"
-	FailedBlocked Failure = "blocked_address" // the IP address is not permitted; retries can't succeed
+	FailedBlocked Failure = "blocked_address" // the IP address is not allowed; retries can't succeed
 	Unsubscribed  Failure = "unsubscribed"    // the subscription was removed or no longer receives the type
 )
 
@@ -86,8 +85,8 @@ type Store interface {
 	// FanOut creates an event's deliveries with their statuses and marks the event, in a single transaction. It returns
 	// fault.Conflict if the event is already marked.
 	FanOut(ctx context.Context, event Event, deliveries []Delivery) error
-	// ClaimDelivery marks a delivery as in flight until leaseUntil. The delivery must be scheduled and due at now, or
-	// in flight with an expired lease. Otherwise, ClaimDelivery returns fault.Conflict.
+	// ClaimDelivery marks a delivery as in flight until leaseUntil. It returns fault.Conflict unless the delivery is
+	// scheduled and due at now, or in flight with an expired lease.
 	ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Delivery, error)
 	// RecordAttempt stores an attempt and the outcome of the claim d.Fence. It returns fault.Conflict if another claim
 	// has replaced that claim.

@@ -58,7 +58,7 @@ const (
 	secretOverlap = 24 * time.Hour
 	// maxOldSecrets is the maximum number of old secrets that sign at the same time.
 	maxOldSecrets = 10
-	// maxRate is the maximum rate of an endpoint, in attempts per second. It is higher than any endpoint needs.
+	// maxRate is the maximum rate of an endpoint, in attempts per second, which is higher than any endpoint needs.
 	maxRate = 1000
 )
 
@@ -157,9 +157,9 @@ func (e Editor) WithURL(s Subscription, address string) (Subscription, error) {
 	return s, err
 }
 
-// normalURL returns a webhook's URL in the form in which it is registered in the given mode. The URL must use https. In
-// test mode, it may also use http to a loopback address (docs/reference/deviations.md, Webhooks). normalURL rejects
-// this service's own URLs and URLs that the worker would refuse to dial. Resolved IP addresses are checked on delivery.
+// normalURL returns a webhook's URL in its registered form for the given mode. The URL must use https or, in test mode,
+// may use http to a loopback address (docs/reference/deviations.md, Webhooks). normalURL rejects this service's own
+// URLs and URLs that the worker would refuse to dial. Resolved IP addresses are checked on delivery.
 func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	u, err := e.Own.Parse(text)
 	switch {

@@ -14,7 +14,7 @@ import (
 // Type is the name of an event type (docs/guide/webhook-reference.md, Events).
 type Type string
 
-// Event types. Catalogue describes them.
+// Event types, which Catalogue describes.
 const (
 	ExportSucceeded       Type = "patient.ehi_export_success"
 	ExportFailed          Type = "patient.ehi_export_failed"
@@ -48,7 +48,7 @@ type envelope struct {
 	Data    any      `json:"data"`
 }
 
-// EventID returns an event's ID. The ID is a UUIDv5 derived from the mode, organisation, type, subject and number
+// EventID returns an event's ID, a UUIDv5 derived from the mode, organisation, type, subject and number
 // (docs/reference/deviations.md, Webhooks).
 func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
 	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))

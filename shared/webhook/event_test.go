@@ -22,12 +22,12 @@ type fact struct {
 	data any
 }
 
-// facts returns an event of every type with all its members. It also returns variants of events that may lack some
-// members or have different members in TEFCA mode.
+// facts returns an event of every type with all its members, and variants of events that may lack some members or have
+// different members in TEFCA mode.
 func facts() []fact {
 	var all []fact
 	for _, k := range webhook.Catalogue() {
-		if success, ok := k.Example.(webhook.ExportSuccess); ok { // includes the members that operators can enable
+		if success, ok := k.Example.(webhook.ExportSuccess); ok { // include the members that operators can enable
 			success.DownloadLink = &success.DownloadLinks[0]
 			k.Example = success
 		}

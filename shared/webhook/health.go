@@ -18,8 +18,8 @@ const (
 	ReasonByHand  Reason = "by_hand" // disabled by the operator
 )
 
-// Health records a subscription's results since its last success. A working subscription doesn't have a record. As a
-// result, only failures, the first success after them, and slow responses require a write.
+// Health records a subscription's results since its last success. A working subscription doesn't have a record, so that
+// only failures, the first success after failures, and slow responses require a write.
 type Health struct {
 	Failures     int       // number of attempts that failed since the last success
 	FailingSince time.Time // time of the first failure since the last success
@@ -37,12 +37,12 @@ type Health struct {
 
 const (
 	// disableAfter is the time after which a subscription whose attempts all fail is disabled. The decision always
-	// follows a failure, so the run of failures is at least that long. A run must also have at least fewestFailures
-	// failures, which protects rarely used webhooks.
+	// follows a failure, so the run of failures lasts at least disableAfter. A run must also have at least
+	// fewestFailures failures, which protects rarely used webhooks.
 	disableAfter   = 120 * time.Hour
 	fewestFailures = 5
-	// tripAfter is the number of consecutive failures that open the breaker. The breaker first stays open for openFor,
-	// and then for twice as long each time.
+	// tripAfter is the number of consecutive failures that open the breaker. The breaker stays open for openFor the
+	// first time, and twice as long each further time.
 	tripAfter   = 10
 	openFor     = time.Minute
 	longestOpen = 15 * time.Minute
@@ -96,7 +96,7 @@ type HealthStore interface {
 	// run of failures.
 	ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error
 	// ReserveSlot reserves the next free slot at or after now and returns the slot's time. Slots are an interval apart.
-	// seen is a hint that holds the next free slot that the caller has read.
+	// seen is a hint, the next free slot as last read by the caller.
 	ReserveSlot(ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time,
 		interval time.Duration) (time.Time, error)
 	// MarkSlow stores the time until which a subscription counts as slow, and its response time. It returns

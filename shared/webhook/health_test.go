@@ -101,8 +101,8 @@ func TestRarelyUsedWebhookIsNotDisabledAfterFewFailures(t *testing.T) {
 	})
 }
 
-// TestOwnerIsWarnedOncePerFailingEventSchedule covers a single event that fails for 75 h 35 min. The owner is warned at
-// the first attempt after one day.
+// TestOwnerIsWarnedOncePerFailingEventSchedule checks that an event that fails for 75 h 35 min causes a single warning,
+// at the first attempt after one day.
 func TestOwnerIsWarnedOncePerFailingEventSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -206,8 +206,8 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	}
 }
 
-// TestInFlightAttemptsDoNotReopenBreaker covers attempts that are in progress when the breaker opens. It checks that
-// they do not prolong the open period if they fail while the breaker is open.
+// TestInFlightAttemptsDoNotReopenBreaker checks that attempts in progress when the breaker opens do not prolong the
+// open period if they fail while the breaker is open.
 func TestInFlightAttemptsDoNotReopenBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -306,8 +306,8 @@ func TestBurstIsSentAtEndpointRate(t *testing.T) {
 	})
 }
 
-// TestEndpointRateIsEnforcedAfterOutage checks that waiting attempts do not all start at once after a worker outage.
-// After an outage, every slot in the rate is late.
+// TestEndpointRateIsEnforcedAfterOutage checks that waiting attempts do not all start at once after a worker outage,
+// when every slot in the rate is late.
 func TestEndpointRateIsEnforcedAfterOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -337,8 +337,8 @@ func TestEndpointRateIsEnforcedAfterOutage(t *testing.T) {
 	})
 }
 
-// TestPacerProcessCountMatchesTemplate covers the maximum number of processes. It checks that attempts without a slot
-// amount to a tenth of the rate.
+// TestPacerProcessCountMatchesTemplate checks that the maximum number of processes matches template.yaml, and that
+// attempts without a slot amount to a tenth of the rate.
 func TestPacerProcessCountMatchesTemplate(t *testing.T) {
 	t.Parallel()
 	for _, f := range tables.Template(t).Functions {

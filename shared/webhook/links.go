@@ -29,7 +29,7 @@ func (e Event) Wire(links LinkSigner) ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) { return links.SignLink(e.Tenant, address) })
 }
 
-// Shown returns the event's body for display. Its download links don't include their tokens. Errors are internal.
+// Shown returns the event's body for display, without the tokens in the download links. Errors are internal.
 func (e Event) Shown() ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) {
 		address, _, _ = strings.Cut(address, linkToken)

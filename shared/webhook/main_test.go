@@ -204,7 +204,7 @@ func (w *world) emit(t *testing.T) webhook.Event {
 	return event
 }
 
-// due returns all events and deliveries with a due time. It omits notices, which the mailer handles.
+// due returns all events and deliveries with a due time, but not notices, which the mailer handles.
 func (w *world) due(t *testing.T) []due.Item {
 	t.Helper()
 	all := make([]due.Item, 0, 8)

@@ -49,8 +49,8 @@ type ExportFailure struct {
 type Progress struct {
 	// QueriesDone is the number of completed requests. Each request is for a list, a resource or an attachment.
 	QueriesDone int `json:"queries_done"`
-	// QueriesPlanned is the number of completed requests plus the number of remaining requests known so far. It grows
-	// while the export finds references.
+	// QueriesPlanned is the number of completed requests plus the number of remaining requests known so far.
+	// QueriesPlanned grows while the export finds references.
 	QueriesPlanned int   `json:"queries_planned"`
 	Resources      int   `json:"resources"`
 	Bytes          int64 `json:"bytes"`
@@ -83,8 +83,8 @@ type ConnectionSuccess struct {
 	TEFCADirectoryID string `json:"tefca_directory_id,omitempty"`
 }
 
-// ConnectionFailure is the data in a patient.connection_failed event, an extension. It contains the same fields as the
-// widget event of that name, and the recommended action. This event does not exist in TEFCA mode.
+// ConnectionFailure is the data in a patient.connection_failed event, an extension. The data contains the fields of the
+// widget event of that name, and the recommended action. The event does not exist in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Plan holds an event and its planned deliveries. If the deliveries are already stored, Plan doesn't hold them.
+// Plan holds an event and its planned deliveries, unless the deliveries are already stored.
 type Plan struct {
 	event      Event
 	dispatches []dispatch

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// private holds a subscription's private values except its secrets. All of these values are sealed together.
+// private holds a subscription's private values except its secrets, sealed together.
 type private struct {
 	SigningKey string            `json:"signing_key,omitempty"` // ed25519 key, "whsk_…"
 	Headers    map[string]string `json:"headers,omitempty"`     // header values by canonical name
@@ -24,8 +24,8 @@ type private struct {
 
 func (s Subscription) privateBinding() string { return s.SecretBinding() + "|private" }
 
-// open decrypts the live secrets and the other private values. All of these values were sealed together, so that a
-// single data key decrypts them.
+// open decrypts the live secrets and the other private values, which were sealed together so that a single data key
+// decrypts them.
 func (s Subscription) open(ctx context.Context, opener Opener, now time.Time) (keys, error) {
 	var k keys
 	for _, sealed := range s.Secrets {

@@ -38,7 +38,7 @@ func (plainVault) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte)
 	return sealed, nil
 }
 
-// trial is a single run of the property test. It has workers with tables, a clock, and receivers with arbitrary
+// trial is a single run of the property test. A trial has workers with tables, a clock, and receivers with arbitrary
 // behaviour. One worker call runs at a time. While a receiver delays its response to a POST, the call is parked and
 // other calls run.
 type trial struct {
@@ -116,7 +116,7 @@ func (r *trial) Post(ctx context.Context, _ string, header map[string]string, bo
 	return <-resume, nil
 }
 
-// EnqueueDelivery implements webhook.Queue. It loses every message; step sends messages at arbitrary times instead.
+// EnqueueDelivery implements webhook.Queue. Every message is lost; step sends messages at arbitrary times instead.
 func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
@@ -150,7 +150,7 @@ func (r *trial) rest() {
 	r.isWorking = false
 }
 
-// spend counts a DynamoDB call. It reports whether the call gets a response and whether it takes effect.
+// spend counts a DynamoDB call, and reports whether the call gets a response and whether the call takes effect.
 func (r *trial) spend() (isAnswered, takesEffect bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -321,8 +321,8 @@ func (r *trial) checkAttempts() {
 // inBubble is a test in a testing/synctest bubble, in which rapid must not read the test's deadline.
 type inBubble struct{ testing.TB }
 
-// In TestDeliveryEndsOnceDespiteCrashes, the bubble's clock stands still while a receiver delays its response. A POST
-// can therefore not be marked as slow by chance.
+// In TestDeliveryEndsOnceDespiteCrashes, the bubble's clock stands still while a receiver delays its response, so a
+// POST can't be marked as slow by chance.
 func TestDeliveryEndsOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { rapid.Check(inBubble{t}, func(rt *rapid.T) { tryCrashes(t, rt) }) })

@@ -14,8 +14,9 @@ import (
 type Replays interface {
 	// Delivery reads a delivery with a consistent read.
 	Delivery(ctx context.Context, tenant org.Tenant, id string) (Delivery, error)
-	// DeliveriesMade returns at most limit IDs of deliveries created at or after from and before to, oldest first. It
-	// also returns the time from which further deliveries may exist, or zero if no further deliveries exist.
+	// DeliveriesMade returns at most limit IDs of deliveries created at or after from and before to, oldest first.
+	// DeliveriesMade also returns the time from which further deliveries may exist, or zero if no further deliveries
+	// exist.
 	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string,
 		next time.Time, err error)
 	// RestartDelivery replaces an ended delivery with d, which is scheduled. It returns fault.Conflict if the stored
@@ -31,7 +32,7 @@ type Replayer struct {
 	Now   func() time.Time
 }
 
-// replayAtOnce is the maximum number of replays in a call. It limits the call's duration.
+// replayAtOnce is the maximum number of replays in a call, which limits the call's duration.
 const replayAtOnce = 100
 
 // Replayed holds the result of a replay call.

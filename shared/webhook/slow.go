@@ -9,21 +9,21 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A webhook is slow if a recent response took longer than answersAtOnce. Its attempts have the usual timeout
-// (docs/guide/webhooks.md, Retries), but the number of concurrent attempts is limited. Each attempt occupies one of a
-// worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md). Attempts are not counted,
-// because a crash would leave a wrong count. Instead, attempts start far enough apart not to exceed the limit. This
-// spacing doesn't delay a webhook that responds immediately.
+// A webhook is slow if a recent response took longer than answersAtOnce. Attempts for a slow webhook have the usual
+// timeout (docs/guide/webhooks.md, Retries), but the number of concurrent attempts is limited. Each attempt occupies
+// one of a worker's connections, which all receivers share (docs/adr/0014-who-waits-works-on.md). Attempts are not
+// counted, because a crash would leave a wrong count. To stay within the limit, attempts are spaced out, which doesn't
+// delay a webhook that responds immediately.
 
 const (
-	// answersAtOnce is the response time up to which a webhook does not count as slow.
+	// answersAtOnce is the maximum response time of a webhook that does not count as slow.
 	answersAtOnce = time.Second
 	// slowFor is the period for which a webhook counts as slow after a slow response.
 	slowFor = 2 * time.Minute
 	// slowAtOnce is the maximum number of concurrent attempts for a slow webhook.
 	slowAtOnce = 50
-	// longestAnswer is a webhook's maximum response time. It is also the assumed response time of a webhook that has
-	// not yet responded.
+	// longestAnswer is a webhook's maximum response time, and the assumed response time of a webhook that has not yet
+	// responded.
 	longestAnswer = 30 * time.Second
 	// slowAhead limits how far ahead slots are reserved for a slow webhook, so that few attempts wait long once the
 	// webhook is fast again.
@@ -46,7 +46,7 @@ func (s Subscription) interval(now time.Time) time.Duration {
 	return max(agreed, s.Health.Answers/slowAtOnce)
 }
 
-// posted holds the result of a POST that was sent. Its response counts, and the attempt must not be repeated.
+// posted holds the result of a POST that was sent. The response counts, and the attempt must not be repeated.
 type posted struct {
 	answer Answer
 	// unmarked is the error from marking a webhook as slow, or nil. The error is reported after the attempt is
@@ -54,8 +54,8 @@ type posted struct {
 	unmarked error
 }
 
-// post sends the POST. It marks a webhook as slow before the response arrives, because other workers would otherwise
-// assume that the webhook is fast. An error means that no POST was sent.
+// post sends the POST. A slow webhook is marked as slow before the response arrives, because other workers would
+// otherwise assume that the webhook is fast. An error means that no POST was sent.
 func (w Worker) post(ctx context.Context, s Subscription, header map[string]string, body []byte) (posted, error) {
 	began := w.Now()
 	marked := make(chan error, 1)

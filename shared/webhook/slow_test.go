@@ -53,11 +53,11 @@ func (p poster) Post(_ context.Context, _ string, header map[string]string, _ []
 	return p(header), nil
 }
 
-// EnqueueDelivery implements webhook.Queue. Like SQS, it supports only whole seconds.
+// EnqueueDelivery implements webhook.Queue. Like SQS, EnqueueDelivery supports only whole seconds.
 func (c *crowd) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
 	c.running.Go(func() {
 		<-time.After((delay + time.Second - 1).Truncate(time.Second))
-		_ = c.worker.RetryDelivery(ctx, tenant, id) // if it fails, the test detects the missing delivery
+		_ = c.worker.RetryDelivery(ctx, tenant, id) // a failure causes a missing delivery, which the test detects
 	})
 	return nil
 }
@@ -123,10 +123,9 @@ func TestSlowWebhookReceivesEachEventOnce(t *testing.T) {
 	}
 }
 
-// TestHangingWebhookIsDeniedReservedAttempts covers attempts whose slots were reserved while the receiver worked. It
-// checks that a hanging receiver is not sent these attempts. Of 200 concurrent events, 50 may start, and the other
-// events have slots in the next three seconds. When the receiver responds again, the waiting events are delivered
-// within two minutes.
+// TestHangingWebhookIsDeniedReservedAttempts checks that a hanging receiver is not sent attempts whose slots were
+// reserved while the receiver worked. Of 200 concurrent events, 50 may start, and the other events have slots in the
+// next three seconds. When the receiver responds again, the waiting events are delivered within two minutes.
 func TestHangingWebhookIsDeniedReservedAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,7 @@ type Subscription struct {
 	Note    string // label chosen by the owner
 	Types   []Type
 	Secrets []SealedSecret // newest first; older secrets sign until they expire
-	// Private holds the ed25519 key, the header values, and the log key. These values are sealed together.
+	// Private holds the ed25519 key, the header values, and the log key, sealed together.
 	Private     []byte
 	PublicKey   string   // "whpk_…" of the ed25519 key; empty if there is no key
 	HeaderNames []string // names of the subscription's own headers

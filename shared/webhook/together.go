@@ -17,7 +17,7 @@ type Reference struct {
 
 // BatchStore reads and writes several tenants' events in a single call.
 type BatchStore interface {
-	// Events reads events with a consistent read. It omits events that do not exist.
+	// Events reads events with a consistent read. Missing events are omitted.
 	Events(ctx context.Context, references []Reference) (map[Reference]Event, error)
 	// FanOutAll is like Store.FanOut, but writes several events, either all or none. The call may include at most 100
 	// events and deliveries in total.
@@ -38,9 +38,9 @@ const (
 	mostWrites = 100
 )
 
-// PlanTogether plans the deliveries for distinct events. It needs fewer calls than separate calls to DeliverEvent. For
-// several events, PlanTogether also stores the deliveries. It returns the plans for Deliver. Events without a plan must
-// be passed to DeliverEvent, which reports their errors. An error means that none of the events can be read.
+// PlanTogether plans the deliveries for distinct events, with fewer calls than separate calls to DeliverEvent. For
+// several events, PlanTogether also stores the deliveries. PlanTogether returns the plans for Deliver. Events without a
+// plan must be passed to DeliverEvent, which reports their errors. An error means that none of the events can be read.
 func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	plans, err := w.planAll(ctx, references)
 	if err != nil {
@@ -100,7 +100,7 @@ func (w Worker) planAll(ctx context.Context, references []Reference) (map[Refere
 	return plans, nil
 }
 
-// readAll reads events and, concurrently, the subscriptions that can be read in time. It reads the subscriptions once
+// readAll reads events and, concurrently, the subscriptions that can be read in time. The subscriptions are read once
 // for each tenant. Any error comes from reading the events.
 func (w Worker) readAll(
 	ctx context.Context, references []Reference,

@@ -66,7 +66,7 @@ func planned(t *testing.T, worker webhook.Worker, references []webhook.Reference
 	return plans
 }
 
-// deliver delivers all plans. It delivers events without a plan individually.
+// deliver delivers all plans, and delivers events without a plan individually.
 func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference,
 	plans map[webhook.Reference]webhook.Plan,
 ) {
@@ -241,7 +241,7 @@ func TestPlanTogetherRespectsTransactionLimit(t *testing.T) {
 		references := w.emitFor(t, tenant, events)
 		worker := w.batching(t)
 		deliver(t, worker, references, planned(t, worker, references))
-		for len(w.due(t)) > 0 { // attempts that exceed the rates
+		for len(w.due(t)) > 0 { // make the attempts that the rates have deferred
 			sleepUntil(time.Now().Add(time.Minute))
 			for _, row := range w.due(t) {
 				expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, row.ID))

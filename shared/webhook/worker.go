@@ -16,13 +16,13 @@ const (
 	sweepGrace = 30 * time.Second
 	// longestDelay is SQS's maximum delay. Only the sweeper starts later attempts.
 	longestDelay = 15 * time.Minute
-	// parallelPosts is the maximum number of sockets that a fan-out opens at once. It equals the maximum number of
-	// subscriptions. As a result, waiting for a slow receiver does not outlast another delivery's lease.
+	// parallelPosts is the maximum number of sockets that a fan-out opens at once. The value equals the maximum number
+	// of subscriptions, so that waiting for a slow receiver does not outlast another delivery's lease.
 	parallelPosts = 25
 )
 
-// Worker delivers events to webhooks. Its methods are idempotent. A duplicate or late call doesn't find anything to
-// claim.
+// Worker delivers events to webhooks. A Worker's methods are idempotent, because a duplicate or late call doesn't find
+// anything to claim.
 type Worker struct {
 	Store   Store
 	Batches BatchStore // required only by PlanTogether
@@ -159,7 +159,7 @@ func (d *Delivery) end(status DeliveryStatus) {
 // hold marks a disabled subscription's delivery as held for a replay.
 func (d *Delivery) hold() { d.end(Held) }
 
-// schedule postpones the next attempt until at and drops the lease, so that any worker may then claim the delivery.
+// schedule postpones the next attempt until at and drops the lease, so that any worker may claim the delivery.
 func (d *Delivery) schedule(now, at time.Time) {
 	d.Status, d.NextAt, d.DueAt, d.LeaseUntil = Scheduled, at, at, time.Time{}
 	if at.Sub(now) <= longestDelay {
@@ -181,7 +181,7 @@ func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 }
 
 func (w Worker) record(ctx context.Context, d Delivery, a Attempt) error {
-	// The POST has been sent; its outcome is stored even after the deadline.
+	// Store the outcome of the sent POST even after the deadline.
 	err := w.Store.RecordAttempt(context.WithoutCancel(ctx), d, a)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("record attempt: %w", err)

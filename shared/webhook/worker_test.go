@@ -123,7 +123,7 @@ func TestDuplicateMessagesResultInOneDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.answer = func(string, int) (webhook.Answer, error) {
-			sleepUntil(time.Now().Add(10 * time.Second)) // lets all deliveries run concurrently
+			sleepUntil(time.Now().Add(10 * time.Second)) // let all deliveries run concurrently
 			return webhook.Answer{Status: 500}, nil
 		}
 		for _, id := range []string{"s1", "s2", "s3"} {

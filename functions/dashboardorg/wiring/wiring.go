@@ -33,7 +33,7 @@ type Environment struct {
 	ownurls.URLEnv
 
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
-	MailFrom        string `env:"MAIL_FROM"`               // if empty, no emails are sent
+	MailFrom        string `env:"MAIL_FROM"`               // sender address; if empty, no emails are sent
 	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
 }
 
@@ -59,10 +59,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	inquiries := store.Inquiries(work)
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
-	// Members write these replies instead of the operator, so the emails don't contain a support address.
+	// Members, not the operator, write replies to inquiries, so the emails don't contain a support address.
 	inbox := inquiry.Inbox{Rows: inquiries, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
 	audited := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
-	// This service doesn't send invitations, so it doesn't need a dashboard URL.
+	// founder doesn't send invitations, so it doesn't need a dashboard URL.
 	founder := members.Service{
 		Rows: e.Accounts, Audit: audited, Mailer: mailer, Limits: limits, Dashboard: "", Random: rand.Reader,
 		NewID: ids.Random, Now: p.Now,

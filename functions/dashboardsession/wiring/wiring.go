@@ -29,7 +29,7 @@ type Environment struct {
 
 	AuditTable string `env:"AUDIT_TABLE,required"`
 	SecretsKey string `env:"SECRETS_KEY,required"`
-	// This secret hashes recovery codes, which are valid for as long as private keys.
+	// KeyHashingSecret also hashes recovery codes, which are valid for as long as private keys.
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 	RequestsPerHour  int    `env:"REQUESTS_PER_HOUR,required"` // limit on code requests per client address
 	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`    // limit on codes per mailbox

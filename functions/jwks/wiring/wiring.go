@@ -18,7 +18,7 @@ import (
 type Environment struct {
 	edge.Env
 
-	ClientKeys  []string `env:"CLIENT_KEYS"` // ARNs, signing keys first; may be empty
+	ClientKeys  []string `env:"CLIENT_KEYS"` // key ARNs, signing keys first; may be empty
 	LimitSecret string   `env:"LIMIT_SECRET,required"`
 }
 

@@ -23,7 +23,7 @@ type Environment struct {
 	edge.HourlyEnv
 
 	CodesPerHour int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
-	MailFrom     string `env:"MAIL_FROM"`               // if empty, no emails are sent
+	MailFrom     string `env:"MAIL_FROM"`               // sender address; if empty, no emails are sent
 }
 
 // Build returns the sendcode function's handler. Build is called once per cold start and reads secrets.

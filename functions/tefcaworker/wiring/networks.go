@@ -22,8 +22,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// membership holds a network's PEM-encoded credentials. The credentials consist of the service's certificate with its
-// chain, the service's private key, and the network's trust anchors.
+// membership holds a network's PEM-encoded credentials: the service's certificate with its chain, the service's private
+// key, and the network's trust anchors.
 type membership struct {
 	Certificate string `json:"certificate"`
 	Key         string `json:"key"`
@@ -126,7 +126,7 @@ func servers(c setting.Network, as membership, p outbound.Process) (joint.Member
 	}
 	config.Certificates, config.Anchors = as.Certificate, as.Anchors
 	network, err := facilitated.New(config, secret.New(as.Key), facilitated.Deps{
-		// This Portal does not refresh tokens, so it doesn't need a client.
+		// The Portal does not refresh tokens, so it doesn't need a client.
 		Doer: p.HTTP, Portals: smart.NewPortal(p.HTTP, nil, nil, p.Now), Now: p.Now, NewID: ids.Random,
 	})
 	if err != nil {

@@ -41,8 +41,8 @@ type Environment struct {
 	TokensKey        string `env:"TOKENS_KEY,required"`
 	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
-	// TEFCASecret is the name of the secret that contains the configured networks' keys and certificates. It is empty
-	// if no networks are configured.
+	// TEFCASecret is the name of the secret that contains the configured networks' keys and certificates, or empty if
+	// no networks are configured.
 	TEFCASecret string `env:"TEFCA_SECRET"`
 }
 

@@ -33,7 +33,7 @@ type Environment struct {
 // pages.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	built, err := pages.Load(os.DirFS(filepath.Join(p.Root, env.UIDir)))
-	// A build without pages is allowed. Its page routes then respond with an error.
+	// A build without pages is allowed, but its page routes respond with an error.
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

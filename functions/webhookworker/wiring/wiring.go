@@ -38,7 +38,7 @@ type Environment struct {
 	LimitSecret      string        `env:"LIMIT_SECRET,required"`
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
-	MailFrom         string        `env:"MAIL_FROM"`    // if empty, no emails are sent
+	MailFrom         string        `env:"MAIL_FROM"`    // sender address; if empty, no emails are sent
 	SupportMail      string        `env:"SUPPORT_MAIL"` // if empty, support tickets are only listed
 	DashboardURL     string        `env:"DASHBOARD_URL,required"`
 }

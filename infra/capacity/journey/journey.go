@@ -1,6 +1,6 @@
 // Package journey owns the cost table of the product's journeys. The table lists each function's AWS calls, the
 // DynamoDB units consumed, the bytes transferred and the waiting time. All figures are counted, not estimated. The
-// tests in infra/test/e2e perform the journeys and fail if the table disagrees.
+// tests in infra/test/e2e perform the journeys and fail if the counts differ from the table.
 package journey
 
 import (
@@ -24,7 +24,7 @@ const (
 	Outside = "outside"
 )
 
-// Cost is one row of the table. It holds a single operation's share of a journey's cost.
+// Cost is one row of the table: a single operation's share of a journey's cost.
 type Cost struct {
 	Journey   string
 	Function  string // the function's folder; empty in Outside and Logs rows
@@ -36,7 +36,7 @@ type Cost struct {
 	Reads  float64 // DynamoDB read units consumed
 	Writes float64 // DynamoDB write units consumed
 	Bytes  int     // bytes sent to S3, logged, or received from outside
-	// Waits is a Lambda row's invocation time in seconds. It assumes that AWS calls take no time and that each outside
+	// Waits is a Lambda row's invocation time in seconds, assuming that AWS calls take no time and that each outside
 	// server responds after one second. Only responses awaited in sequence are counted.
 	Waits float64
 }

@@ -1,6 +1,6 @@
 // Package us generates a synthetic institution list. The list is as large and as untidy as all vendor lists published
-// in the United States combined. The package reproduces each vendor's and each server's share of the rows. It also
-// reproduces the shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal
+// in the United States combined. The package reproduces each vendor's and each server's share of the rows. The package
+// also reproduces the shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal
 // form, degree or state. All data is invented: proper names, towns and customer numbers are built from syllables, and
 // server names end in us.example (RFC 2606). Only the health care vocabulary and the first three digits of ZIP codes
 // are real. The list is the same on every run.
@@ -77,8 +77,8 @@ type row struct {
 	ZIP  string `json:"zip"`
 }
 
-// next returns the institution for the vendor's next row. The institution is usually new. For the collector, it may be
-// a copy of another vendor's institution.
+// next returns the institution for the vendor's next row. The institution is new or, for the collector, may be a copy
+// of another vendor's institution.
 func (l *List) next(v vendor) institution {
 	if v.copies > 0 && len(l.copied) > 0 && l.chance(v.copies) {
 		at, last := l.random.IntN(len(l.copied)), len(l.copied)-1

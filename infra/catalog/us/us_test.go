@@ -22,8 +22,7 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// realList is the path of the vendors' published list. The list is stored next to the project but is not part of the
-// project.
+// realList is the path of the vendors' published list, which is stored next to the project but is not part of it.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 // row is a list row with the institution's name as the catalogue reads it.
@@ -147,7 +146,7 @@ func statistics(rows []row) map[string]float64 {
 	return s
 }
 
-// within is the permitted relative deviation of the synthetic list from the real list.
+// within is the allowed relative deviation of the synthetic list from the real list.
 var within = map[string]float64{
 	"rows": 0.001, "lists": 0.05, "largest list": 0.01, "servers": 0.03, "largest server": 0.01, "alone at a server": 0.04,
 	"with a ZIP code": 0.05, "with an NPI": 0.2,
@@ -219,7 +218,7 @@ func TestNewListIsDeterministicAndValid(t *testing.T) {
 	}
 	report, err := listing.Read(t.Context(), listing.LanternNDJSON, bytes.NewReader(first),
 		func(listing.Listing) error { return nil })
-	twice := report.Entries - report.Listings // rows with the same name at the largest server; the real list has 19
+	twice := report.Entries - report.Listings // duplicate names at the largest server; the real list has 19
 	if err != nil || twice > 40 || len(report.Problems) != 1 || report.Problems[0].Reason != listing.DuplicateKey {
 		t.Errorf("%+v, %v", report, err)
 	}

@@ -13,7 +13,7 @@ type vendor struct {
 	zip, npi, capitals, legal, stateFirst, townLast, noise float64
 
 	isCopied bool    // the collector also lists some of this vendor's rows
-	copies   float64 // for the collector: share of rows copied from other vendors
+	copies   float64 // share of the collector's rows that are copied from other vendors
 }
 
 // vendors returns all vendors; the collector is last.
@@ -117,5 +117,5 @@ func synthetic() []vendor {
 	return all
 }
 
-// onehall is the URL of the largest server. Two lists share this server.
+// onehall is the URL of the largest server, which two lists share.
 const onehall = "api.platform.onehall.us.example/fhir/r4"

@@ -28,8 +28,8 @@ type Sides struct {
 // Equal reports whether the two sets contain the same facts.
 func (d Difference) Equal() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
 
-// Compare pairs facts in three rounds. It first pairs identical facts, then facts with the same type, code and time,
-// and finally facts with the same type and code. Unpaired facts count as added or removed.
+// Compare pairs identical facts, then facts with the same type, code and time, and finally facts with the same type and
+// code. Unpaired facts count as added or removed.
 func Compare(before, after []Fact) Difference {
 	d := Difference{Added: []Fact{}, Removed: []Fact{}, Changed: []Change{}}
 	removed, added := slices.Clone(before), slices.Clone(after)

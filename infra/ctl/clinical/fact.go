@@ -1,6 +1,6 @@
-// Package clinical compares two sets of a patient's FHIR resources fact by fact. It compares each fact's type, code,
-// time, value and status. The comparison ignores IDs, narratives and order, so equivalent conversions of a document are
-// equal regardless of the converter.
+// Package clinical compares two sets of a patient's FHIR resources by each fact's type, code, time, value and status.
+// The comparison ignores IDs, narratives and order, so equivalent conversions of a document are equal regardless of the
+// converter.
 package clinical
 
 import (
@@ -72,7 +72,7 @@ func Read(resources []byte) ([]Fact, error) {
 	return facts, nil
 }
 
-// flatten adds a value to parts under the value's path. It replaces a reference with a label for its target, because
+// flatten adds a value to parts under the value's path. References are replaced with labels for their targets, because
 // IDs are not part of a fact.
 func flatten(parts map[string][]string, path string, value any, known map[string]map[string]any) {
 	switch value := value.(type) {
@@ -93,7 +93,7 @@ func flatten(parts map[string][]string, path string, value any, known map[string
 	}
 }
 
-// label returns a label for a reference's target. The label consists of the target's type and its code, number or name.
+// label returns a label for a reference's target, which consists of the target's type and its code, number or name.
 func label(reference string, known map[string]map[string]any) string {
 	resource, ok := known[reference]
 	if !ok {
@@ -135,8 +135,7 @@ func subject(resource map[string]any, known map[string]map[string]any) string {
 	return text(resource, "name")
 }
 
-// concept returns a CodeableConcept as a string. If value lists several concepts, concept uses only the first one in
-// the list.
+// concept returns a CodeableConcept as a string. If value lists several concepts, concept uses only the first.
 func concept(value any) string {
 	if list, ok := value.([]any); ok && len(list) > 0 {
 		value = list[0]

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// These constants name the kinds of differences between two conversions of a document.
+// Kinds of differences between two conversions of a document.
 const (
 	FactAdded    = "fact added"
 	FactRemoved  = "fact removed"
@@ -82,7 +82,7 @@ func (s *Summary) Add(document string, d Difference) {
 	})
 }
 
-// kind returns the counter for a kind of difference. It creates the counter on first use.
+// kind returns the counter for a kind of difference, creating the counter on first use.
 func (s *Summary) kind(difference, kind, path string) *Kind {
 	at := slices.IndexFunc(s.Kinds, func(k *Kind) bool {
 		return k.Difference == difference && k.Type == kind && k.Path == path

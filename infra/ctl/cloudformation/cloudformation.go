@@ -1,6 +1,6 @@
 // Package cloudformation lets operator programs read a deployed stack's outputs and resources and protect the stack
-// from deletion. It replaces the SDK's CloudFormation client. That client has 3.7 MB of source code and requires a
-// different core version from the one that the functions use.
+// from deletion. The package replaces the SDK's CloudFormation client, which has 3.7 MB of source code and requires a
+// different core version from the functions.
 package cloudformation
 
 import (

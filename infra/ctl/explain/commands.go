@@ -28,8 +28,8 @@ func (l Line) commands() []string {
 	return all
 }
 
-// atEndpoint returns commands that concern an external server and our client there. It returns no commands if the
-// patient caused the outcome or if one of our own rows failed.
+// atEndpoint returns commands that concern an external server and our client there. The result is empty if the patient
+// caused the outcome or if one of our own rows failed.
 func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	class, step := l.Fields["class"], l.Fields["step"]
 	isPatients := slices.Contains([]string{"declined", "invalid_grant", "not_granted"}, class)
@@ -91,8 +91,8 @@ func (l Line) mode() string {
 	return string(mode)
 }
 
-// id returns the value of a field, or "" if the value is not a valid ID. The check is necessary because operators paste
-// the commands into a shell.
+// id returns the value of a field, or "" if the value is not a valid ID. Only valid IDs are safe in commands that
+// operators paste into a shell.
 func (l Line) id(name string) string {
 	value := l.Fields[name]
 	isForeign := func(r rune) bool { return !strings.ContainsRune("0123456789abcdef-", r) }

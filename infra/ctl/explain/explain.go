@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Explanation explains a log line. One map holds the line's fields by name. Another holds the names of the objects to
-// which ID fields refer; the caller adds these names.
+// Explanation explains a log line. The maps hold the line's fields by name. The caller adds the names of the objects to
+// which ID fields refer.
 type Explanation struct {
 	What     string            `json:"what"` // the failure's name in docs/operate/failures.md
 	Means    string            `json:"means,omitempty"`

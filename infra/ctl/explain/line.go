@@ -11,7 +11,7 @@ import (
 // Line is one log line.
 type Line struct {
 	Function string            // function that wrote the line, if the prefix names one
-	Fields   map[string]string // empty if the text is not a log line from a function
+	Fields   map[string]string // fields by name; empty if the text is not a log line from a function
 }
 
 // errBroken means that a line looks like JSON but can't be parsed. The error does not repeat the line, because the line
@@ -22,8 +22,8 @@ var errBroken = errors.New("a line looks like JSON but is invalid")
 var announced = regexp.MustCompile(`^([0-9A-Za-z]+) \| $`)
 
 // ReadLine parses a log line as written by a function, as printed by make run, or as shown by CloudWatch with a prefix.
-// For text without JSON, such as Lambda's own messages, ReadLine returns no fields. It treats empty and redacted values
-// as absent.
+// For text without JSON, such as Lambda's own messages, ReadLine returns no fields. Empty and redacted values are
+// treated as absent.
 func ReadLine(text string) (Line, error) {
 	line := Line{Fields: map[string]string{}}
 	begin := strings.IndexByte(text, '{')
@@ -45,7 +45,7 @@ func ReadLine(text string) (Line, error) {
 	return line, nil
 }
 
-// scalar returns a string, number or boolean as text. It returns "" for any other value.
+// scalar returns a string, number or boolean as text, or "" for any other value.
 func scalar(value json.RawMessage) string {
 	var text string
 	switch {

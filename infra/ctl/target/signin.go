@@ -17,7 +17,8 @@ import (
 const signInTimeout = 15 * time.Second
 
 // signedIn loads the region and credentials from the same sources as the AWS tools: environment variables, profiles and
-// single sign-on. It reports missing credentials itself, because the SDK's error describes only the last source tried.
+// single sign-on. signedIn reports missing credentials itself, because the SDK's error describes only the last source
+// tried.
 func signedIn(ctx context.Context) (aws.Config, error) {
 	cfg, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {

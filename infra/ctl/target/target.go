@@ -1,6 +1,7 @@
 // Package target locates a running stack and the credentials for it. The package finds a stack on AWS by name or reads
-// the stack's outputs from a file such as .local/run.json. It defines the errors for a stack that can't be found. The
-// operator's command line and the checks of running stacks use this package. No Lambda function links the package.
+// the stack's outputs from a file such as .local/run.json. The package also defines the errors for a stack that can't
+// be found. The operator's command line and the checks of running stacks use this package. No Lambda function links the
+// package.
 package target
 
 import (
@@ -45,7 +46,7 @@ func (s Stack) Open(ctx context.Context, actor string) (*wiring.Operator, error)
 	return wiring.Open(ctx, s.Config, s.Outputs, s.Options(actor))
 }
 
-// Named returns the stack with the given name or ARN. It looks up the stack on AWS or at AWS_ENDPOINT_URL, if set.
+// Named returns the stack with the given name or ARN, looking on AWS or, if set, at AWS_ENDPOINT_URL.
 func Named(ctx context.Context, name string) (Stack, error) {
 	cfg, err := signedIn(ctx)
 	if err != nil {

@@ -171,9 +171,8 @@ func newOperator(a adapters, parts catalogue) *Operator {
 	}
 }
 
-// Restore returns a restorer of token sets. The restorer copies token sets from a table that DynamoDB restored from a
-// backup. It needs permissions on both tables. Operators normally lack these permissions (docs/operate/incidents.md,
-// "Break-glass").
+// Restore returns a restorer, which copies token sets from a table that DynamoDB restored from a backup. The restorer
+// needs permissions on both tables, which operators normally lack (docs/operate/incidents.md, "Break-glass").
 func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, from string) (operator.TokenRows, error) {
 	switch outputs["TokensTable"] {
 	case "":
@@ -195,8 +194,8 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 }
 
 // NewProbe returns the endpoint tester for the stack with the given outputs. The tester uses the rules that are already
-// open for the stack. Our client authenticates as it does in the functions (shared/wiring/portal), but with the
-// operator's own permissions.
+// open for the stack. Our client authenticates as in the functions (shared/wiring/portal), but with the operator's own
+// permissions.
 func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

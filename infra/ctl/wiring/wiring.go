@@ -40,7 +40,7 @@ type Options struct {
 	NewID  ids.Source
 	Random io.Reader
 	Actor  string // actor name recorded in audit rows
-	// HTTP sends requests to health systems through the same network guard that the functions use. It is nil if the
+	// HTTP sends requests to health systems through the same network guard that the functions use. HTTP is nil if the
 	// operator does not send such requests.
 	HTTP smart.Doer
 }
@@ -55,8 +55,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 			return nil, fmt.Errorf("the stack has no output %s", name)
 		}
 	}
-	// These requests, like all AWS calls, are signed with this machine's time, regardless of the clock that the rules
-	// use.
+	// AWS requests are signed with this machine's time, regardless of the clock that the rules use.
 	hashing, err := awssecret.Keyring(ctx, cfg, time.Now, outputs["KeyHashingSecret"])
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)

@@ -1,6 +1,6 @@
-// Package aws assembles the embedded AWS. It serves all services from one HTTP handler, which identifies each call,
+// Package aws assembles the embedded AWS. One HTTP handler serves all services. The handler identifies each call,
 // verifies its signature, runs the middleware and writes the journal. Package aws doesn't emulate any service itself.
-// Each service has its own package beside this one, and all services share package wire.
+// Each service has its own package below this one, and all services share package wire.
 //
 // The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). Calls within the
 // process don't open a socket, so they work under the virtual clock of testing/synctest.
@@ -57,7 +57,7 @@ type Cloud struct {
 	secretKey  string
 	skew       func(caller string) time.Duration
 	signatures *sigv4.Verifier
-	journal    *journal.Log // nil if the cloud exists only in memory
+	journal    *journal.Log // journal of changes; nil if the cloud exists only in memory
 	services   map[string]wire.Service
 	handlers   map[string]wire.Handler // each service's handler, wrapped in the middleware
 
@@ -153,8 +153,8 @@ func (c *Cloud) replay(name string, record json.RawMessage) error {
 	return service.Replay(record)
 }
 
-// dump emits the complete state of all services for the next start. It sorts services by name so that equal states
-// produce equal dumps.
+// dump emits the complete state of all services for the next start, sorted by service name so that equal states produce
+// equal dumps.
 func (c *Cloud) dump(emit func(service string, record any) error) error {
 	for _, name := range slices.Sorted(maps.Keys(c.services)) {
 		if err := c.services[name].Dump(func(record any) error { return emit(name, record) }); err != nil {

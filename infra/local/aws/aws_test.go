@@ -137,7 +137,8 @@ func fillKey(ctx context.Context, cfg awssdk.Config) error {
 	if err != nil {
 		return err
 	}
-	// Both values are stored in the description of a second key, so that check doesn't need its own state.
+	// The encrypted and the plain-text data key are stored in a second key's description, so that check doesn't need
+	// its own state.
 	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " +
 		base64.StdEncoding.EncodeToString(sealed.Plaintext)
 	described, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &note})

@@ -7,11 +7,11 @@ import (
 
 // identity is the caller and service that a request claims, before verification.
 type identity struct {
-	service string // as in wire.Call; the embedded AWS may not have this service
+	service string // service name as in wire.Call; the embedded AWS may not have this service
 	caller  string // access key ID, or "" if the request is not signed
 }
 
-// identify extracts the identity from r. It returns false if r is not an AWS call.
+// identify extracts the identity from r, or returns false if r is not an AWS call.
 func identify(r *http.Request) (identity, bool) {
 	caller, scope, signed := credential(r)
 	if target := r.Header.Get("X-Amz-Target"); target != "" {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Do implements the SDK's HTTPClient. It serves r in the caller's goroutine and returns the buffered response. If the
+// Do implements the SDK's HTTPClient, serving r in the caller's goroutine and returning the buffered response. If the
 // request's context ends while a call is waiting, for example in a long poll, Do returns the context's error.
 func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()

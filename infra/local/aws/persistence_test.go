@@ -101,7 +101,7 @@ func TestRestartDropsExpiredRows(t *testing.T) {
 	}
 }
 
-// A second start reads the first start's snapshot of the same state. It must not lose any data.
+// A second start reads the first start's snapshot of the same state, and must not lose any data.
 func TestStateSurvivesSecondRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

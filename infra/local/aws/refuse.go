@@ -8,8 +8,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// refuse writes the error response for a call that does not reach its service. It uses the service's protocol: XML for
-// S3, JSON for a request with a target, and otherwise the Query protocol's XML.
+// refuse writes the error response for a call that does not reach its service. The response uses the service's
+// protocol: XML for S3, JSON for a request with a target, and otherwise the Query protocol's XML.
 func (c *Cloud) refuse(w http.ResponseWriter, r *http.Request, id identity, code, message string) {
 	switch {
 	case id.service == c.s3.Name():

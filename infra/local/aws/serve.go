@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxBody exceeds every request limit except S3's. S3 bodies are streamed. The largest of the other limits is the
-	// 16 MB limit of DynamoDB's BatchWriteItem.
+	// maxBody exceeds every request limit except S3's, because S3 bodies are streamed. The largest other limit is 16
+	// MB, for DynamoDB's BatchWriteItem.
 	maxBody = 17 << 20
 	// maxAccessKey is the maximum length of an access key ID. On AWS, an access key ID consists of [A-Za-z0-9_]. Names
 	// from the template may also contain a hyphen.
@@ -60,7 +60,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// clock returns the cloud's current time for a caller. It includes any skew.
+// clock returns the cloud's current time for a caller, including any skew.
 func (c *Cloud) clock(caller string) time.Time {
 	if c.skew == nil {
 		return time.Now()

@@ -27,7 +27,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// caller creates a client for a single service. It returns a call that succeeds each time on an empty cloud.
+// caller creates a client for a single service, and returns a call that succeeds each time on an empty cloud.
 type caller func(cfg awssdk.Config) func(ctx context.Context) error
 
 func callers() map[string]caller {
@@ -85,7 +85,7 @@ func callers() map[string]caller {
 	}
 }
 
-// between is a proxy between a client and the cloud. It can change signed requests, and it counts responses by status
+// between is a proxy between a client and the cloud that can change signed requests and counts responses by status
 // code.
 type between struct {
 	cloud   *aws.Cloud
@@ -155,8 +155,8 @@ func TestClientCorrectsClockSkewAfterOneRejection(t *testing.T) {
 	}
 }
 
-// A signature in the header protects everything except the caller's name. On AWS every caller has its own secret, but
-// here all callers share a secret.
+// A signature in the header protects everything except the caller's name. On AWS, every caller has its own secret, but
+// in the embedded AWS, all callers share a secret.
 func TestServicesRejectTamperedRequest(t *testing.T) {
 	t.Parallel()
 	setBody := func(r *http.Request) {

@@ -42,7 +42,7 @@ type Platform struct{ OS, Architecture string }
 // here returns this machine's platform.
 func here() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
 
-// Folder returns the platform's output directory below out. For this machine's platform, it returns out itself.
+// Folder returns the platform's output directory below out, or out itself for this machine's platform.
 func (p Platform) Folder(out string) string {
 	if p == here() {
 		return out
@@ -101,7 +101,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	if err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
 	}
-	// To stamp the repository's state, the go command would need git. The stamp is not needed here.
+	// The go command would need git to stamp the repository's state, which local builds don't need.
 	arguments := slices.Concat([]string{"build", "-buildvcs=false"}, flags(), []string{"-o", out, mainPackage(folder)})
 	if _, err = o.goTool(ctx, arguments...); err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
@@ -109,7 +109,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	return nil
 }
 
-// goTool runs the go command for the platform, without cgo. It returns the command's output.
+// goTool runs the go command for the platform, without cgo, and returns the command's output.
 func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error) {
 	platform := cmp.Or(o.Platform, here())
 	command := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // our own arguments
@@ -126,7 +126,7 @@ func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error
 func binary(out, folder string) string { return filepath.Join(out, folder, "bootstrap") }
 
 // Pages copies the output of make ui from root to the serving function's directory below out, as a deployment does. If
-// the output is missing, Pages only reports that fact, because everything else works without the output.
+// the output is missing, Pages only reports the missing output, because everything else works without it.
 func Pages(root, out string, progress io.Writer) error {
 	from, to := filepath.Join(root, "build", "ui"), filepath.Join(out, "web", "ui")
 	if err := os.RemoveAll(to); err != nil {

@@ -18,14 +18,13 @@ import (
 // listed is the output of `go list -export` for one package.
 type listed struct {
 	ImportPath string
-	// BuildID identifies the compiled package. It is Go's own hash of the package's output and of its inputs, including
-	// the toolchain.
+	// BuildID identifies the compiled package by Go's own hash of the package's output and of its inputs, including the
+	// toolchain.
 	BuildID string
 	Deps    []string
 }
 
-// fingerprints compiles the functions. For each function directory, it returns a hash of everything linked into the
-// binary.
+// fingerprints compiles the functions, and returns a hash of everything linked into each binary, by function directory.
 func fingerprints(ctx context.Context, o Options) (map[string]string, error) {
 	mains, err := filepath.Glob(filepath.Join(o.Root, "functions", "*", "bootstrap"))
 	if err != nil {
@@ -96,8 +95,8 @@ func stamp(out, folder, fingerprint string) error {
 	return nil
 }
 
-// stamped returns the recorded fingerprint of folder's binary. It returns "" if no fingerprint is recorded or another
-// program built the binary.
+// stamped returns the recorded fingerprint of folder's binary, or "" if no fingerprint is recorded or another program
+// built the binary.
 func stamped(out, folder string) string {
 	content, err := os.ReadFile(stampFile(out, folder))
 	if err != nil {
@@ -110,7 +109,7 @@ func stamped(out, folder string) string {
 	return fingerprint
 }
 
-// identify returns a text that distinguishes a file from its later versions. It does not read the file's contents.
+// identify returns a text that distinguishes a file from its later versions, without reading the file's contents.
 func identify(file string) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestConsoleRendersHostileDataAsText lets a browser parse every part of the page that shows foreign data, and then
+// TestConsoleRendersHostileDataAsText lets a browser parse every part of the page that shows untrusted data, and then
 // inspects the result. The guarantee relies on the rules that TestScriptsNeverParseHTML checks.
 func TestConsoleRendersHostileDataAsText(t *testing.T) {
 	t.Parallel()

@@ -1,14 +1,14 @@
-// Package console serves the runner's page for people at /_local. It shows the state and activity of the stack on this
-// machine: functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received
+// Package console serves the runner's page for people at /_local. The page shows the state and activity of the stack on
+// this machine: functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received
 // webhooks. A person can run a scheduled function, kill a function's processes, redrive or purge a queue, corrupt a row
 // and enable faults. The package also holds the page to which the seeded test credential redirects a browser. The
 // package doesn't own any state or make any decisions. Each subject has an interface below, which the subject's owner
 // implements.
 //
-// Any user of this machine can open the page, so it never shows keys. It omits environment variables, Secrets Manager,
-// KMS, binary values, and everything that is named or looks like a key, secret, token or hash (hide.go). The page gets
-// its data from these endpoints, as JSON with names in snake_case, times in RFC 3339 and {"error": "…"} with a status
-// of 4xx or 5xx:
+// Any user of this machine can open the page, so the page never shows keys. The page omits environment variables,
+// Secrets Manager, KMS, binary values, and everything that is named or looks like a key, secret, token or hash
+// (hide.go). The page gets its data from these endpoints, as JSON with names in snake_case, times in RFC 3339 and
+// {"error": "…"} with a status of 4xx or 5xx:
 //
 //	GET  /_local/api/state                                            links, functions, totals
 //	POST /_local/api/functions/{function}/fire                        run its schedule now; responds when it is done
@@ -147,8 +147,7 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// limit returns the request's limit. If the request does not set a limit, it returns usual. The result never exceeds
-// most.
+// limit returns the request's limit, or usual if the request does not set a limit. The result never exceeds most.
 func limit(r *http.Request, usual, most int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || n < 1 {

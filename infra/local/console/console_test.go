@@ -37,7 +37,7 @@ func TestPageBlocksForeignScripts(t *testing.T) {
 }
 
 // The content security policy forbids inline code and external content. The scripts must never parse text as HTML,
-// because rows, messages and mail contain foreign data.
+// because rows, messages and mail contain untrusted data.
 func TestScriptsNeverParseHTML(t *testing.T) {
 	t.Parallel()
 	page := os.DirFS("page")

@@ -20,7 +20,7 @@ func (c *console) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"faults": c.Faults.Faults()})
 }
 
-// serveSetFaults enables the listed faults and disables all others. It rejects unknown names, because a fault with an
+// serveSetFaults enables the listed faults and disables all others. Unknown names are rejected, because a fault with an
 // unknown name would never occur.
 func (c *console) serveSetFaults(w http.ResponseWriter, r *http.Request) {
 	var in struct {

@@ -19,8 +19,8 @@ type attribute struct {
 	BS         [][]byte
 }
 
-// folded converts a row to plain JSON. It replaces typed values with their content and expands text that is itself
-// JSON. For binary values and secrets, it shows only the length.
+// folded converts a row to plain JSON. Typed values are replaced with their content, and text that is itself JSON is
+// expanded. Binary values and secrets are shown only by length.
 func folded(item map[string]json.RawMessage) map[string]any {
 	plain := make(map[string]any, len(item))
 	for name, value := range item {
@@ -57,7 +57,7 @@ func fold(raw json.RawMessage, secret bool) any {
 		return foldAll(a.NS, func(member string) any { return json.Number(member) })
 	case a.BS != nil:
 		return foldAll(a.BS, binary)
-	default: // for a NULL value
+	default: // NULL value
 		return nil
 	}
 }
@@ -70,7 +70,7 @@ func foldAll[T any](all []T, one func(T) any) []any {
 	return plain
 }
 
-// foldText expands text that is a JSON object or array. The service stores lists in this form.
+// foldText expands text that is a JSON object or array, such as the lists that the service stores as text.
 func foldText(text string, secret bool) any {
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))

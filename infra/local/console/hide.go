@@ -7,7 +7,7 @@ import (
 
 const hiddenText = "[hidden]"
 
-// Text in these forms is never shown. The forms are Recordbridge's own key formats and PEM private keys.
+// Forms of text that are never shown: Recordbridge's own key formats and PEM private keys.
 var (
 	keyForms = regexp.MustCompile(`\b(private_(?:test|live)_|whsec_|whsk_)[A-Za-z0-9+/=_-]+`)
 	pemForm  = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?`)

@@ -163,7 +163,7 @@ func (c *console) head(r *http.Request) (shownObject, error) {
 	}, nil
 }
 
-// part reads up to size bytes of the object. It returns an error if the object has changed.
+// part reads up to size bytes of the object, or returns an error if the object has changed.
 func (c *console) part(r *http.Request, o listedObject, from, size int64) ([]byte, error) {
 	out, err := c.Objects.GetObject(r.Context(), &s3.GetObjectInput{
 		Bucket: aws.String(r.PathValue("bucket")), Key: &o.Key, IfMatch: &o.ETag,

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// Stack provides access to the runner itself. Its lists are in display order.
+// Stack provides access to the runner itself. All lists are in display order.
 type Stack interface {
 	Links() Links
 	Functions() []Function
@@ -36,9 +36,9 @@ type Links struct {
 // Function describes a function of the stack.
 type Function struct {
 	ID          string   `json:"id"`
-	Schedule    string   `json:"schedule,omitempty"` // such as "every 1m0s"
-	MemoryMB    int      `json:"memory_mb"`          // as on AWS; not enforced locally
-	Timeout     string   `json:"timeout"`            // such as "30s"
+	Schedule    string   `json:"schedule,omitempty"` // schedule, such as "every 1m0s"
+	MemoryMB    int      `json:"memory_mb"`          // memory on AWS; not enforced locally
+	Timeout     string   `json:"timeout"`            // time limit, such as "30s"
 	Processes   int      `json:"processes"`
 	Busy        int      `json:"busy"`
 	Invocations int      `json:"invocations"`
@@ -69,7 +69,7 @@ type Webhook struct {
 	Body       string            `json:"body"`
 }
 
-// state is the data shown in every part of the page. It is also the content of the page's first part.
+// state is the data shown in every part of the page, and the content of the page's first part.
 type state struct {
 	Links
 
@@ -126,8 +126,8 @@ func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"mails": c.Stack.Mails()})
 }
 
-// mailPolicy is the content security policy for mails. It allows the mail's own styles, as in a mailbox, but forbids
-// scripts, requests and forms. It also gives each mail a separate origin.
+// mailPolicy is the content security policy for mails. The policy allows the mail's own styles, as in a mailbox,
+// forbids scripts, requests and forms, and gives each mail a separate origin.
 const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 // serveMailHTML serves a mail's HTML. The page shows the HTML in a frame.

@@ -37,7 +37,7 @@ func TestStateIncludesTotalsAndFunctions(t *testing.T) {
 	}
 }
 
-// A mail's HTML is foreign data, so the page shows the HTML in a frame, where it can't affect the console.
+// A mail's HTML is untrusted data, so the page shows the HTML in a frame, where it can't affect the console.
 func TestMailHTMLIsServedAsSandboxedDocument(t *testing.T) {
 	t.Parallel()
 	f := build(t)

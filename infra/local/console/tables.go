@@ -14,7 +14,7 @@ import (
 const (
 	rowsOfPage    = 50
 	mostRows      = 500
-	previewLength = 160 // number of characters
+	previewLength = 160 // length of a row's preview in characters
 )
 
 // Tables provides the tables of the embedded DynamoDB.
@@ -92,7 +92,7 @@ func listed(row ddb.Row) listedRow {
 	}
 	var preview strings.Builder
 	encoder := json.NewEncoder(&preview)
-	encoder.SetEscapeHTML(false) // keeps the text readable
+	encoder.SetEscapeHTML(false) // escaping would make the text unreadable
 	if err := encoder.Encode(rest); err != nil {
 		preview.Reset()
 	}

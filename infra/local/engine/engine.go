@@ -34,7 +34,7 @@ type Engine struct {
 }
 
 // Find queries the engine and runs a container to check that the engine works. If host is empty, the container also
-// determines this machine's address. Find pulls a missing image and reports the pull to progress. Its errors state the
+// determines this machine's address. Find pulls a missing image and reports the pull to progress. Errors state the
 // remedy.
 func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, error) {
 	if _, err := exec.LookPath("docker"); err != nil {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// These messages use AWS's wording. Callers decide by the code. The messages are for people who read logs.
+// Messages in AWS's wording, for people who read logs. Callers decide by the code.
 const (
 	rateExceeded = "Rate exceeded"
 	ongoing      = "Transaction is ongoing for the item"
@@ -34,12 +34,12 @@ func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 		}
 	case "ses":
 		return &wire.Error{Code: "Throttling", Message: "Maximum sending rate exceeded."}
-	default: // "kms", "secretsmanager" and "ssm"
+	default: // services "kms", "secretsmanager" and "ssm"
 		return &wire.Error{Code: "ThrottlingException", Message: rateExceeded}
 	}
 }
 
-// ddbThrottling returns one of DynamoDB's three throttling codes. For a transaction, it returns a cancellation with a
+// ddbThrottling returns one of DynamoDB's three throttling codes or, for a transaction, a cancellation with a
 // throttling reason. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
 func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
 	code := pickOne(random, "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
@@ -56,7 +56,7 @@ func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
 	return cancellation(random, cancelled, reason, rateExceeded)
 }
 
-// conflict returns the error for a write that conflicts with a transaction in flight. Both affect the same row.
+// conflict returns the error for a write that conflicts with a transaction in flight on the same row.
 func conflict(random *rand.Rand, cancelled int) *wire.Error {
 	if cancelled > 0 {
 		return cancellation(random, cancelled, "TransactionConflict", ongoing)
@@ -98,7 +98,7 @@ func internal(c wire.Call) *wire.Error {
 		failure.Code = "InternalServiceError"
 	case "ssm":
 		failure.Code = "InternalServerError"
-	default: // "sqs" and "ses"
+	default: // services "sqs" and "ses"
 		failure.Code = "InternalFailure"
 	}
 	return failure
@@ -145,8 +145,8 @@ func refuseXML(w http.ResponseWriter, r *http.Request, failure *wire.Error, body
 	_, _ = w.Write(text) // the client may have disconnected
 }
 
-// members returns the number of items in a transaction, which is also the number of cancellation reasons. It returns 0
-// for other calls.
+// members returns the number of items in a transaction, which is also the number of cancellation reasons, or 0 for
+// other calls.
 func members(r *http.Request, c wire.Call) int {
 	if c.Service != "dynamodb" || !strings.HasPrefix(c.Operation, "Transact") {
 		return 0

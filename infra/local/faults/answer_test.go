@@ -49,7 +49,7 @@ func probes() map[string]probe {
 	}
 }
 
-// failOnce makes the first call of an operation fail. An example of an operation is "sqs.SendMessage".
+// failOnce makes the first call of an operation, such as "sqs.SendMessage", fail.
 func failOnce(t *testing.T, operation string, kind faults.Kind, seed uint64) (*bench, *faults.Plan) {
 	t.Helper()
 	service, name, _ := strings.Cut(operation, ".")

@@ -12,11 +12,10 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Fault is a fault that a person enables. It affects the calls that match its fields. An empty field matches every
-// call.
+// Fault is a fault that a person enables for the calls that match its fields. An empty field matches every call.
 type Fault struct {
 	Caller    string `json:"caller,omitempty"`    // a function's logical ID; "" means all functions, but no other callers
-	Service   string `json:"service,omitempty"`   // as in wire.Call
+	Service   string `json:"service,omitempty"`   // service name, as in wire.Call
 	Operation string `json:"operation,omitempty"` // AWS's operation name
 	Name      string `json:"name,omitempty"`      // name of the table, queue or bucket
 	Kind      string `json:"kind"`                // a key of kinds
@@ -28,7 +27,7 @@ var kinds = map[string]Kind{
 	"broken-after": BrokenAfter, "silent": TimedOutBefore, "silent-after": TimedOutAfter,
 }
 
-// ByHand holds the faults that are currently enabled. It is safe for concurrent use.
+// ByHand holds the faults that are currently enabled. A ByHand is safe for concurrent use.
 type ByHand struct {
 	on   atomic.Pointer[[]Fault]
 	plan *Plan // determines how a fault manifests, not when it occurs

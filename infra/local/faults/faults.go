@@ -3,9 +3,9 @@
 // and how far clocks differ. A Life ends a function instance after one of its calls. Points returns the calls after
 // which a crash makes a difference.
 //
-// A plan's decision depends only on the seed and the call (caller, service, operation, ordinal). It does not depend on
-// the order in which goroutines run. The package doesn't emulate any service. The real service responds to every call
-// that passes, and the code that starts the cloud attaches the plan to the cloud.
+// A plan's decision depends only on the seed and the call (caller, service, operation, ordinal), not on the order in
+// which goroutines run. The package doesn't emulate any service. The real service responds to every call that passes,
+// and the code that starts the cloud attaches the plan to the cloud.
 package faults
 
 import (
@@ -25,16 +25,17 @@ import (
 // Options configures a Plan.
 type Options struct {
 	Seed     uint64
-	Severity Severity // if zero, only Rules apply
+	Severity Severity // severity of random faults; if zero, only Rules apply
 	Rules    []Rule   // overrides Severity; the first matching rule wins
 	// Callers reports whether a caller's calls may fail. If Callers is nil, calls may fail if the caller's name ends in
-	// "Function". Such names belong to the template's functions, but not to the test, the operator or the provisioning.
+	// "Function". Only the template's functions have names of this form, unlike the test, the operator and the
+	// provisioning.
 	Callers func(caller string) bool
 }
 
 // Rule makes either one or all matching calls fail. An empty field matches every call.
 type Rule struct {
-	Caller    string // as in wire.Call
+	Caller    string // caller's name, as in wire.Call
 	Service   string
 	Operation string
 	N         int // ordinal of the matching call, from 1; 0 means all matching calls
@@ -63,7 +64,7 @@ func (i Injection) String() string {
 // kept is the maximum number of stored injections. A runner may run for days, so only the newest injections are kept.
 const kept = 10_000
 
-// Plan decides which calls fail and records its injections. It is safe for concurrent use.
+// Plan decides which calls fail and records its injections. A Plan is safe for concurrent use.
 type Plan struct {
 	seed     uint64
 	severity Severity
@@ -122,7 +123,7 @@ func (p *Plan) Injected() []Injection {
 	return slices.Clone(p.injected)
 }
 
-// String returns the seed and the injections, one per line. The output helps to explain a failed run.
+// String returns the seed and the injections, one per line, to help explain a failed run.
 func (p *Plan) String() string {
 	var text strings.Builder
 	injected := p.Injected()
@@ -133,8 +134,8 @@ func (p *Plan) String() string {
 	return text.String()
 }
 
-// decide counts a call and returns its fault. The returned random source belongs to this call. It makes choices within
-// the fault's kind.
+// decide counts a call and returns its fault. The returned random source makes the call's further choices, within the
+// fault's kind.
 func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	if !p.callers(c.Caller) {
 		return None, nil
@@ -157,7 +158,7 @@ func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	return kind, random
 }
 
-// ruled returns the fault of the first rule that applies to the call. It counts the call for every matching rule.
+// ruled returns the fault of the first rule that applies to the call, and counts the call for every matching rule.
 func (p *Plan) ruled(c wire.Call) (kind Kind, ok bool) {
 	for i, rule := range p.rules {
 		if !rule.fits(c) {

@@ -27,7 +27,7 @@ import (
 
 const caller = "ProbeFunction"
 
-// bench is a cloud with a fault plan. It counts the caller's calls that reach a service.
+// bench is a cloud with a fault plan, and counts the caller's calls that reach a service.
 type bench struct {
 	cloud *aws.Cloud
 
@@ -65,7 +65,7 @@ func (b *bench) reachedService() int {
 	return b.reached
 }
 
-// prepare creates the objects that the probes use. Like provisioning, it runs without faults.
+// prepare creates the objects that the probes use. Like provisioning, prepare runs without faults.
 func (b *bench) prepare(t *testing.T) {
 	t.Helper()
 	ctx, cfg := t.Context(), b.cloud.Config("provision")

@@ -8,7 +8,7 @@ type Kind int
 // Kinds of faults. If the name contains "After", the call has taken effect and only its response is lost.
 const (
 	None           Kind = iota
-	Throttled           // rejected by a rate limit, with the service's own error
+	Throttled           // the call is rejected by a rate limit, with the service's own error
 	FailedBefore        // status 500 without any effect
 	FailedAfter         // status 500 after the call has taken full effect
 	BrokenBefore        // the connection breaks before the call takes effect

@@ -16,7 +16,7 @@ var ErrCrashed = errors.New("this instance has crashed")
 type Life struct {
 	mu         sync.Mutex
 	calls      int
-	crashAfter int // 0 means never
+	crashAfter int // number of calls before the crash; 0 means no crash
 	turn       int
 	recorded   []Call // recorded while a crash is pending
 	dead       bool

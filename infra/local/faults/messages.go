@@ -8,8 +8,8 @@ import (
 // The methods below match the signatures of hooks without referring to the hooks' types, so this package stays
 // independent of queues and tables.
 
-// Disorder implements sqs.Disorder. Given the number of candidates, which are ordered oldest first, it chooses the
-// message that a queue delivers. It also decides whether that message is delivered again.
+// Disorder implements sqs.Disorder. Given the number of candidates, which are ordered oldest first, Disorder chooses
+// the message that a queue delivers. twice reports whether the message is delivered again.
 func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,10 +17,10 @@ type Call struct {
 // Points returns the calls after which to crash so that each of the wanted situations occurs once. Calls are counted
 // from 1.
 //
-// A crash destroys everything in the instance, so two crashes differ only in the state outside the instance. That state
-// consists of durable state, the data that other servers and callers have received, and the time. A read-only call
-// doesn't change any of this state. A crash after a read-only call is therefore equivalent to a crash after the
-// preceding call, unless one of the following lies between the two calls:
+// A crash destroys everything in the instance, so two crashes differ only in the state outside the instance. The
+// outside state consists of durable state, the data that other servers and callers have received, and the time. A
+// read-only call doesn't change the outside state. A crash after a read-only call is therefore equivalent to a crash
+// after the preceding call, unless one of the following lies between the two calls:
 //
 //   - an effect: a write to AWS, or a request to another server, which that server has then received;
 //   - the start or end of an invocation, since the caller then has its response;
@@ -44,7 +44,7 @@ func isSameSituation(before, after Call) bool {
 	return after.Reads && after.Turn == before.Turn && after.At.Equal(before.At)
 }
 
-// readers lists the read-only operations by X-Amz-Target. It does not include ReceiveMessage, which hides messages.
+// readers lists the read-only operations by X-Amz-Target. ReceiveMessage is not included, because it hides messages.
 var readers = map[string]bool{
 	"DynamoDB_20120810.GetItem": true, "DynamoDB_20120810.BatchGetItem": true, "DynamoDB_20120810.Query": true,
 	"DynamoDB_20120810.Scan": true, "DynamoDB_20120810.TransactGetItems": true,

@@ -35,7 +35,7 @@ func TestPointsMergesConsecutiveReads(t *testing.T) {
 	for name, c := range map[string]struct{ wanted, want []int }{
 		"every call": {
 			[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14},
-			// at the start, after the write, on each side of both requests, later, and in the next invocation
+			// crashes at the start, after the write, on each side of both requests, later, and in the next invocation
 			[]int{1, 3, 6, 7, 9, 11, 13, 14},
 		},
 		"reads whose effect is not wanted itself": {[]int{5, 8}, []int{3, 7}},

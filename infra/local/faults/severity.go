@@ -28,13 +28,14 @@ type Severity struct {
 }
 
 const (
-	// stormCalls is the length of a storm in calls. It exceeds the number of attempts that an SDK makes for a request.
+	// stormCalls is the length of a storm in calls, which exceeds the number of attempts that an SDK makes for a
+	// request.
 	stormCalls = 6
 	// stormFails is the fraction of a storm's calls that fail.
 	stormFails = 0.8
 )
 
-// Mild returns the severity of a bad day. A client's retries must hide all of its faults.
+// Mild returns the severity of a bad day on AWS, whose faults a client's retries must hide.
 func Mild() Severity {
 	return Severity{
 		Throttle: 0.01, Fail: 0.01, Break: 0.01, Timeout: 0.002, Conflict: 0.01, Storm: 0.002,

@@ -23,12 +23,11 @@ const Name = "files.localhost"
 // lookupTime limits the duration of a query to the system's resolver.
 const lookupTime = time.Second
 
-// Lookup queries the system's resolver. It has the signature of net.Resolver's LookupNetIP.
+// Lookup queries the system's resolver, with the signature of net.Resolver's LookupNetIP.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
 // URL returns the base URL at which clients reach the files served at listener. The URL contains Name if this machine
-// resolves Name to the listener's address and not to any address outside the machine. Otherwise, the URL contains the
-// address itself.
+// resolves Name to the listener's address and not to any address outside the machine, and otherwise the address.
 func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
@@ -43,7 +42,7 @@ func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	return "http://" + net.JoinHostPort(Name, portOf(listener.String()))
 }
 
-// Files serves S3 both at the listener's address and at url. It restores the host that the functions use, because
+// Files serves S3 both at the listener's address and at url, restoring the host that the functions use, because
 // signatures cover the host.
 func Files(listener, url string, next http.Handler) http.Handler {
 	host := strings.TrimPrefix(url, "http://")
@@ -55,7 +54,7 @@ func Files(listener, url string, next http.Handler) http.Handler {
 	})
 }
 
-// Redirects rewrites next's redirects. A redirect to files at listener then points to url.
+// Redirects rewrites next's redirects, so that a redirect to files at listener points to url.
 func Redirects(listener, url string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(redirecting{w, "http://" + listener + "/", url + "/"}, r)

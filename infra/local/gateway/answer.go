@@ -36,7 +36,7 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	decoder.DisallowUnknownFields()
 	if !bytes.HasPrefix(bytes.TrimSpace(out), []byte("{")) || decoder.Decode(&response) != nil || decoder.More() {
-		return answer{}, errNoAnswer // omits the decoder's message, which may quote the body
+		return answer{}, errNoAnswer // the error omits the decoder's message, which may quote the body
 	}
 	a := answer{status: response.StatusCode, header: http.Header{}, body: []byte(response.Body)}
 	if a.status == 0 {
@@ -112,7 +112,7 @@ func outerName(name string) string {
 	return name
 }
 
-// write sends the response. It keeps the request IDs that are already set in w.
+// write sends the response, keeping the request IDs that are already set in w.
 func (a answer) write(w http.ResponseWriter) {
 	for name, values := range a.header {
 		switch name {

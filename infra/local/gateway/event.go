@@ -54,7 +54,7 @@ func (g *gateway) event(x exchange, body []byte) events.APIGatewayProxyRequest {
 	return e
 }
 
-// binary reports whether bodies of a media type are treated as bytes. If so, request bodies are base64-encoded in the
+// binary reports whether bodies of a media type are bytes, which means that request bodies are base64-encoded in the
 // event, and a function's base64 response is decoded.
 func (g *gateway) binary(mediaType string) bool {
 	mediaType, _, _ = strings.Cut(mediaType, ";")
@@ -62,8 +62,8 @@ func (g *gateway) binary(mediaType string) bool {
 	return slices.Contains(types, "*/*") || slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType)))
 }
 
-// passedHeaders returns the headers that a function receives. These are the client's headers without the connection's
-// headers, plus API Gateway's headers about the request's origin. passedHeaders drops the client's own claims about the
+// passedHeaders returns the headers that a function receives: the client's headers without the connection's headers,
+// plus API Gateway's headers about the request's origin. passedHeaders drops the client's own claims about the
 // request's origin.
 func passedHeaders(r *http.Request) map[string][]string {
 	headers := r.Header.Clone()

@@ -1,6 +1,6 @@
-// Package gateway serves a template's routes like an API Gateway REST API with Lambda proxy integrations. It implements
-// stage and resource matching, proxy events, limits, gateway responses, and changes to headers. Rules without a cited
-// source follow the API Gateway developer guide.
+// Package gateway serves a template's routes like an API Gateway REST API with Lambda proxy integrations. The package
+// implements stage and resource matching, proxy events, limits, gateway responses, and changes to headers. Rules
+// without a cited source follow the API Gateway developer guide.
 //
 // The gateway compresses responses with gzip only. It doesn't implement authorisers, keys, throttling, caching or CORS, because the template doesn't declare
 // any of these features. An Invoker runs the functions.
@@ -48,8 +48,8 @@ type Options struct {
 type Invoker interface {
 	// Invoke passes payload to the function with this logical ID and returns its response. If the function itself fails
 	// (reports an error, exits or times out), the error is a *FunctionError. Any other error means that the function
-	// could not be invoked. If ctx ends, Invoke stops waiting. As on AWS, the function then continues until its own
-	// timeout.
+	// could not be invoked. If ctx ends, Invoke stops waiting, but the function continues until its own timeout, as on
+	// AWS.
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
@@ -96,13 +96,14 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", x.id)
 	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
 	if headerBytes(r.Header) > maxHeaderBytes {
-		// AWS does not document which gateway response applies in this case. The default 4xx response fits.
+		// AWS does not document which gateway response applies to excessively large headers. The default 4xx response
+		// fits.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
 	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-		// AWS does not document this case either. A function would receive the rest of the query. Its response would be
-		// the same as if the client had not sent the missing part.
+		// AWS does not document the response to a malformed query. A function that received only the valid part would
+		// respond as if the client had not sent the rest.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
@@ -149,7 +150,7 @@ func (g *gateway) route(x *exchange) (function string, ok bool) {
 }
 
 // integrate invokes the function and forwards its response. If the client disconnects, the invocation continues, as on
-// AWS. Functions must therefore handle disconnected clients.
+// AWS, so functions must handle disconnected clients.
 func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchange, function string, payload []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), integrationTimeout)
 	defer cancel()
@@ -178,7 +179,7 @@ func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchan
 	}
 }
 
-// fail responds with a 5xx status and logs the reason. It doesn't log the function's own error message, which is
+// fail responds with a 5xx status and logs the reason. The function's own error message is not logged, because it is
 // already in the function's log.
 func (g *gateway) fail(ctx context.Context, w http.ResponseWriter, x exchange, kind, function string, err error) {
 	cause := err.Error()

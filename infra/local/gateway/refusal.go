@@ -8,9 +8,9 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// refuse responds without invoking a function. It uses the template's gateway response of the given type. If the
-// template does not define one, refuse uses the template's DEFAULT_4XX or DEFAULT_5XX, or else API Gateway's own text.
-// A status that the template sets on a default response also applies to all types that fall back to that default.
+// refuse responds without invoking a function, with the template's gateway response of the given type. If the template
+// does not define one, refuse uses the template's DEFAULT_4XX or DEFAULT_5XX, or else API Gateway's own text. A status
+// that the template sets on a default response also applies to all types that fall back to that default.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
 func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 	status, text := builtIn(kind)
@@ -33,8 +33,8 @@ func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 	_, _ = w.Write(bodyOf(response, text, x.id)) // the client may have disconnected
 }
 
-// evaluate evaluates a header value of a gateway response. The value is either a 'literal' or context.requestId.
-// Package template has already validated the value.
+// evaluate evaluates a header value of a gateway response, which is either a 'literal' or context.requestId. Package
+// template has already validated the value.
 func evaluate(value, requestID string) string {
 	if value == "context.requestId" {
 		return requestID

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// place is a node in the resource tree. It represents a single segment of a path.
+// place is a node in the resource tree, which represents a single segment of a path.
 type place struct {
 	literals  map[string]*place
 	variable  *place // {name}; package template allows one name per node
@@ -36,7 +36,7 @@ func (p *place) add(r template.Route, function string) {
 	p.functions[r.Method] = function
 }
 
-// below returns the child for a declared segment. It creates the child if necessary.
+// below returns the child for a declared segment, creating the child if necessary.
 func (p *place) below(part string) *place {
 	inner, isVariable := strings.CutPrefix(part, "{")
 	name, isGreedy := strings.CutSuffix(inner, "+}")

@@ -33,8 +33,8 @@ type condition struct {
 	values   []string
 }
 
-// conditions parses a statement's Condition. It returns an error for an unsupported condition, because ignoring the
-// condition would grant more permissions than AWS does.
+// conditions parses a statement's Condition. conditions returns an error for an unsupported condition, because ignoring
+// the condition would grant more permissions than AWS does.
 func conditions(declared map[string]map[string][]string) ([]condition, error) {
 	var all []condition
 	for _, operator := range slices.Sorted(maps.Keys(declared)) {
@@ -70,7 +70,7 @@ func (c condition) check() error {
 	return nil
 }
 
-// isSet reports whether a key can have several values in a request. It also reports whether the key is supported.
+// isSet reports whether a key can have several values in a request, and whether the key is supported.
 func isSet(key string) (several, understood bool) {
 	switch key {
 	case leadingKeys:

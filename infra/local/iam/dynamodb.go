@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// tableRequest holds the parts of a request that determine the required permissions. It decodes keys and items only if
+// tableRequest holds the parts of a request that determine the required permissions. Keys and items are decoded only if
 // a condition needs them.
 type tableRequest struct {
 	TableName                 string
@@ -83,7 +83,7 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 	}
 	n.keys = map[string][]string{}
 	hash := a.hashes[n.resource]
-	for _, item := range []json.RawMessage{in.Key, in.Item} { // checks both, although a request should have only one
+	for _, item := range []json.RawMessage{in.Key, in.Item} { // check Key and Item; a request should have only one
 		if item != nil {
 			n.keys[leadingKeys] = append(n.keys[leadingKeys], keyOf(item, hash))
 		}
@@ -159,7 +159,7 @@ func queryKey(in tableRequest, hash string) string {
 	return ""
 }
 
-// keyConditionWords splits a key condition into names, values and operators. It treats parentheses and commas as
+// keyConditionWords splits a key condition into names, values and operators. Parentheses and commas are treated as
 // separators, because neither character can affect the single equality that the grammar allows for a partition key.
 func keyConditionWords(expression string) []string {
 	spaced := strings.ReplaceAll(expression, "=", " = ")

@@ -15,9 +15,9 @@ type Grant struct {
 	Function  string // the function's logical ID
 	Statement int    // index in the function's statements
 	Sid       string
-	Action    string // as written in the statement, possibly with *
+	Action    string // action as written in the statement, possibly with *
 	Resource  string
-	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys. It is empty if the statement has no
+	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys, or empty if the statement has no
 	// such pattern. The patterns for both modes form a single grant, written as in test mode, because a function acts
 	// the same in both modes.
 	Rows string
@@ -70,8 +70,8 @@ func ofBothModes(pattern string) string {
 	return pattern
 }
 
-// Without returns copies of the functions without the grant g. It keeps the rest of the statement, and splits the
-// statement if necessary. A test uses Without to show that a grant is necessary.
+// Without returns copies of the functions without the grant g. The rest of the grant's statement is kept, and split if
+// necessary. A test uses Without to show that a grant is necessary.
 func Without(functions []template.Function, g Grant) []template.Function {
 	kept := slices.Clone(functions)
 	for i := range kept {
@@ -116,7 +116,7 @@ func withoutRows(condition map[string]map[string][]string, rows string) map[stri
 	return kept
 }
 
-// Lambda writes a function's log lines and trace segments with the function's role. It silently drops lines and
+// Lambda writes a function's log lines and trace segments with the function's role. Lambda silently drops lines and
 // segments that the role does not allow. The functions' runner therefore checks the permission before it shows a line
 // or an invocation, so that people notice a missing permission.
 // https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
@@ -129,8 +129,8 @@ func (a *Authority) MayLog(function string) bool {
 	})
 }
 
-// MayTrace reports whether Lambda may report a function's invocations to X-Ray. X-Ray's actions don't have resources
-// here.
+// MayTrace reports whether Lambda may report a function's invocations to X-Ray. The X-Ray actions for reporting are not
+// limited to resources.
 func (a *Authority) MayTrace(function string) bool {
 	return a.mayAll(function, []need{
 		{action: "xray:PutTraceSegments", resource: "*"}, {action: "xray:PutTelemetryRecords", resource: "*"},

@@ -1,10 +1,11 @@
-// Package iam enforces permissions in the embedded AWS. Its middleware checks every call of a function against the
-// function's statements in the template, as IAM checks a role's statements. It also records the permissions that were
-// used or denied. Package iam does not authenticate: package aws has already verified the call's signature.
+// Package iam enforces permissions in the embedded AWS. The package's middleware checks every call of a function
+// against the function's statements in the template, as IAM checks a role's statements. The middleware also records the
+// permissions that were used or denied. Package iam does not authenticate: package aws has already verified the call's
+// signature.
 //
-// The package supports only roles with identity-based Allow statements. It doesn't support Deny statements, key, queue
-// or bucket policies, boundaries or session policies. The permissions that a call requires follow the AWS Service
-// Authorization Reference.
+// The package supports only roles with identity-based Allow statements. The package doesn't support Deny statements,
+// key, queue or bucket policies, boundaries or session policies. The permissions that a call requires follow the AWS
+// Service Authorization Reference.
 package iam
 
 import (
@@ -17,9 +18,9 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Authority decides which calls are allowed. Create it with New. It is safe for concurrent use.
+// Authority decides which calls are allowed. Use New to create an Authority. An Authority is safe for concurrent use.
 type Authority struct {
-	roles  map[string]*role  // by the function's logical ID
+	roles  map[string]*role  // roles by the function's logical ID
 	groups map[string]string // each function's log group, by logical ID
 	keys   map[string]string // ARN of a bucket's KMS key, by bucket name
 	hashes map[string]string // partition key attribute, by table or index ARN
@@ -37,8 +38,8 @@ type role struct {
 	conditional bool // whether any statement has a condition; if so, requests must be parsed for its keys
 }
 
-// New reads the statements of t's functions. It also reads t's tables and buckets, which determine the other resources
-// that a call accesses. New returns an error if a statement contains an unsupported operator, key or policy variable.
+// New reads the statements of t's functions, and t's tables and buckets, which determine the other resources that a
+// call accesses. New returns an error if a statement contains an unsupported operator, key or policy variable.
 func New(t *template.Template) (*Authority, error) {
 	a := &Authority{
 		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{},
@@ -112,7 +113,7 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request, c wire.Call, c
 	next(w, r, c)
 }
 
-// needs returns the permissions that a call requires. It returns an error if it can't parse the request, because the
+// needs returns the permissions that a call requires, or an error if the request can't be parsed, because the
 // permissions are then unknown.
 func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	switch c.Service {
@@ -133,7 +134,7 @@ func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, e
 	}
 }
 
-// decide allows either all needs or none of the needs, and records the result. It returns the first unmet need.
+// decide allows either all needs or none of the needs, records the result, and returns the first unmet need.
 func (a *Authority) decide(caller *role, needs []need) (need, bool) {
 	used := make([]Grant, 0, len(needs))
 	for _, n := range needs {

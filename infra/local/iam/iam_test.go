@@ -63,7 +63,7 @@ func TestAuthorityDeniesRequestWithMisleadingKey(t *testing.T) {
 	}
 }
 
-// ask reports whether a function with these statements may send messages to the named queue.
+// ask reports whether a function with the given statements may send messages to the named queue.
 func ask(t *testing.T, queue string, statements ...template.Statement) bool {
 	t.Helper()
 	authority, err := iam.New(world(statements...))

@@ -33,7 +33,7 @@ func seal(key string, pairs map[string]string) step {
 	}
 }
 
-// sealed generates a data key as the administrator. It returns a step that decrypts the data key. If named is not nil,
+// sealed generates a data key as the administrator, and returns a step that decrypts the data key. If named is not nil,
 // the step also names the key.
 func sealed(key string, named *string) (prepare, do step) {
 	var blob []byte

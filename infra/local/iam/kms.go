@@ -95,7 +95,7 @@ func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role
 	return names
 }
 
-// arnOfKey queries KMS for a key's ARN. It accepts any of the key's names. It returns "" if the key does not exist.
+// arnOfKey queries KMS for a key's ARN by any of the key's names. The result is "" if the key does not exist.
 func arnOfKey(ctx context.Context, kms wire.Handler, name string) string {
 	content, err := json.Marshal(map[string]string{"KeyId": name})
 	if err != nil {

@@ -46,7 +46,7 @@ func getObject(bucket, key string) step {
 	}
 }
 
-// uploaded starts an upload as the administrator. It passes the upload's ID to use.
+// uploaded starts an upload as the administrator, and passes the upload's ID to use.
 func uploaded(use func(client *s3.Client, ctx context.Context, id *string) error) (prepare, do step) {
 	var id *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
@@ -246,7 +246,7 @@ func TestMissingObjectReturnsAccessDeniedWithoutListPermission(t *testing.T) {
 func TestCopyObjectRequiresReadPermissionOnSource(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("s3:PutObject", plainARN+"/*")))
-	// S3 also accepts a leading slash and a version.
+	// S3 accepts a copy source with a leading slash and a version.
 	copying := onObjects((*s3.Client).CopyObject,
 		s3.CopyObjectInput{Bucket: new("plain"), Key: new("k"), CopySource: new("/sealed/a%20b?versionId=1")})
 	wantDenied(t, cloud, authority, copying, "s3:GetObject", sealedARN+"/a b")

@@ -21,7 +21,7 @@ func onQueues[In, Out any](call func(*sqs.Client, context.Context, *In, ...func(
 	}
 }
 
-// withReceipt sends and receives a message as the administrator. It passes the message's receipt handle to use.
+// withReceipt sends and receives a message as the administrator, and passes the message's receipt handle to use.
 func withReceipt(use func(client *sqs.Client, ctx context.Context, receipt *string) error) (prepare, do step) {
 	var receipt *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {

@@ -7,7 +7,7 @@ import (
 )
 
 // Use counts the allowed calls that needed a grant. If several grants allow a call, only the first grant in the
-// template counts. A redundant grant therefore appears as unused.
+// template counts, so a redundant grant appears as unused.
 type Use struct {
 	Grant
 
@@ -17,7 +17,7 @@ type Use struct {
 // Denial describes a function's denied request.
 type Denial struct {
 	Function string // the function's logical ID
-	Action   string // such as "dynamodb:GetItem"
+	Action   string // denied action, such as "dynamodb:GetItem"
 	Resource string // ARN
 }
 

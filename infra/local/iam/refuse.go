@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// deny responds that the caller lacks permission n. It uses the service's protocol and AWS's wording.
+// deny responds that the caller lacks permission n, in the service's protocol and with AWS's wording.
 func deny(w http.ResponseWriter, r *http.Request, c wire.Call, n need) {
 	action, resource := n.action, n.resource
 	switch c.Service {

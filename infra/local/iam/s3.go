@@ -33,8 +33,8 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	}
 }
 
-// reading returns the permissions for reading an object. content selects the object's content, which is encrypted.
-// Otherwise, the permissions are for the object's metadata, which is not encrypted.
+// reading returns the permissions for reading an object. content selects the object's content, which is encrypted,
+// instead of only the metadata, which is not encrypted.
 func (a *Authority) reading(bucket, key string, content bool) []need {
 	needs := []need{{action: "s3:GetObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	if content {
@@ -43,8 +43,8 @@ func (a *Authority) reading(bucket, key string, content bool) []need {
 	return needs
 }
 
-// writing returns the permissions for writing an object or a part. S3 encrypts an upload's parts with the data key that
-// was created at the beginning of the upload. Writing a part therefore requires permission to decrypt that key.
+// writing returns the permissions for writing an object or a part. S3 encrypts an upload's parts with a data key
+// created at the beginning of the upload, so writing a part requires permission to decrypt the key.
 func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []need {
 	needs := []need{{action: "s3:PutObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	switch c.Operation {
@@ -60,8 +60,8 @@ func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []
 	return needs
 }
 
-// sealed returns the permission that the caller needs on a bucket's KMS key, which S3 uses on the caller's behalf. It
-// returns nil if the bucket does not have a key. All buckets in the template have a bucket key, so the encryption
+// sealed returns the permission that the caller needs on a bucket's KMS key, which S3 uses on the caller's behalf. The
+// result is nil if the bucket does not have a key. All buckets in the template have a bucket key, so the encryption
 // context names the bucket.
 func (a *Authority) sealed(bucket, action string) []need {
 	key := a.keys[bucket]
@@ -94,8 +94,8 @@ func copySource(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// conceal makes a missing object look like a forbidden object unless the caller may list the bucket. S3 does not reveal
-// to other callers which keys exist.
+// conceal makes a missing object look like a forbidden object unless the caller may list the bucket, because S3 does
+// not reveal to other callers which keys exist.
 func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role) http.ResponseWriter {
 	bucket, _ := address(r)
 	list := need{action: "s3:ListBucket", resource: "arn:aws:s3:::" + bucket}

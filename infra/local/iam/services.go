@@ -93,7 +93,7 @@ func parameterNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return []need{n}, nil
 }
 
-// decode decodes r's JSON body into v without consuming the body. It ignores unknown members.
+// decode decodes r's JSON body into v without consuming the body. Unknown members are ignored.
 func decode(r *http.Request, v any) error {
 	content, err := wire.Body(r)
 	if err != nil {

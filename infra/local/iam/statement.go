@@ -40,13 +40,13 @@ func compile(declared template.Statement) (statement, error) {
 
 // need is a permission that a call requires.
 type need struct {
-	action   string              // such as "dynamodb:GetItem"
+	action   string              // required action, such as "dynamodb:GetItem"
 	resource string              // ARN
 	others   []string            // other ARNs of the same object, which a statement may use instead
 	keys     map[string][]string // condition keys in lower case
 }
 
-// grants reports whether the statement allows n. It also returns the statement's matching actions and resources.
+// grants reports whether the statement allows n, and returns the statement's matching action and resource.
 func (s *statement) grants(n need) (action, resource string, ok bool) {
 	action = strings.ToLower(n.action)
 	i := slices.IndexFunc(s.patterns, func(pattern string) bool { return matches(pattern, action) })
@@ -63,7 +63,7 @@ func (s *statement) grants(n need) (action, resource string, ok bool) {
 	return s.Actions[i], s.Resources[j], true
 }
 
-// allow returns the grants with which the first matching statement allows n. It returns a grant for each kind of row.
+// allow returns the grants of the first matching statement that allow n, one for each kind of row.
 func (r *role) allow(n need) ([]Grant, bool) {
 	for i := range r.statements {
 		s := &r.statements[i]

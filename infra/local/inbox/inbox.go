@@ -1,6 +1,7 @@
 // Package inbox receives webhooks on behalf of the seeded organisations, so that people, scripts and tests can inspect
-// the service's deliveries. It holds the newest 1000 deliveries in memory and doesn't send any requests. It accepts
-// every delivery, even if the delivery's signature is invalid. Its lists state whether each signature is valid.
+// the service's deliveries. The inbox holds the newest 1000 deliveries in memory and doesn't send any requests. Every
+// delivery is accepted, even if its signature is invalid. The lists of deliveries state whether each signature is
+// valid.
 package inbox
 
 import (
@@ -20,8 +21,8 @@ const (
 	maxBody = 1 << 20 // maximum bytes of a body; Recordbridge's webhooks are much smaller
 )
 
-// Delivery is a received webhook request. Its JSON form is the format documented for run.json's inbox_url (README.md,
-// "What make run shows").
+// Delivery is a received webhook request. A Delivery's JSON form is the format documented for run.json's inbox_url
+// (README.md, "What make run shows").
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`
@@ -70,8 +71,8 @@ func (b *Inbox) List() []Delivery {
 	return list
 }
 
-// ServeHTTP stores a POST request and responds with 200. For a GET request, it responds with a JSON list of the
-// deliveries at or below the path, oldest first.
+// ServeHTTP stores a POST request and responds with 200. The response to a GET request is a JSON list of the deliveries
+// at or below the path, oldest first.
 func (b *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
@@ -112,7 +113,7 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 
 func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
 	at := path.Clean(r.URL.Path)
-	list := []Delivery{} // never null, because scripts count the list's elements
+	list := []Delivery{} // an empty list instead of null, because scripts count the list's elements
 	for _, d := range b.List() {
 		if d.Path == at || strings.HasPrefix(d.Path, at+"/") {
 			list = append(list, d)

@@ -11,9 +11,8 @@ import (
 // Prefix is the path under which Subprocesses must be served.
 const Prefix = "/_runtime/"
 
-// environment returns the complete environment for an instance of f. It contains the template's variables, Lambda's
-// variables and the URL of the embedded AWS. It excludes everything in the runner's own environment that could affect a
-// function.
+// environment returns the complete environment for an instance of f: the template's variables, Lambda's variables and
+// the URL of the embedded AWS. Variables of the runner's own environment that could affect a function are excluded.
 func (s *Subprocesses) environment(f Function, instance string) []string {
 	all := maps.Clone(f.Environment)
 	if all == nil {
@@ -25,13 +24,13 @@ func (s *Subprocesses) environment(f Function, instance string) []string {
 		}
 	}
 	maps.Copy(all, map[string]string{
-		// This variable directs AWS calls to the embedded AWS (docs/develop/architecture.md). The embedded AWS
+		// AWS_ENDPOINT_URL directs AWS calls to the embedded AWS (docs/develop/architecture.md). The embedded AWS
 		// identifies the caller by the access key.
 		"AWS_ENDPOINT_URL":      "http://" + s.options.Address,
 		"AWS_ENDPOINT_URL_S3":   s.options.ObjectsURL,
 		"AWS_ACCESS_KEY_ID":     f.ID,
 		"AWS_SECRET_ACCESS_KEY": s.options.SecretKey,
-		// These variables prevent the function from using this machine's configuration for real AWS accounts.
+		// Prevent the function from using this machine's configuration for real AWS accounts.
 		"AWS_CONFIG_FILE":             os.DevNull,
 		"AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
 		"AWS_EC2_METADATA_DISABLED":   "true",

@@ -17,7 +17,7 @@ type instance struct {
 	pool    *pool
 	command *exec.Cmd
 	work    chan *invocation
-	ready   chan struct{} // closed when the process first requests work
+	ready   chan struct{} // channel that is closed when the process first requests work
 	gone    chan struct{} // closed when the process has ended and is no longer referenced
 
 	// The following fields are guarded by Subprocesses.mu. After gone is closed, they can be read without the mutex.
@@ -38,7 +38,7 @@ type invocation struct {
 	payload   []byte
 	deadline  time.Time
 	delivered atomic.Bool   // whether the process has received the invocation
-	over      chan struct{} // closed when the process requests more work after responding
+	over      chan struct{} // channel that is closed when the process requests more work after responding
 	answer    *outcome      // guarded by Subprocesses.mu until over or the instance's gone is closed
 }
 
@@ -48,8 +48,8 @@ type outcome struct {
 	err  error
 }
 
-// start starts a process in p. The process is initially for the invocation with the given trace. The caller holds
-// Subprocesses.mu and one of p's slots.
+// start starts a process in p, initially for the invocation with the given trace. The caller holds Subprocesses.mu and
+// one of p's slots.
 func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*instance, error) {
 	in := &instance{
 		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}),

@@ -1,7 +1,7 @@
 // Package lambda runs the functions in template.yaml on this machine, as subprocesses of the runner behind the Lambda
-// Runtime API. It owns these processes, their environment, their concurrency and their timeouts. A Remote invokes
-// functions that run outside these processes, such as the functions of package sam. Package triggers and the gateway
-// trigger the functions, and package build builds the binaries.
+// Runtime API. The package owns the processes, their environment, their concurrency and their timeouts. A Remote
+// invokes functions that run outside these processes, such as the functions of package sam. Package triggers and the
+// gateway trigger the functions, and package build builds the binaries.
 package lambda
 
 import (
@@ -44,7 +44,7 @@ type Function struct {
 	Environment map[string]string // the template's variables
 	LogGroup    string            // log group on AWS; only passed to the function
 	Timeout     time.Duration     // time limit for an invocation, and for a process's start
-	MemoryMB    int               // only passed to the function; not enforced here
+	MemoryMB    int               // only passed to the function; not enforced
 	Concurrency int               // maximum number of processes, at least 1; further invocations wait
 	// IdleLife is the time for which an idle process is retained, so that processes started for a burst eventually end.
 	// If IdleLife is zero, idle processes are retained forever.
@@ -65,7 +65,7 @@ type Options struct {
 	// Keeps reports whether Lambda may store a function's output. Subprocesses drops any other output. If Keeps is nil,
 	// Subprocesses passes on all output.
 	Keeps func(function string) bool
-	// Observer is notified of the progress of invocations. It may be nil.
+	// Observer is notified of the progress of invocations. Observer may be nil.
 	Observer Observer
 }
 
@@ -82,13 +82,12 @@ type Observer interface {
 	Assigned(trace, request string)
 	// Wrote reports a line from a process whose latest invocation has this trace. The report may be late.
 	Wrote(trace, line string)
-	// Ended reports the result that Invoke returns. It also reports the process's peak memory, or 0 if the peak memory
-	// is unknown.
+	// Ended reports the result that Invoke returns, and the process's peak memory, or 0 if the peak memory is unknown.
 	Ended(trace string, answer []byte, err error, peakMemory int64)
 }
 
-// Subprocesses runs functions as processes on this machine. It is also the http.Handler for the Lambda Runtime API that
-// these processes call. Serve it at Options.Address under Prefix.
+// Subprocesses runs functions as processes on this machine, and is the http.Handler for the Lambda Runtime API that the
+// processes call. Serve a Subprocesses at Options.Address under Prefix.
 type Subprocesses struct {
 	options  Options
 	observer Observer
@@ -101,7 +100,7 @@ type Subprocesses struct {
 	closed    bool
 }
 
-// New prepares the functions. It does not start a process before the first Invoke.
+// New prepares the functions, without starting a process before the first Invoke.
 func New(options Options) *Subprocesses {
 	s := &Subprocesses{
 		options:   options,
@@ -116,9 +115,9 @@ func New(options Options) *Subprocesses {
 	return s
 }
 
-// Invoke runs the function with this logical ID on payload and returns the function's response. If the function fails,
-// the error is a *FunctionError. As on AWS, the end of ctx ends only the wait. The function continues until it
-// completes or times out.
+// Invoke runs the function with the given logical ID on payload and returns the function's response. If the function
+// fails, the error is a *FunctionError. As on AWS, the end of ctx ends only the wait, and the function continues until
+// it completes or times out.
 func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	if len(payload) > maxPayload {
 		return nil, errTooLarge
@@ -140,7 +139,7 @@ func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []by
 	}
 }
 
-// Kill ends all processes of a function with SIGKILL, regardless of their state. It returns the number of ended
+// Kill ends all processes of a function with SIGKILL, regardless of their state, and returns the number of ended
 // processes.
 func (s *Subprocesses) Kill(function string) int {
 	s.mu.Lock()
@@ -153,7 +152,7 @@ func (s *Subprocesses) Kill(function string) int {
 	return len(victims)
 }
 
-// Close ends all processes and rejects further invocations. It returns after all processes have ended.
+// Close ends all processes, rejects further invocations, and returns after all processes have ended.
 func (s *Subprocesses) Close() {
 	s.mu.Lock()
 	s.closed = true

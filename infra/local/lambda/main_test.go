@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	case "runner":
 		runAlone(os.Getenv("URL"))
 	default:
-		// A developer's shell may contain these variables. They must not reach a function.
+		// A developer's shell may contain AWS variables, which must not reach a function.
 		os.Setenv("AWS_PROFILE", "someone")
 		os.Setenv("AWS_CA_BUNDLE", "/nowhere/ca.pem")
 		os.Setenv("AWS_ENDPOINT_URL_S3", "https://elsewhere.example")
@@ -55,7 +55,7 @@ type order struct {
 	URL string `json:"url,omitempty"` // URL of the meeting point
 }
 
-// answer is the function's response. It describes the function.
+// answer is the function's response, which describes the function.
 type answer struct {
 	PID         int      `json:"pid"`
 	RequestID   string   `json:"request_id"`
@@ -201,9 +201,9 @@ func mustInvoke(t *testing.T, functions *lambda.Subprocesses, do string) answer 
 type place struct {
 	*httptest.Server
 
-	arrived  chan struct{} // receives one value per waiting function
+	arrived  chan struct{} // channel that receives one value per waiting function
 	released chan struct{} // accepts one value per function to release
-	left     chan struct{} // receives one value per function that ended while waiting
+	left     chan struct{} // channel that receives one value per function that ended while waiting
 }
 
 func newPlace(t *testing.T) *place {

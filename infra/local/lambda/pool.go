@@ -29,7 +29,7 @@ func newPool(f Function) *pool {
 	}
 }
 
-// acquire returns an idle instance or a new instance. The instance is ready for the invocation with the given trace.
+// acquire returns an idle or new instance that is ready for the invocation with the given trace.
 func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*instance, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -47,7 +47,7 @@ func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*ins
 	return in, nil
 }
 
-// take returns an idle instance or starts a new instance. The returned instance then owns the slot.
+// take returns an idle instance or starts a new instance. The returned instance owns the slot.
 func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *instance, isNew bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *ins
 	return in, true, err
 }
 
-// assign passes inv to an instance that the caller has acquired. It also starts the instance's clock.
+// assign passes inv to an instance that the caller has acquired, and starts the instance's clock.
 func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	timeout := in.pool.function.Timeout
 	s.mu.Lock()
@@ -73,7 +73,7 @@ func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	inv.deadline = time.Now().Add(timeout)
 	in.current, in.latest = inv, inv.trace
 	in.clock = time.AfterFunc(timeout, func() { s.expire(in, inv) })
-	in.work <- inv // never blocks, because an instance has only one invocation at a time
+	in.work <- inv // this send never blocks, because an instance has only one invocation at a time
 }
 
 // expire kills an instance whose time for inv has passed, unless the instance has completed inv. If inv is nil, the

@@ -10,14 +10,13 @@ import (
 )
 
 // Detached returns attributes for processes that the runner ends itself. A detached process does not receive Ctrl-C
-// from the terminal. It receives signal when the runner ends, even if the runner was killed. Otherwise, an orphan would
-// compete with the next runner's processes.
+// from the terminal, but receives signal when the runner ends, even if the runner was killed. An orphan would compete
+// with the next runner's processes.
 func Detached(signal syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }
 
-// peakMemory returns the peak memory of an instance's process in bytes. It returns 0 if the peak memory can't be
-// determined.
+// peakMemory returns the peak memory of an instance's process in bytes, or 0 if the peak memory can't be determined.
 func peakMemory(in *instance) int64 {
 	select {
 	case <-in.gone:

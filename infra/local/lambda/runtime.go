@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// These routes implement the parts of the Lambda Runtime API that aws-lambda-go uses. Each instance has its own path
-// prefix: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
+// routes returns the handlers for the parts of the Lambda Runtime API that aws-lambda-go uses. Each instance has its
+// own path prefix: https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 func (s *Subprocesses) routes() *http.ServeMux {
 	const base = Prefix + "{instance}/2018-06-01/runtime/"
 	mux := http.NewServeMux()

@@ -14,8 +14,8 @@ const (
 	punctuation      = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 )
 
-// generate creates a secret's value as Secrets Manager does for GenerateSecretString. Unlike Secrets Manager, it does
-// not require every kind of character. For 256-bit keys, this makes no difference.
+// generate creates a secret's value as Secrets Manager does for GenerateSecretString. Unlike Secrets Manager, generate
+// does not require every kind of character, which makes no difference for 256-bit keys.
 func generate(s template.Secret) (string, error) {
 	alphabet := lettersAndDigits
 	if !s.ExcludePunctuation {

@@ -1,10 +1,10 @@
-// Package provision creates a template's resources, as CloudFormation does in a deployment. The resources are tables,
-// queues, buckets, keys, secrets and SSM parameters. The package uses the ordinary SDK clients, so it works with any
-// implementation of AWS.
+// Package provision creates a template's resources, as CloudFormation does in a deployment: tables, queues, buckets,
+// keys, secrets and SSM parameters. The package uses the ordinary SDK clients, so it works with any implementation of
+// AWS.
 //
-// The package never deletes resources and never changes existing resources in ways that affect data. It skips features
-// that are of no use on a laptop (encryption, backup, lifecycle, policies). Package template defines which properties
-// configure these features.
+// The package never deletes resources and never changes existing resources in ways that affect data. Features that are
+// of no use on a laptop (encryption, backup, lifecycle, policies) are skipped. Package template defines which
+// properties configure these features.
 package provision
 
 import (
@@ -28,11 +28,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Apply creates the resources of t that do not exist yet. It does not change existing rows, messages, objects, keys and
-// secret values. It updates declared settings, which are queue attributes and the values of SSM parameters. An SSM
-// parameter may contain this run's URL. Apply returns an error for an existing table with different keys or indexes,
-// because functions could not use such a table. Apply joins the first error of each service. To continue after an
-// error, call Apply again.
+// Apply creates the resources of t that do not exist yet. Existing rows, messages, objects, keys and secret values are
+// not changed. Apply updates declared settings: queue attributes and the values of SSM parameters, which may contain
+// this run's URL. Apply returns an error for an existing table with different keys or indexes, because functions could
+// not use such a table. Apply joins the first error of each service. To continue after an error, call Apply again.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	tables, queues, buckets := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)

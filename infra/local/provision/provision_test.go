@@ -146,7 +146,7 @@ func TestApplyCreatesResourcesUnderTemplateNames(t *testing.T) {
 	}
 }
 
-// secretValue returns the value of the secret with this ARN.
+// secretValue returns the value of the secret with the given ARN.
 func secretValue(t *testing.T, cfg awssdk.Config, arn string) string {
 	t.Helper()
 	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(t.Context(),

@@ -90,8 +90,8 @@ func schema(elements []types.KeySchemaElement) template.KeySchema {
 	return k
 }
 
-// expire enables a table's time to live. It first checks the current setting, because DynamoDB rejects a second call
-// that enables time to live.
+// expire enables a table's time to live. expire first checks the current setting, because DynamoDB rejects a second
+// call that enables time to live.
 func expire(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	now, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &t.Name})
 	if err != nil {

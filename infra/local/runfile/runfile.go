@@ -22,9 +22,9 @@ const (
 type Run struct {
 	Stack   string `json:"stack"` // stack name; states the kind of stack
 	BaseURL string `json:"base_url"`
-	// DashboardURL is the URL of the dashboard. Its host name is the one that the dashboard's cookie and passkeys use.
+	// DashboardURL is the URL of the dashboard, with the host name that the dashboard's cookie and passkeys use.
 	DashboardURL  string         `json:"dashboard_url"`
-	ConsoleURL    string         `json:"console_url"` // empty if the stack has no console
+	ConsoleURL    string         `json:"console_url"` // console's URL; empty if the stack has no console
 	InboxURL      string         `json:"inbox_url"`   // a GET request lists the received webhooks
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
@@ -59,8 +59,8 @@ type Persona struct {
 	Resources int    `json:"resources"` // total number of resources in the record
 }
 
-// Organisation describes an organisation's credential. The secrets are in plain text. Only the file's permissions
-// protect them.
+// Organisation describes an organisation's credential. The secrets are in plain text, protected only by the file's
+// permissions.
 type Organisation struct {
 	ID            string `json:"org_id"` // organisation ID for the operator's command line
 	Name          string `json:"name"`

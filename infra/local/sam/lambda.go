@@ -1,5 +1,5 @@
-// Package sam runs the functions in template.yaml in containers. It uses the SAM CLI's `sam local start-lambda`. It
-// inspects this machine's container engine, writes a fully resolved template, and owns the CLI's process and
+// Package sam runs the functions in template.yaml in containers, using the SAM CLI's `sam local start-lambda`. The
+// package inspects this machine's container engine, writes a fully resolved template, and owns the CLI's process and
 // containers. Package triggers and the gateway trigger the functions.
 package sam
 
@@ -56,7 +56,7 @@ type Lambda struct {
 	mounting []string // docker filters for the functions' containers, also from other runs in this directory
 	reaching string   // environment variable that only this run's containers have
 	output   *lineWriter
-	gone     chan struct{} // closed when the process has ended
+	gone     chan struct{} // channel that is closed when the process has ended
 }
 
 // FindCLI returns an error if the SAM CLI is not installed. The error describes how to fix the problem.
@@ -105,9 +105,9 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	return l, nil
 }
 
-// cliEnvironment returns the CLI's environment. It is the runner's environment, which Docker needs, without two groups
-// of variables. It excludes the variables for real AWS accounts, because the CLI would pass their credentials to the
-// functions. It also excludes the functions' own variables, because the CLI would prefer the shell's values.
+// cliEnvironment returns the CLI's environment: the runner's environment, which Docker needs, without two groups of
+// variables. The variables for real AWS accounts are excluded, because the CLI would pass their credentials to the
+// functions. The functions' own variables are excluded, because the CLI would prefer the shell's values.
 func cliEnvironment(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -125,7 +125,7 @@ func cliEnvironment(functions []template.Function) []string {
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	_ = l.remove(ctx)                             // repeated below, where the error is reported
+	_ = l.remove(ctx)                             // the removal is repeated below, where the error is reported
 	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only if the process has already ended
 	select {
 	case <-l.gone:
@@ -192,7 +192,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// lineWriter forwards a program's output line by line. It stores the last line, which explains why the program ended.
+// lineWriter forwards a program's output line by line, and stores the last line, which explains why the program ended.
 type lineWriter struct {
 	to    func(line string)
 	begun []byte

@@ -63,9 +63,9 @@ type environment struct{ Variables map[string]string }
 // folder returns the directory that contains a function's binary.
 func (p Place) folder(f template.Function) string { return filepath.Join(p.Binaries, f.Folder) }
 
-// variables returns the template's variables and the variables that direct a function to the embedded AWS. The CLI sets
-// Lambda's own variables. The exceptions are the variables that the CLI takes from this machine's AWS configuration or
-// sets incorrectly.
+// variables returns the template's variables and the variables that direct a function to the embedded AWS. The result
+// includes the Lambda variables that the CLI takes from this machine's AWS configuration or sets incorrectly. The CLI
+// sets Lambda's other variables.
 func (p Place) variables(f template.Function) map[string]string {
 	all := map[string]string{
 		"AWS_ENDPOINT_URL":         p.URL,

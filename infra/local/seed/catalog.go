@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publish imports the institution lists for a new stack. It publishes the test mode catalogue from these lists. Sandbox
+// publish imports the institution lists for a new stack, and publishes the test mode catalogue from the lists. Sandbox
 // institutions connect through a registration on their platform.
 func publish(ctx context.Context, o *wiring.Operator, to Options) error {
 	lists := to.Catalog.Lists(to.BaseURL + "/sandbox")

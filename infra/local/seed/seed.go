@@ -1,5 +1,5 @@
-// Package seed populates a new local stack. It creates two organisations, with credentials and with webhooks to the
-// local inbox, and makes the sandbox a connectable institution. Like any operator's program, the package uses
+// Package seed populates a new local stack. The package creates two organisations, with credentials and with webhooks
+// to the local inbox, and makes the sandbox a connectable institution. Like any operator's program, the package uses
 // shared/manage/operator and never writes to a table itself.
 package seed
 
@@ -54,7 +54,7 @@ func Apply(ctx context.Context, o *wiring.Operator, to Options) (runfile.Run, er
 }
 
 // Organisations creates two organisations for trying out a stack and returns their credentials. The first organisation
-// has live mode, and the second does not. If Organisations fails, it also returns the credentials created so far.
+// has live mode, and the second does not. If Organisations fails, the result contains the credentials created so far.
 func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
@@ -125,8 +125,8 @@ func organisation(
 	return made, nil
 }
 
-// credential creates a credential. If inbox is set, it also creates a webhook that sends to that inbox. The webhook has
-// all optional event types except extensions (docs/guide/webhook-reference.md).
+// credential creates a credential and, if inbox is set, a webhook that sends to the inbox. The webhook has all optional
+// event types except extensions (docs/guide/webhook-reference.md).
 func credential(
 	ctx context.Context, o *wiring.Operator, tenant org.Tenant, redirect, inboxURL, inbox string,
 ) (runfile.Organisation, error) {

@@ -9,7 +9,8 @@ import (
 // gatewayVariable matches text in a response template that API Gateway would evaluate.
 var gatewayVariable = regexp.MustCompile(`[$#][A-Za-z_!{.]*`)
 
-// api reads the AWS::Serverless::Api. It ignores throttling and tracing, which a laptop with one user does not need.
+// api reads the AWS::Serverless::Api. Throttling and tracing are ignored, because a laptop with one user does not need
+// them.
 func (b *builder) api(r resource, o *object) {
 	if b.template.API.LogicalID != "" {
 		o.failf(r.line, "a second API is not understood")

@@ -43,7 +43,7 @@ func (b *builder) add(r resource) error {
 	case kindParameter:
 		t.Parameters = append(t.Parameters, parameter(r.id, o))
 	case kindBucketPolicy, kindQueuePolicy:
-		// These policies deny requests without TLS. On AWS that is right, but a laptop uses plain HTTP.
+		// Bucket and queue policies deny requests without TLS, but a laptop uses plain HTTP.
 		o.ignore("Bucket", "Queues", "PolicyDocument")
 	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDistribution:
 		inFront(r, o)

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decideAll evaluates every condition. It therefore also finds errors in unused conditions.
+// decideAll evaluates every condition, to find errors even in unused conditions.
 func (r *resolver) decideAll() error {
 	for _, name := range slices.Sorted(maps.Keys(r.conditions)) {
 		if _, err := r.holds(scalar(name, 0)); err != nil {
@@ -30,7 +30,7 @@ func (r *resolver) holds(n *yaml.Node) (bool, error) {
 	if !ok {
 		return false, refuse(n.Line, "the condition %s does not exist or leads back to itself", n.Value)
 	}
-	// The condition is removed during its evaluation. A circular condition is then not found and is rejected.
+	// The condition is removed during its evaluation, so that a circular condition is not found and is rejected.
 	delete(r.conditions, n.Value)
 	v, err := r.decide(expression)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *resolver) equals(argument *yaml.Node) (bool, error) {
 	return left == right, err
 }
 
-// combine evaluates Fn::And (all) or Fn::Or. It evaluates every member to find errors in any of them.
+// combine evaluates Fn::And (all) or Fn::Or. Every member is evaluated, to find all errors.
 func (r *resolver) combine(all bool, argument *yaml.Node) (bool, error) {
 	if argument.Kind != yaml.SequenceNode || len(argument.Content) < 2 || len(argument.Content) > 10 {
 		return false, refuse(argument.Line, "Fn::And and Fn::Or take a list of 2 to 10 conditions")

@@ -10,8 +10,8 @@ import (
 // constraints holds CloudFormation's constraints on a parameter's value, or on each element of a list parameter.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html
 type constraints struct {
-	allowed          []string       // nil allows any value
-	pattern          *regexp.Regexp // must match the complete value; nil allows any value
+	allowed          []string       // allowed values; nil allows any value
+	pattern          *regexp.Regexp // pattern for the complete value; nil allows any value
 	lowest, highest  string         // bounds of a number; empty means unbounded
 	shortest, widest int            // minimum and maximum length in characters
 	description      string
@@ -41,7 +41,7 @@ func readConstraints(d *object) constraints {
 	return c
 }
 
-// reject returns the reason why a value is not allowed. It returns "" if the value is allowed.
+// reject returns the reason why a value is not allowed, or "" if the value is allowed.
 func (c constraints) reject(value string, number bool) string {
 	switch {
 	case c.allowed != nil && !slices.Contains(c.allowed, value):

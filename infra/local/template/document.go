@@ -7,11 +7,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a template split into sections. Its intrinsic functions are in long form and have not been resolved.
+// document is a template split into sections. The intrinsic functions are in long form and have not been resolved.
 type document struct {
 	parameters []entry
 	conditions map[string]*yaml.Node
-	globals    map[string]*yaml.Node // "Function" and "Api"
+	globals    map[string]*yaml.Node // Globals of "Function" and "Api"
 	resources  []resource
 	outputs    []entry
 }
@@ -20,7 +20,7 @@ type document struct {
 type resource struct {
 	id, kind   string
 	line       int
-	condition  *yaml.Node // nil means unconditional
+	condition  *yaml.Node // Condition of the resource; nil means unconditional
 	properties *yaml.Node // nil if absent
 	metadata   *yaml.Node // nil if absent
 }
@@ -78,8 +78,8 @@ func readResource(e entry, transformed bool) (resource, error) {
 	if transformed {
 		o.ignore("DependsOn", "UpdatePolicy") // affects only the order of CloudFormation's work; written by SAM
 	}
-	// These attributes protect data when a stack changes or is deleted. On a laptop, a person deletes the data
-	// directory.
+	// DeletionPolicy and UpdateReplacePolicy protect data when a stack changes or is deleted. On a laptop, a person
+	// deletes the data directory.
 	o.ignore("DeletionPolicy", "UpdateReplacePolicy")
 	r := resource{id: e.key, line: e.line, kind: o.required("Type"), condition: o.take("Condition")}
 	r.properties = o.mapping("Properties")
@@ -87,8 +87,8 @@ func readResource(e entry, transformed bool) (resource, error) {
 	return r, o.end()
 }
 
-// longForm copies a node with every intrinsic function in long form ({"Fn::Sub": ...}). It rejects unsupported YAML
-// features anywhere in the file.
+// longForm copies a node with every intrinsic function in long form ({"Fn::Sub": ...}). Unsupported YAML features are
+// rejected anywhere in the file.
 func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return nil, refuse(n.Line, "YAML anchors and aliases are understood only as Metadata")
@@ -148,8 +148,7 @@ func understoodFunction(name string) bool {
 	return false
 }
 
-// function returns an intrinsic function's name and argument. It returns an empty name if n is not an intrinsic
-// function.
+// function returns an intrinsic function's name and argument. The name is empty if n is not an intrinsic function.
 func function(n *yaml.Node) (name string, argument *yaml.Node) {
 	if n.Kind != yaml.MappingNode || len(n.Content) != 2 {
 		return "", nil

@@ -29,7 +29,8 @@ func (b *builder) queueTrigger(f *Function, o *object) QueueTrigger {
 		}
 		t.QueueURL = q.URL
 		if q.VisibilityTimeout < f.Timeout {
-			// Lambda rejects such a trigger, because a message would become visible while a function is processing it.
+			// Lambda rejects a timeout that is too short, because a message would become visible while a function is
+			// processing it.
 			o.failf(o.line(), "the VisibilityTimeout of %s (%v) is shorter than the function's Timeout (%v)",
 				q.LogicalID, q.VisibilityTimeout, f.Timeout)
 		}

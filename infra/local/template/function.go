@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// function reads an AWS::Serverless::Function. It stores the function's events for link, because events refer to other
+// function reads an AWS::Serverless::Function. The function's events are stored for link, because events refer to other
 // resources.
 func (b *builder) function(r resource, o *object) {
 	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they arrive.
@@ -55,7 +55,7 @@ type event struct {
 	value    *yaml.Node
 }
 
-// link reads all functions' events after every resource is known. It also performs AWS's checks across resources.
+// link reads all functions' events after every resource is known, and performs AWS's checks across resources.
 func (b *builder) link() error {
 	queues, err := orderQueues(b.template.Queues, b.closed)
 	if err != nil {

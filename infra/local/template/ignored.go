@@ -1,7 +1,7 @@
 package template
 
-// The API's front exists only on AWS. It consists of a domain name with its certificate, a firewall, and a distribution
-// for the widget's element. On a laptop, clients use the API's own URL. References in these resources are resolved like
+// The API's front exists only on AWS: a domain name with its certificate, a firewall, and a distribution for the
+// widget's element. On a laptop, clients use the API's own URL. References in the front's resources are resolved like
 // all other references.
 
 // inFront reads a resource that belongs to the API's front.
@@ -21,8 +21,8 @@ func inFront(r resource, o *object) {
 }
 
 // Monitoring exists only on AWS. Alarms and the dashboard use CloudWatch metrics, which a laptop does not store, and
-// nobody needs alarm emails on a laptop. References in these resources are resolved like all other references, so
-// errors in the references are also found here. infra/test/policy lists the required alarms.
+// nobody needs alarm emails on a laptop. References in monitoring resources are resolved like all other references, so
+// that errors in them are found. infra/test/policy lists the required alarms.
 
 // unwatched reads a monitoring resource.
 func unwatched(r resource, o *object) {

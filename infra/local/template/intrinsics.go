@@ -10,11 +10,11 @@ import (
 // placeholder matches ${Name}, ${Resource.Attribute} and the escaped ${!Literal} in Fn::Sub.
 var placeholder = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// resolver replaces nodes that have intrinsic functions with plain nodes. It resolves only the chosen branch of an
-// Fn::If, because the other branch may refer to resources that its condition excludes.
+// resolver replaces nodes that have intrinsic functions with plain nodes. resolver resolves only the chosen branch of
+// an Fn::If, because the other branch may refer to resources that its condition excludes.
 type resolver struct {
 	stack, baseURL string
-	parameters     map[string]*yaml.Node // including pseudo parameters
+	parameters     map[string]*yaml.Node // parameters, including pseudo parameters
 	conditions     map[string]*yaml.Node // conditions that have not been evaluated
 	decided        map[string]bool
 	resources      map[string]string // type by logical ID; empty while the resources' conditions are evaluated
@@ -91,7 +91,7 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	}
 	if v, ok := r.parameters[n.Value]; ok {
 		at := *v
-		at.Line = n.Line // errors about the value then name the line that uses it
+		at.Line = n.Line // errors about the value name the line that uses the value
 		return &at, nil
 	}
 	if strings.HasSuffix(n.Value, ".Stage") {

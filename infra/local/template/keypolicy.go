@@ -53,8 +53,8 @@ func (b *builder) keyPolicy(id string, document *object) {
 	document.finish()
 }
 
-// checkKeyPolicies rejects roles that grant key uses that the key's policy denies. It also rejects roles that have a
-// key's tag but do not use the key.
+// checkKeyPolicies rejects roles that grant key uses that the key's policy denies, and roles that have a key's tag but
+// do not use the key.
 func (b *builder) checkKeyPolicies() error {
 	for _, d := range b.denials {
 		arn := b.arn(kindKey, d.key)

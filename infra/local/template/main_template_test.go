@@ -34,7 +34,7 @@ func asOnALaptop() map[string]string {
 	}
 }
 
-// functionNamed returns the function with this logical ID.
+// functionNamed returns the function with the given logical ID.
 func functionNamed(t *testing.T, tpl *template.Template, id string) template.Function {
 	t.Helper()
 	i := slices.IndexFunc(tpl.Functions, func(f template.Function) bool { return f.LogicalID == id })
@@ -322,8 +322,8 @@ func TestLoadReadsAPIStageTypesAndGatewayResponses(t *testing.T) {
 	}
 }
 
-// TestAllowedPrivateRangesAreEmptyByDefault checks that private address ranges must be set explicitly. Otherwise, an
-// attacker could trick a deployed stack into sending requests to its own network.
+// TestAllowedPrivateRangesAreEmptyByDefault checks that private address ranges must be set explicitly. Default ranges
+// would let an attacker trick a deployed stack into sending requests to its own network.
 func TestAllowedPrivateRangesAreEmptyByDefault(t *testing.T) {
 	t.Parallel()
 	callers := 0

@@ -28,7 +28,7 @@ func standIn(root *yaml.Node) {
 	}
 }
 
-// replace replaces an alias with its target. It also removes an anchor.
+// replace replaces an alias with its target, and removes an anchor.
 func replace(n *yaml.Node) {
 	if n == nil {
 		return
@@ -39,7 +39,7 @@ func replace(n *yaml.Node) {
 	n.Anchor = ""
 }
 
-// follow returns the value at a path of keys. It returns nil if the path does not have a value.
+// follow returns the value at a path of keys, or nil if the path does not have a value.
 func follow(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		i := slices.IndexFunc(entries(n), func(e entry) bool { return e.key == key })

@@ -2,9 +2,9 @@ package template
 
 import "time"
 
-// Template is a resolved template. It excludes resources whose Condition is false. Lists are in file order, except
-// Queues. Queues lists a dead-letter queue before the queues that refer to it, because SQS requires the dead-letter
-// queue to exist.
+// Template is a resolved template, without resources whose Condition is false. Lists are in file order, except Queues.
+// Queues lists a dead-letter queue before the queues that refer to it, because SQS requires the dead-letter queue to
+// exist.
 type Template struct {
 	Functions  []Function
 	Tables     []Table
@@ -20,9 +20,9 @@ type Template struct {
 
 // Function is an AWS::Serverless::Function after merging the Globals.
 type Function struct {
-	LogicalID string // such as "GetOrgFunction"; used for invocations and, on a laptop, as the function's access key
+	LogicalID string // ID such as "GetOrgFunction"; used for invocations and, on a laptop, as the function's access key
 	Name      string // physical name, <stack>-<LogicalID>
-	Folder    string // such as "getorg"; the directory below functions/ and the name in the build
+	Folder    string // directory below functions/ and name in the build, such as "getorg"
 	Timeout   time.Duration
 	MemoryMB  int
 	Reserved  int // reserved concurrency, which is also the maximum; 0 if not declared
@@ -43,7 +43,7 @@ type Route struct{ Method, Path string }
 // QueueTrigger is an SQS event of a function.
 type QueueTrigger struct {
 	QueueURL, QueueARN string
-	BatchSize          int // from 1 to 10
+	BatchSize          int // batch size from 1 to 10
 	MaxConcurrency     int // ScalingConfig.MaximumConcurrency, or 0 if not declared
 	PartialFailures    bool
 }
@@ -54,10 +54,10 @@ type Schedule struct {
 	Every time.Duration
 }
 
-// Statement is a statement in a role. Its Effect is always Allow, because Load rejects any other Effect.
+// Statement is a statement in a role. The Effect is always Allow, because Load rejects any other Effect.
 type Statement struct {
 	Sid       string
-	Actions   []string                       // such as "dynamodb:GetItem"
+	Actions   []string                       // actions, such as "dynamodb:GetItem"
 	Resources []string                       // ARNs, possibly with *
 	Condition map[string]map[string][]string // values by operator and key; nil without conditions
 }
@@ -68,7 +68,7 @@ type Table struct {
 	Attributes           map[string]string // type (S, N or B) by attribute name
 	Key                  KeySchema
 	Indexes              []Index
-	TTLAttribute         string // empty if rows do not expire
+	TTLAttribute         string // time-to-live attribute; empty if rows do not expire
 }
 
 // KeySchema names a key's attributes. Range is empty if the key does not include a sort key.
@@ -85,7 +85,7 @@ type Index struct {
 type Queue struct {
 	LogicalID, Name, URL, ARN string
 	Attributes                map[string]string
-	DeadLetterARN             string // empty without a dead-letter queue
+	DeadLetterARN             string // dead-letter queue's ARN; empty without a dead-letter queue
 	VisibilityTimeout         time.Duration
 }
 
@@ -98,7 +98,7 @@ type Bucket struct {
 // Key is an AWS::KMS::Key. ARN is the ARN of the key's alias, because the key's own ID is unknown until the key exists.
 type Key struct {
 	LogicalID, Alias, ARN string
-	Spec, Usage           string // in KMS's terms; empty for a symmetric encryption key
+	Spec, Usage           string // values in KMS's terms; empty for a symmetric encryption key
 }
 
 // Secret is an AWS::SecretsManager::Secret with a generated value of Length random characters. The value is stored
@@ -121,12 +121,12 @@ type API struct {
 	Stage            string
 	BinaryMediaTypes []string
 	MinCompression   int                        // minimum size of compressed responses in bytes; 0 if responses aren't compressed
-	GatewayResponses map[string]GatewayResponse // by response type, such as MISSING_AUTHENTICATION_TOKEN
+	GatewayResponses map[string]GatewayResponse // responses by type, such as MISSING_AUTHENTICATION_TOKEN
 }
 
 // GatewayResponse is a response that API Gateway sends without invoking a function.
 type GatewayResponse struct {
-	StatusCode int               // 0 for the response type's default
+	StatusCode int               // HTTP status; 0 for the response type's default
 	Headers    map[string]string // value by name, either context.requestId or 'literal'
 	Body       string            // JSON that may contain $context.requestId; empty for API Gateway's own text
 }

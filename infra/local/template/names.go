@@ -40,8 +40,8 @@ func understoodType(kind string) bool {
 	return false
 }
 
-// Physical names depend only on the stack's name and the logical ID, except for names that the template sets. A
-// restarted runner therefore finds the previous run's data. On AWS, CloudFormation appends random characters to names.
+// Physical names depend only on the stack's name and the logical ID, so that a restarted runner finds the previous
+// run's data. The template can set other names. On AWS, CloudFormation appends random characters to names.
 
 // name returns the physical name for most resources.
 func (r *resolver) name(id string) string { return r.stack + "-" + id }
@@ -59,7 +59,7 @@ func (r *resolver) reference(kind, id string) (string, bool) {
 	case kindLogGroup, kindDomain:
 		return r.chosen[id], true
 	case kindBucket, kindAPI:
-		return strings.ToLower(r.name(id)), true // both become part of host names
+		return strings.ToLower(r.name(id)), true // bucket names and API IDs become part of host names
 	case kindQueue:
 		return r.baseURL + "/" + account + "/" + r.name(id), true
 	case kindKey:
@@ -107,7 +107,7 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	return "", false
 }
 
-// chosenName returns the property in which the template sets the name of a resource of this type.
+// chosenName returns the property that sets the name of a resource of the given type.
 func chosenName(kind string) string {
 	return map[string]string{kindLogGroup: "LogGroupName", kindAPI: "StageName", kindDomain: "DomainName"}[kind]
 }

@@ -9,10 +9,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object reads a mapping property by property. It records which properties were read, so that finish can reject all
+// object reads a mapping property by property. object records which properties were read, so that finish can reject all
 // other properties. An unread property would be a difference between the laptop and AWS. The first error is stored and
-// shared with nested objects. A reader can therefore read all properties in sequence and check for an error once at the
-// end.
+// shared with nested objects. A reader can read all properties in sequence and check for an error once at the end.
 type object struct {
 	node  *yaml.Node // nil if the mapping is absent; every property is then also absent
 	where string     // path prefix of property names, such as "Environment."
@@ -52,7 +51,7 @@ func (o *object) line() int {
 	return o.node.Line
 }
 
-// take marks a property as read and returns the property's node. It returns nil if the property is absent.
+// take marks a property as read and returns the property's node, or nil if the property is absent.
 func (o *object) take(key string) *yaml.Node {
 	o.seen[key] = true
 	for _, e := range entries(o.node) {
@@ -70,7 +69,7 @@ func (o *object) ignore(keys ...string) {
 	}
 }
 
-// text reads a scalar. It returns "" if the property is absent.
+// text reads a scalar, or returns "" if the property is absent.
 func (o *object) text(key string) string {
 	n := o.take(key)
 	if n == nil {
@@ -101,7 +100,7 @@ func (o *object) oneOf(key string, values ...string) string {
 	return v
 }
 
-// number reads an integer from lowest to highest. It returns fallback if the property is absent.
+// number reads an integer from lowest to highest, or returns fallback if the property is absent.
 func (o *object) number(key string, lowest, highest, fallback int) int {
 	n := o.take(key)
 	if n == nil {
@@ -114,7 +113,7 @@ func (o *object) number(key string, lowest, highest, fallback int) int {
 	return v
 }
 
-// flag reads a boolean. It returns false if the property is absent.
+// flag reads a boolean, or returns false if the property is absent.
 func (o *object) flag(key string) bool {
 	n := o.take(key)
 	if n == nil {
@@ -168,7 +167,7 @@ func (o *object) objects(key string) []*object {
 	return all
 }
 
-// mapping returns a property's node and checks that the node is a mapping. It returns nil if the property is absent.
+// mapping returns a property's node and checks that the node is a mapping. The result is nil if the property is absent.
 func (o *object) mapping(key string) *yaml.Node {
 	return o.object(key).node
 }

@@ -9,8 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// AWS would provide these values, but a laptop must choose its own values. The embedded AWS serves this account and
-// region.
+// The embedded AWS serves this account and region, instead of the values that AWS would provide.
 const (
 	account = "000000000000"
 	region  = "us-east-1"

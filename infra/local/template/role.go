@@ -40,7 +40,7 @@ func (b *builder) role(r resource, o *object) {
 	}
 }
 
-// trusted returns the services that may assume a role. It rejects all other principals.
+// trusted returns the services that may assume a role, and rejects all other principals.
 func trusted(document *object) []string {
 	document.oneOf("Version", "2012-10-17")
 	list := document.objects("Statement")
@@ -68,7 +68,7 @@ type functionNeeds struct {
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
 const lambdaRetries = 2
 
-// isLogGroup reports whether the template declares a log group with this name.
+// isLogGroup reports whether the template declares a log group with the given name.
 func (b *builder) isLogGroup(name string) bool {
 	for id, kind := range b.values.resources {
 		if kind == kindLogGroup && b.values.chosen[id] == name {

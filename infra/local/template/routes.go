@@ -98,8 +98,7 @@ func (t routeTable) add(path string, line int, o *object) {
 }
 
 // connect assigns routes to each function after every function and role is known. API Gateway invokes a function's
-// alias. For this, it uses a role that allows exactly this invocation. Without the role, the path would respond with
-// status 500.
+// alias with a role that allows exactly this invocation. Without the role, the path would respond with status 500.
 func (b *builder) connect() error {
 	for _, m := range b.methods {
 		invoked := func(f Function) bool {

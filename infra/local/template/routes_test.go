@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// definition is the start of an API. Tests add paths to it. rest adds the required function and roles.
+// definition is the start of an API to which tests add paths. rest adds the required function and roles.
 const (
 	definition = head + "  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n      StageName: v1\n" +
 		"      DefinitionBody:\n" +

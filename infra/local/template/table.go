@@ -1,7 +1,7 @@
 package template
 
-// table reads an AWS::DynamoDB::Table. It ignores billing, encryption, backup and deletion protection, which apply only
-// on AWS.
+// table reads an AWS::DynamoDB::Table. Billing, encryption, backup and deletion protection are ignored, because they
+// apply only on AWS.
 func (b *builder) table(id string, o *object) Table {
 	o.ignore("BillingMode", "DeletionProtectionEnabled", "SSESpecification", "PointInTimeRecoverySpecification")
 	t := Table{LogicalID: id, Name: b.ref(kindTable, id), ARN: b.arn(kindTable, id), Attributes: map[string]string{}}

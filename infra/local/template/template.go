@@ -1,11 +1,11 @@
-// Package template reads template.yaml, the SAM template that is the only description of the system. It resolves the
-// template's parameters, conditions, Globals, intrinsic functions and physical names for a single stack. It is strict:
-// an unsupported resource type, property, event type or function is an error that states the line. The system on a
-// laptop therefore can't silently differ from the deployed system.
+// Package template reads template.yaml, the SAM template that is the only description of the system. The package
+// resolves the template's parameters, conditions, Globals, intrinsic functions and physical names for a single stack.
+// The package is strict: an unsupported resource type, property, event type or function is an error that states the
+// line. The system on a laptop can't silently differ from the deployed system.
 //
 // The package doesn't create or run any resources; provision, gateway and the runner use its data to create and run the
-// stack. It does not check the project's own rules either (infra/test/policy). It rejects only templates that AWS
-// itself would reject in a deployment, or that a laptop would silently treat differently.
+// stack. The package does not check the project's own rules (infra/test/policy). The package rejects only templates
+// that AWS itself would reject in a deployment, or that a laptop would silently treat differently.
 package template
 
 import (
@@ -85,8 +85,8 @@ func newResolver(d *document, o Options) (*resolver, error) {
 	return values, values.decideAll()
 }
 
-// presentResources returns the resources whose Condition is true, with Globals merged in. It adds the resources' names
-// to values, so that references to other names are rejected.
+// presentResources returns the resources whose Condition is true, with Globals merged in. The resources' names are
+// added to values, so that references to other names are rejected.
 func presentResources(d *document, values *resolver, understood func(kind string) bool) ([]resource, error) {
 	var present []resource
 	declared := map[string]string{}
@@ -111,7 +111,7 @@ func presentResources(d *document, values *resolver, understood func(kind string
 	return present, values.readChosen(present)
 }
 
-// outputs resolves the Outputs section. It omits outputs whose Condition is false.
+// outputs resolves the Outputs section, omitting outputs whose Condition is false.
 func (b *builder) outputs(section []entry) error {
 	for _, e := range section {
 		o := read(e.value, e.line)
@@ -148,7 +148,7 @@ type lineError struct {
 	id, text string
 }
 
-// Error omits the line. Load adds the line after the file name.
+// Error omits the line, which Load adds after the file name.
 func (e *lineError) Error() string {
 	if e.id == "" {
 		return e.text

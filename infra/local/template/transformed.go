@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Permissions reads a template that SAM has transformed. It returns the statements of each function's role by the
+// Permissions reads a template that SAM has transformed, and returns the statements of each function's role by the
 // function's logical ID. Permissions is as strict about roles as Load, but reads all other resources only to resolve
 // references.
 func Permissions(file string, o Options) (map[string][]Statement, error) {

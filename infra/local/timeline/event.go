@@ -30,7 +30,7 @@ type event struct {
 	Resources  []string `json:"resources"`
 }
 
-// read returns an event's trigger, its subject and the request IDs that appear in its log lines. It returns a path as
+// read returns an event's trigger, its subject and the request IDs that appear in its log lines. A path is returned as
 // declared, because the path's parameters may be secrets (download links). Only {proxy+} is replaced with its value.
 func read(payload []byte) (trigger, what string, requests []string) {
 	var e event
@@ -78,7 +78,7 @@ func outcomeOf(answer []byte) (outcome string, failed bool) {
 	return "done", false
 }
 
-// statusOf reads the statusCode of a response to API Gateway. It does not parse the body, which may be large.
+// statusOf reads the statusCode of a response to API Gateway, without parsing the body, which may be large.
 func statusOf(answer []byte) (status int, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(answer))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {

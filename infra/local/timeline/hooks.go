@@ -111,7 +111,7 @@ func (r *Recorder) Ended(trace string, answer []byte, err error, peakMemory int6
 	})
 }
 
-// with calls change under the lock. It does nothing if the invocation has been dropped.
+// with calls change under the lock, or does nothing if the invocation has been dropped.
 func (r *Recorder) with(trace string, change func(*record)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +120,7 @@ func (r *Recorder) with(trace string, change func(*record)) {
 	}
 }
 
-// claim makes request an ID that assigns log lines to known. The caller holds the lock.
+// claim assigns the log lines that contain request, a request ID, to known. The caller holds the lock.
 func (r *Recorder) claim(known *record, request string) {
 	if request == "" {
 		return
@@ -140,7 +140,7 @@ func (r *Recorder) started(known *record) {
 }
 
 // forgetOne drops the oldest invocation of the function that has the most invocations. A busy function, such as the
-// sandbox's portal during an export, therefore does not displace other functions. The caller holds the lock.
+// sandbox's portal during an export, does not displace other functions. The caller holds the lock.
 func (r *Recorder) forgetOne() {
 	busiest := r.recent[0].Function
 	for function, n := range r.ofEach {

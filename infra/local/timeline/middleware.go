@@ -17,8 +17,8 @@ import (
 const keptAnswer = 4 << 10
 
 // Middleware returns middleware that records the AWS calls of invocations. Before its first invocation, a process
-// doesn't have a trace ID to send. A call without a known trace ID is therefore attributed to the process that is
-// starting for the call's caller, if exactly one process is starting. All other calls pass without a record.
+// doesn't have a trace ID to send. A call without a known trace ID is attributed to the process that is starting for
+// the call's caller, if exactly one process is starting. All other calls pass without a record.
 func (r *Recorder) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
@@ -48,13 +48,13 @@ func (r *Recorder) Middleware() wire.Middleware {
 				}, began)
 			}()
 			next(out, request, c)
-			out.WriteHeader(http.StatusOK) // for a response without a body
+			out.WriteHeader(http.StatusOK) // default status if the handler has written nothing
 			finished = true
 		}
 	}
 }
 
-// owner returns the trace of the invocation that made a call. It returns "" if the invocation is unknown.
+// owner returns the trace of the invocation that made a call, or "" if the invocation is unknown.
 func (r *Recorder) owner(request *http.Request, caller string) (trace string, starting bool) {
 	header := request.Header.Get("X-Amzn-Trace-Id")
 	r.mu.Lock()
@@ -64,7 +64,7 @@ func (r *Recorder) owner(request *http.Request, caller string) (trace string, st
 			return root, false
 		}
 	}
-	// A call without a remote address did not come through a socket. In this case, the runner itself polls queues on
+	// A call without a remote address did not come through a socket, but from the runner itself, which polls queues on
 	// behalf of a function.
 	candidates := r.starting[caller]
 	if header == "" && request.RemoteAddr != "" && len(candidates) == 1 {
@@ -98,7 +98,7 @@ func (b *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// outgoing records a response. It buffers the beginning of an error response.
+// outgoing records a response, and buffers the beginning of an error response.
 type outgoing struct {
 	http.ResponseWriter
 

@@ -81,7 +81,7 @@ func TestCallWithoutTraceIsAssignedToSoleStartingProcess(t *testing.T) {
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
 	r.Requested("1-b", "F", nil)
 	r.Starting("1-b")
-	// ambiguous because two processes are starting
+	// the call is ambiguous because two processes are starting
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
 	r.Assigned("1-a", "")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/q"}`, "", answer(200, "{}"))

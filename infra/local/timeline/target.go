@@ -21,7 +21,7 @@ type parameters struct {
 	Name                 string
 }
 
-// targetOf names a call's target. It never includes the target's content, such as row keys, values or messages.
+// targetOf names a call's target, but never includes the target's content, such as row keys, values or messages.
 func targetOf(service string, r *http.Request, body []byte) string {
 	if service == "s3" {
 		return strings.TrimPrefix(unescaped(r), "/")
@@ -45,8 +45,7 @@ func targetOf(service string, r *http.Request, body []byte) string {
 	}
 }
 
-// tables returns a call's table with its index. For a batch or transaction, it returns each table with its number of
-// rows.
+// tables returns a call's table with its index or, for a batch or transaction, each table with its number of rows.
 func (p *parameters) tables() string {
 	switch {
 	case p.IndexName != "":

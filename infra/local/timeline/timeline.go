@@ -1,7 +1,7 @@
 // Package timeline records the recent activity of the functions on this machine, for debugging. The record contains
-// each invocation with its trigger, its outcome, its process's log lines and its AWS calls. The package owns that
-// record, whose size is bounded, and assigns calls to invocations. Each invocation has a trace ID. Lambda's Go runtime
-// passes this trace ID to the AWS SDK, which sends it with every call as X-Amzn-Trace-Id.
+// each invocation with its trigger, its outcome, its process's log lines and its AWS calls. The package owns the
+// record, whose size is bounded, and assigns calls to invocations. Each invocation has a trace ID, which Lambda's Go
+// runtime passes to the AWS SDK. The SDK sends the trace ID with every call as X-Amzn-Trace-Id.
 //
 // The package is passive. Package lambda calls the hooks (its Observer), the embedded AWS calls the Middleware, and
 // package console reads the record. The record doesn't contain any bodies, row keys or query strings.
@@ -17,8 +17,8 @@ import (
 // Limits of the record. An invocation that reaches these limits takes about 80 KB. A typical invocation takes 3 KB.
 const (
 	mostInvocations = 500
-	mostCalls       = 200      // per invocation; later calls are dropped
-	mostLines       = 100      // per invocation; later lines are dropped
+	mostCalls       = 200      // maximum calls per invocation; later calls are dropped
+	mostLines       = 100      // maximum lines per invocation; later lines are dropped
 	mostLineBytes   = 32 << 10 // per invocation
 )
 
@@ -28,7 +28,7 @@ type Invocation struct {
 	Function string    `json:"function"` // the function's logical ID
 	At       time.Time `json:"at"`       // time at which the invocation was requested
 	Trigger  string    `json:"trigger"`  // "http", "queue", "schedule" or "other"
-	// such as "GET /bridge/org", "local-ExportQueue: 1 message" or "SweeperFunctionTick"
+	// trigger's details, such as "GET /bridge/org", "local-ExportQueue: 1 message" or "SweeperFunctionTick"
 	What    string `json:"what"`
 	State   State  `json:"state"`
 	Cold    bool   `json:"cold"`    // whether a process was started for the invocation
@@ -41,14 +41,14 @@ type Invocation struct {
 	PeakMemory int64   `json:"peak_memory_bytes,omitempty"` // the process's lifetime peak; 0 if unknown
 	CallCount  int     `json:"call_count"`
 
-	// Wide holds the JSON objects in the invocation's unit-of-work lines (package logx). It holds a single object, or
-	// an object for each message in a batch.
+	// Wide holds the JSON objects in the invocation's unit-of-work lines (package logx): a single object, or an object
+	// for each message in a batch.
 	Wide []string `json:"wide,omitempty"`
 
 	// Lists omit the following fields.
 	Lines       []string `json:"lines,omitempty"`        // all lines except the unit-of-work lines
 	LinesMissed int      `json:"lines_missed,omitempty"` // number of lines dropped because of the limits
-	Calls       []Call   `json:"calls,omitempty"`        // in order of their start; CallCount also counts dropped calls
+	Calls       []Call   `json:"calls,omitempty"`        // calls in order of start; CallCount also counts dropped calls
 	RequestIDs  []string `json:"request_ids,omitempty"`  // request IDs of API Gateway or the messages, and of Lambda
 }
 
@@ -67,7 +67,7 @@ const (
 
 // Call is an AWS call made by an invocation.
 type Call struct {
-	Service   string `json:"service"`          // as in wire.Call
+	Service   string `json:"service"`          // service name, as in wire.Call
 	Operation string `json:"operation"`        // AWS's operation name
 	Target    string `json:"target,omitempty"` // table, index, queue, bucket and key, or the name of a key or secret
 	Init      bool   `json:"init,omitempty"`   // whether the process made the call while starting
@@ -85,11 +85,11 @@ type Call struct {
 type Filter struct {
 	Function string // logical ID of the function; "" means any function
 	Without  string // logical ID of a function to exclude
-	Failed   bool   // select only failed invocations
+	Failed   bool   // whether to select only failed invocations
 	Limit    int    // maximum number of invocations; below 1 means no limit
 }
 
-// Recorder stores invocations. It is safe for concurrent use, and its hooks do not block.
+// Recorder stores invocations. A Recorder is safe for concurrent use, and its hooks do not block.
 type Recorder struct {
 	now func() time.Time
 
@@ -109,7 +109,7 @@ func New(now func() time.Time) *Recorder {
 	}
 }
 
-// List returns the invocations that match f, newest first. It omits their lines and calls.
+// List returns the invocations that match f, newest first, without their lines and calls.
 func (r *Recorder) List(f Filter) []Invocation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,8 +165,8 @@ func (r *Recorder) summary(known *record) Invocation {
 	return short
 }
 
-// state also returns Failed for invocations that succeeded for Lambda but not for the service. An example is an
-// invocation that set a message aside as poison.
+// state returns Failed even for an invocation that succeeded for Lambda but not for the service, such as one that set a
+// message aside as poison.
 func (r *record) state() State {
 	if r.State == Done && r.troubled {
 		return Failed

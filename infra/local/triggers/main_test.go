@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// function stands in for a Lambda function. It returns the result of respond and records the function's inputs.
+// function stands in for a Lambda function, returning the result of respond and recording the function's inputs.
 type function struct {
 	respond func(payload []byte) ([]byte, error)
 

@@ -20,8 +20,8 @@ const (
 	deleteTime   = 5 * time.Second // maximum time to delete handled messages, even while the runner is stopping
 )
 
-// poll passes batches to the source's function. It processes up to Source.Batches batches at once. It receives messages
-// only if another batch can be processed, so that waiting messages stay in the queue instead of in flight.
+// poll passes batches to the source's function, up to Source.Batches batches at once. Messages are received only if
+// another batch can be processed, so that waiting messages stay in the queue instead of in flight.
 func (t *Triggers) poll(ctx context.Context, source Source) {
 	for ctx.Err() == nil && !t.attach(ctx, source) {
 		pause(ctx, afterFailure)
@@ -103,7 +103,7 @@ func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Mess
 	t.remove(ctx, source, done)
 }
 
-// remove deletes messages even if ctx is done. These messages have been handled and must not be handled again.
+// remove deletes handled messages even if ctx is done, so that the messages are not handled again.
 func (t *Triggers) remove(ctx context.Context, source Source, messages []types.Message) {
 	if len(messages) == 0 {
 		return

@@ -1,7 +1,7 @@
-// Package triggers invokes functions that AWS invokes without a caller. It invokes functions from their queues
-// (Lambda's SQS event source mapping) and on their schedules (EventBridge rules). It owns polling, the event format and
-// the effect of a response on the messages. Package lambda runs the functions. The embedded SQS stores messages and
-// handles visibility timeouts and dead-letter queues.
+// Package triggers invokes functions that AWS invokes without a caller: from their queues (Lambda's SQS event source
+// mapping) and on their schedules (EventBridge rules). The package owns polling, the event format and the effect of a
+// response on the messages. Package lambda runs the functions. The embedded SQS stores messages and handles visibility
+// timeouts and dead-letter queues.
 package triggers
 
 import (
@@ -54,7 +54,7 @@ type Options struct {
 	Region    string
 	Account   string
 	NewID     func() string // returns a UUID for each scheduled event
-	Log       *slog.Logger  // receives failed invocations
+	Log       *slog.Logger  // log of failed invocations
 }
 
 // Triggers holds a stack's queues and schedules.
@@ -63,8 +63,8 @@ type Triggers struct{ options Options }
 // New returns triggers for the given queues and schedules. The triggers don't invoke functions before Run or Fire.
 func New(options Options) *Triggers { return &Triggers{options: options} }
 
-// Run polls the queues and invokes the scheduled functions until ctx is done. It returns after all its work has
-// stopped. A batch that a function is still processing at that time is delivered again after its visibility timeout.
+// Run polls the queues and invokes the scheduled functions until ctx is done, and returns after all its work has
+// stopped. A batch that a function is still processing is delivered again after its visibility timeout.
 func (t *Triggers) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, source := range t.options.Sources {

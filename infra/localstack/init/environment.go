@@ -17,7 +17,7 @@ type options struct {
 	variables []string
 }
 
-// environment represents a single container. It receives invocations from LocalStack one at a time, and keeps the
+// environment represents a single container, which receives invocations from LocalStack one at a time, and keeps the
 // function running.
 type environment struct {
 	options
@@ -117,7 +117,7 @@ func (e *environment) serve(ctx context.Context, p *process) {
 	}
 }
 
-// invoke passes an invocation to a process. It reports in usable whether the process can handle another invocation.
+// invoke passes an invocation to a process. usable reports whether the process can handle another invocation.
 func (e *environment) invoke(ctx context.Context, p *process, i invocation) (result outcome, usable bool) {
 	limit := time.NewTimer(e.limit)
 	defer limit.Stop()

@@ -84,7 +84,7 @@ func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-
 	return server, told
 }
 
-// ask sends an invocation. It returns the invocation's log and the report of the result.
+// ask sends an invocation, and returns the invocation's log and the report of the result.
 func ask(t *testing.T, server *httptest.Server, told <-chan report, does string) (log, answer report) {
 	t.Helper()
 	body := encode(invocation{ID: "id-1", ARN: "arn", Payload: string(encode(does)), Trace: "Root=1"})

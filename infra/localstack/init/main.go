@@ -1,7 +1,8 @@
 // Command init is the program that LocalStack 4.14 starts in a function's container if the runtime is provided.al2023.
-// It runs /var/task/bootstrap, serves the Lambda Runtime API to the function, and reports the result of each invocation
-// to LocalStack. Only CI uses the command, because CI can't reach the server from which LocalStack downloads its own
-// program. The command handles one invocation at a time. It does not support extensions, streaming or telemetry.
+// The command runs /var/task/bootstrap, serves the Lambda Runtime API to the function, and reports the result of each
+// invocation to LocalStack. Only CI uses the command, because CI can't reach the server from which LocalStack downloads
+// its own program. The command handles one invocation at a time, and does not support extensions, streaming or
+// telemetry.
 package main
 
 import (

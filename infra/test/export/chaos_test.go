@@ -83,8 +83,8 @@ func chaos(t *testing.T, seed uint64) scenario {
 	return s
 }
 
-// mishapOf chooses whether and how a request fails. The choice depends on the URL and the attempt number. It does not
-// depend on the order of concurrent requests.
+// mishapOf chooses whether and how a request fails. The choice depends on the URL and the attempt number, not on the
+// order of concurrent requests.
 func mishapOf(seed uint64, address string, nth int) mishap {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", seed, address, nth))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -134,8 +134,8 @@ func TestExportFileIsIdenticalDespiteChaos(t *testing.T) {
 	}
 }
 
-// checkChaos compares an export under chaos with the truth. In a soak, it also compares the file with an export from
-// the same server without failures. Resources in both files must be byte-identical.
+// checkChaos compares an export under chaos with the truth. In a soak, checkChaos also compares the file with an export
+// from the same server without failures. Resources that are in both files must be byte-identical.
 func checkChaos(t *testing.T, s scenario) {
 	t.Helper()
 	rough := s.run(t)

@@ -87,11 +87,11 @@ func (m truth) verbatim(line, base string) (name string, ok bool) {
 	return "", false
 }
 
-// unsource removes the meta.source that the engine added. It returns all errors in that meta.source.
+// unsource removes the meta.source that the engine added and returns every error in the meta.source.
 func unsource(body, want map[string]any, base string, sourced bool) (wrong []string) {
 	address := base + "/" + nameOf(body)
 	if id, _ := body["id"].(string); strings.HasPrefix(id, "b-") && len(id) == 62 {
-		address = "" // only the ID is checked
+		address = "" // an engine-created Binary, whose meta.source is not checked
 	}
 	meta, _ := body["meta"].(map[string]any)
 	original, _ := want["meta"].(map[string]any)
@@ -175,8 +175,8 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
-// isAttachable reports whether a Provenance must be in the file. This is the case if the file contains one of its
-// targets and the target's type is not reported as missing.
+// isAttachable reports whether a Provenance must be in the file because the file contains one of its targets and the
+// target's type is not reported as missing.
 func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	if !strings.HasPrefix(name, "Provenance/") {
 		return false
@@ -190,11 +190,10 @@ func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	})
 }
 
-// losses lists all missing resources and the missing resources that are not reported. The event must report every loss,
-// with two exceptions: resources that the patient has not granted and resources that were requested by category. Only
-// the outcome must report these resources. If only missing resources reference a resource, the engine can't know about
-// it, so reporting the missing resources' types suffices. The report of a Provenance's target types covers the
-// Provenance.
+// losses lists all missing resources and the missing resources that are not reported. The event must report every loss
+// except resources that the patient has not granted and resources requested by category, which only the outcome must
+// report. If only missing resources reference a resource, the engine can't know about the resource, so reporting the
+// missing resources' types suffices. The report of a Provenance's target types covers the Provenance.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}

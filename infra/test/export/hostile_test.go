@@ -18,11 +18,11 @@ import (
 // processBound limits the worker process's memory, regardless of the server's responses.
 const processBound = 128 << 20
 
-// hostile is a FHIR server that generates and compresses its responses while sending them. The server itself therefore
-// needs little memory.
+// hostile is a FHIR server that generates and compresses its responses while sending them, so the server needs little
+// memory.
 type hostile struct {
 	pages   map[string]attack // keyed by requested resource type
-	verbose bool              // maximum size for the CapabilityStatement and the Patient resource
+	verbose bool              // sends a CapabilityStatement and a Patient resource of the maximum size
 }
 
 // attack is a malicious response to a search for a single type.
@@ -52,7 +52,7 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if status := h.pages[path].status; status > 0 {
 		w.WriteHeader(status)
 	}
-	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the error is ignored: the level is valid
+	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // can't fail, because the level is valid
 	out := bufio.NewWriterSize(packer, 64<<10)
 	defer func() {
 		_ = out.Flush() // the error means that the client has stopped reading
@@ -308,7 +308,7 @@ func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 	}
 }
 
-// withstand exports from a hostile server. It checks the worker's memory and the outcome.
+// withstand exports from a hostile server and checks the worker's memory and the outcome.
 func (y *processWorld) withstand(t *testing.T, server hostile) export.Task {
 	t.Helper()
 	task, peak := y.export(t, server)

@@ -37,7 +37,7 @@ func TestExportIsCompleteWithAnyBatchSupport(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				remembered := newLearned(t)
-				// The second person has different types. These types have more resources than a page can hold.
+				// The second person's record has different types, with more resources than a page can hold.
 				for nth, person := range []persona.Persona{people[0], wide} {
 					server := &limitedServer{handler: handler, late: 100 * time.Millisecond}
 					r := scenario{

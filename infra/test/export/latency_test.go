@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// limitedServer is a FHIR server with delayed responses and a concurrency limit. It counts requests.
+// limitedServer is a FHIR server that delays responses, limits concurrency and counts requests.
 type limitedServer struct {
 	handler http.Handler
 	late    time.Duration // delay of every response
@@ -50,7 +50,7 @@ func (c *limitedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter counts a request. It reports whether the request is within the limit.
+// enter counts a request and reports whether the request is within the limit.
 func (c *limitedServer) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,8 +33,8 @@ const (
 	heapBound = 64 << 20
 )
 
-// archive is a FHIR server with documents that have large attachments. It generates the record while clients read it,
-// so the server itself needs little memory. It implements smart.Doer for the real reader.
+// archive is a FHIR server with documents that have large attachments. The server generates the record while clients
+// read it, so it needs little memory. The real reader uses archive as a smart.Doer.
 type archive struct {
 	documents int
 	bytes     int64 // size of each attachment

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 )
 
-// scroll is a FHIR server with a large page for each type. It generates the page while clients read it and does not
-// send a Content-Length header. It implements smart.Doer for the real reader.
+// scroll is a FHIR server with a large page for each type. The page is generated while clients read it and has no
+// Content-Length header. The real reader uses scroll as a smart.Doer.
 type scroll struct {
 	types   []string
 	bytes   int64 // a page's approximate size

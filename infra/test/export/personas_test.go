@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// syntheaDir contains public synthetic bundles. It is outside the repository.
+// syntheaDir is a folder outside the repository that contains public synthetic bundles.
 const syntheaDir = "../../../../shared/data/synthea"
 
 // checkWhole checks that an export succeeded and that the export's file matches the truth completely.
@@ -22,8 +22,8 @@ func checkWhole(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkHonest checks that an export succeeded and that its file contains only resources from the truth. It also checks
-// that the outcome reports all missing resources.
+// checkHonest checks that an export succeeded, that its file contains only resources from the truth, and that the
+// outcome reports all missing resources.
 func checkHonest(t *testing.T, r result) comparison {
 	t.Helper()
 	checkConduct(t, r)
@@ -105,8 +105,8 @@ func checkCalm(t *testing.T, r result) {
 	}
 }
 
-// syntheaFolder returns a folder with the bundles to export. In a soak, the folder contains all bundles. Otherwise, it
-// contains only the smaller bundles.
+// syntheaFolder returns a folder with the bundles to export. The folder contains all bundles in a soak, but only the
+// smaller bundles in other test runs.
 func syntheaFolder(t *testing.T) string {
 	t.Helper()
 	const small = 60 << 10

@@ -161,9 +161,8 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 	}
 }
 
-// export exports the FHIR server's data with a new worker process. It waits until the task has ended. It returns the
-// task and the process's peak memory (VmHWM in /proc). If the system does not report the peak memory, export returns 0
-// as the peak memory.
+// export exports the FHIR server's data with a new worker process and waits until the task has ended. peak is the
+// process's peak memory (VmHWM in /proc), or 0 if the system does not report the peak memory.
 func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
 	t.Helper()
 	y.hostile = hostile

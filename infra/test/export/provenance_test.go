@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// attaching is a server that supports _revinclude but does not list it in its CapabilityStatement. It counts searches
-// that use the parameter.
+// attaching is a server that supports _revinclude without listing it in its CapabilityStatement, and counts searches
+// that use _revinclude.
 type attaching struct {
 	http.Handler
 
@@ -34,8 +34,8 @@ func (a *attaching) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Handler.ServeHTTP(w, r)
 }
 
-// attachedExport exports from a server whose CapabilityStatement does not list _revinclude. It returns the number of
-// searches that use the parameter and the total number of searches.
+// attachedExport exports from a server whose CapabilityStatement does not list _revinclude. attached is the number of
+// searches that use the parameter, and all is the total number of searches.
 func attachedExport(t *testing.T, s scenario, ignored bool) (r result, attached, all int) {
 	t.Helper()
 	handler, err := portal()

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The benchmark's record has the resource types that Synthea writes. It has as many resources as the record used for
+// The benchmark's record has the resource types that Synthea writes and as many resources as the record used for
 // comparison.
 const (
 	wideResources = 1111

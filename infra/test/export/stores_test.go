@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// grants stores a single connection's tokens and endpoint. It refreshes the tokens at the portal.
+// grants stores a single connection's tokens and endpoint, and refreshes the tokens at the portal.
 type grants struct {
 	portal   smart.Portal
 	endpoint catalog.Endpoint
@@ -99,7 +99,7 @@ func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known
 	return l.EndpointState.SaveKnown(ctx, endpointID, server, until)
 }
 
-// invocation is a run of a worker. It can be set to end at a given call. After that call, the worker's calls have no
+// invocation is a run of a worker. A test can make the run end at a given call, after which the worker's calls have no
 // effect.
 type invocation struct {
 	endsAt int  // 1-based number of the last call; 0 means that the run does not crash

@@ -60,7 +60,7 @@ func TestExportIsCompleteOrReportsLossesUnderEverySwitch(t *testing.T) {
 	t.Parallel()
 	all := expectations()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if testing.Short() && i%3 > 0 { // the race detector sees the same code for all switches
+		if testing.Short() && i%3 > 0 { // the race detector needs only a sample, because all switches run the same code
 			continue
 		}
 		for number, one := range all[name] {
@@ -119,7 +119,7 @@ func (e expectation) check(t *testing.T, r result) {
 	}
 }
 
-// checkFailed checks that a task failed for the given reason. The failure must have been reported only once.
+// checkFailed checks that a task failed for the given reason and that the failure was reported only once.
 func checkFailed(t *testing.T, r result, reason export.Reason) {
 	t.Helper()
 	checkConduct(t, r)

@@ -25,7 +25,7 @@ type expectation struct {
 	loses    []string      // types with missing data if the ending is partly
 	only     []string      // persons to test; empty means all
 	platform string        // platform whose profile supports the switch; empty means generic
-	known    bool          // store the server's discovered properties
+	known    bool          // whether to store the server's discovered properties
 	heavy    bool          // takes seconds, so it runs only in a soak
 }
 
@@ -118,7 +118,7 @@ func survivable() map[string][]expectation {
 			{set: "everything,search-503:2,session-next", ending: whole},
 			{set: "everything", ending: whole, platform: "meditech"},
 			{set: "everything,search-503:2,session-next", ending: whole, platform: "meditech"},
-			{set: "no-total", ending: whole, platform: "meditech"}, // in either case, the server does not send a total
+			{set: "no-total", ending: whole, platform: "meditech"}, // this server does not send a total
 		},
 		switches.Practice: {
 			{set: "ah-practice", ending: whole},
@@ -130,8 +130,8 @@ func survivable() map[string][]expectation {
 	}
 }
 
-// vendors lists server behaviours that a vendor's profile describes. Exports with the generic profile must discover
-// these behaviours.
+// vendors lists server behaviours that a vendor's profile describes and that exports with the generic profile must
+// discover.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
 		list := unchangedFile(sets...)
@@ -216,7 +216,7 @@ func refusing() map[string][]expectation {
 func hurting() map[string][]expectation {
 	const content = export.ResourceInvalidContent
 	return map[string][]expectation{
-		// Data on a foreign server is not part of this server's record. The outcome reports the omission.
+		// Data on a foreign server is not part of this server's record, and the outcome reports the omission.
 		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
 		switches.NextForeign: {
 			{set: "next-foreign", ending: whole, only: paged}, // the export requests a larger first page

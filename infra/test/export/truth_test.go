@@ -23,7 +23,7 @@ const (
 	insideBase  = "http://inside.example:8080/hapi/fhir"
 )
 
-// truth is a file's required content by "Type/id". It is computed from the person's data, without the engine.
+// truth is a file's required content by "Type/id", computed from the person's data without the engine.
 type truth struct {
 	content    map[string]map[string]any
 	bytes      map[string]string   // names of resources that the server sends unchanged, by the resources' bytes
@@ -143,7 +143,7 @@ func decode(t *testing.T, raw []byte) map[string]any {
 
 func nameOf(body map[string]any) string { return fmt.Sprint(body["resourceType"], "/", body["id"]) }
 
-// rename changes MedicationRequest to its DSTU2 name. It also changes references.
+// rename changes MedicationRequest to its DSTU2 name in resources and references.
 func rename(node any) {
 	switch node := node.(type) {
 	case []any:

@@ -37,8 +37,8 @@ func (c *trials) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// unlistedExport exports from a server whose CapabilityStatement omits types. It also returns the types for which the
-// export made a trial search.
+// unlistedExport exports from a server whose CapabilityStatement omits types, and returns the result and the types for
+// which the export made a trial search.
 func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	t.Helper()
 	handler, err := portal()
@@ -52,8 +52,7 @@ func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	return r, slices.Sorted(maps.Keys(counted.asked))
 }
 
-// missingOf returns the reason why resources of a type are missing. It returns "" if the type does not have missing
-// resources.
+// missingOf returns the reason why resources of a type are missing, or "" if no resources are missing.
 func missingOf(r result, resourceType string) string { return r.task.Shortfall().Missing[resourceType] }
 
 func TestExportTriesUnlistedTypesOnce(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// safehttp.Client enforces these limits.
+// Limits that safehttp.Client enforces.
 const (
 	headerTimeout = 30 * time.Second
 	totalTimeout  = 60 * time.Second
@@ -32,9 +32,9 @@ type mishap struct {
 	retryAfter string // header value, if status is set
 }
 
-// wire implements smart.Doer for the real reader. It calls a handler in the same process and simulates a net/http
-// client with a real connection. It streams bodies, so large bodies are never held in memory. It records and rejects
-// requests to other servers.
+// wire implements smart.Doer for the real reader. A wire calls a handler in the same process and simulates a net/http
+// client with a real connection. Bodies are streamed, so large bodies are never held in memory. Requests to other
+// servers are recorded and rejected.
 type wire struct {
 	handler http.Handler
 	mishap  func(address string, nth int) mishap // nil if no request fails
@@ -173,8 +173,7 @@ func ctxError(ctx context.Context) error {
 	return &safehttp.Error{Class: safehttp.Canceled}
 }
 
-// unpacked requests gzip and decompresses the response. net/http does the same if the caller does not set
-// Accept-Encoding.
+// unpacked requests gzip and decompresses the response, as net/http does if the caller does not set Accept-Encoding.
 func unpacked(response *http.Response, r *http.Request) (*http.Response, error) {
 	if response.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Accept-Encoding") != "" {
 		return response, nil

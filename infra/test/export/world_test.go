@@ -102,7 +102,7 @@ func soakingLong() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// scenario describes a single export. It specifies the person, the server, and the failures that occur.
+// scenario specifies the person, the server and the failures of a single export.
 type scenario struct {
 	handler  http.Handler // nil uses the shared sandbox
 	person   persona.Persona
@@ -256,7 +256,7 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 	return set
 }
 
-// await lets time pass until a worker may claim the task. The queue and the sweeper would wait for the same time.
+// await lets time pass until a worker may claim the task, just as long as the queue and the sweeper would wait.
 func (w *world) await(run int) {
 	if run == 1 {
 		return

@@ -33,8 +33,8 @@ const (
 // Switch selects a kind of response. Each switch affects only certain transactions.
 type Switch string
 
-// These switches select responses. By default, a gateway matches its person, lists the person's documents, and sends
-// each document as an attachment (MTOM).
+// Switches for responses. By default, a gateway matches its person, lists the person's documents, and sends each
+// document as an attachment (MTOM).
 const (
 	NoMatch     Switch = "no match"     // no matching person
 	Ambiguous   Switch = "ambiguous"    // asks for more attributes
@@ -65,7 +65,7 @@ type Document struct {
 	Content               []byte
 	OnDemand              bool
 
-	// These fields deviate from the profiles.
+	// The fields below make the document's entry deviate from the profiles.
 	Home     string // the entry's home attribute; empty means the gateway's community ID
 	Patient  string // the entry's patient ID (CX); empty means the person's ID
 	ID2      string // the entry's second uniqueId, if any

@@ -24,8 +24,7 @@ import (
 
 const home, ours = "urn:oid:2.999.2", "urn:oid:2.999.1"
 
-// world holds a gateway and the gateway's clock. It also holds the authority that issues certificates to the gateway's
-// clients.
+// world holds a gateway and the gateway's clock, and the authority that issues certificates to the gateway's clients.
 type world struct {
 	gateways, clients *peer.Authority
 	certificate, key  string
@@ -216,8 +215,8 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	}
 }
 
-// TestSignedMessageExpiresWithinMinutes checks that the gateway accepts a signed message four minutes after signing.
-// The gateway must reject the message six minutes after signing and three minutes before signing.
+// TestSignedMessageExpiresWithinMinutes checks that the gateway accepts a signed message four minutes after signing,
+// but not six minutes after signing or three minutes before signing.
 func TestSignedMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

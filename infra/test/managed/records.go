@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connect creates an hour-old connection for tenant. It applies change to the connection and stores it.
+// Connect creates an hour-old connection for tenant, applies change to the connection and stores the result.
 func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connection.Connection)) connection.Connection {
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Hour)

@@ -86,7 +86,7 @@ func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	}
 }
 
-// work simulates the export worker. Its exports only wait.
+// work simulates the export worker with exports that only wait.
 func (f *flood) work(ctx context.Context, i due.Item) {
 	task, err := f.rows.ClaimTask(ctx, i.Tenant, i.ID, time.Now(), time.Now().Add(lease))
 	if err != nil {

@@ -52,7 +52,7 @@ func TestMessageBurstDoesNotDelayOtherOrganisations(t *testing.T) {
 }
 
 // burst has one organisation send many messages. After the workers have started to process these messages, another
-// organisation sends a message. burst returns the time for which the other organisation's message waits.
+// organisation sends a message. burst returns how long the other organisation's message waits.
 func burst(t *testing.T, s *source, many int, takes time.Duration, isFair bool) time.Duration {
 	t.Helper()
 	quiet, handled := organisation("2"), make(chan time.Time, 1)

@@ -95,7 +95,7 @@ func (s *source) end() {
 	s.running.Wait()
 }
 
-// ungrouped sends messages without a message group. The queue is then not fair.
+// ungrouped sends messages without a message group, so the queue is not fair.
 type ungrouped struct{ queue.Client }
 
 func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput,

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// statement is a statement of a policy document.
+// statement is one statement of a policy document.
 type statement struct {
 	sid, effect        string
 	actions, resources []string // formatted as in Fn::Sub
@@ -43,11 +43,11 @@ func (st statement) forAccount() bool {
 }
 
 // Wildcards reports statements that allow more than they name. Such a statement has a wildcard in an action or a
-// resource (except for the objects in one of the template's buckets) or allows everything that is not listed. It may
-// also admit every principal or a service acting for any account. A condition does not make such a statement
-// acceptable. Only a key policy may delegate everything to the account's own IAM, because otherwise the key could never
-// be changed. In a key policy, * as the Resource means the key itself. Wildcards also reports permissions outside a
-// role's own statements, except permissions that let one of the stack's schedules start a function.
+// resource (except for the objects in one of the template's buckets) or allows everything that is not listed. Such a
+// statement may also admit every principal or a service acting for any account. A condition does not make such a
+// statement acceptable. Only a key policy may delegate everything to the account's own IAM, because otherwise the key
+// could never be changed. In a key policy, * as the Resource means the key itself. Wildcards also reports permissions
+// outside a role's own statements, except permissions that let one of the stack's schedules start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -85,8 +85,8 @@ func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	}
 }
 
-// knowNoResource reports whether AWS does not define a resource type for any of the actions. In that case, the only
-// possible resource is *.
+// knowNoResource reports whether AWS defines no resource type for any of the actions, so that * is the only possible
+// resource.
 // docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 func knowNoResource(actions []string) bool {
 	known := []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "cloudwatch:DescribeAlarms"}
@@ -115,7 +115,7 @@ func (st statement) everybody(id string, found *findings) {
 }
 
 // OutsideTemplate reports role permissions on resources outside the template. Such permissions are usually typing
-// errors. An index must belong to the table that is named with the index.
+// errors. A permission on an index must name the index's own table.
 func OutsideTemplate(s *Stack) []Finding {
 	var found, other findings
 	for _, r := range s.of(kindRole) {
@@ -186,8 +186,8 @@ func delegates(st statement) bool {
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects reports whether a resource denotes objects in one of the template's buckets. The objects may be all
-// objects, the objects in a folder, or a single named object.
+// isObjects reports whether a resource denotes objects in one of the template's buckets: all objects, the objects in a
+// folder, or a single named object.
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
 		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")

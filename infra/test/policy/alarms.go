@@ -10,7 +10,7 @@ import (
 // runbooks is the folder that contains a document for every alarm.
 const runbooks = "docs/operate/runbooks/"
 
-// series is a metric that an alarm evaluates. It may also be an expression over metrics.
+// series is a metric, or an expression over metrics, that an alarm evaluates.
 type series struct {
 	id, namespace, metric, expression string
 	dimensions                        map[string]string // dimension values by name, formatted as in Fn::Sub
@@ -21,7 +21,7 @@ var (
 	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // metric math functions are in upper case
 )
 
-// Alarms reports alarms without a runbook and runbooks without an alarm. It also reports metrics that an alarm's
+// Alarms reports alarms without a runbook and runbooks without an alarm. Alarms also reports metrics that an alarm's
 // expressions use but the alarm does not define, and metrics that an alarm defines but does not use. cfn-guard checks
 // all other alarm rules (.ci/template/rules/queues.guard).
 func Alarms(s *Stack, t *Tree) []Finding {
@@ -44,7 +44,7 @@ func Alarms(s *Stack, t *Tree) []Finding {
 	return found.sorted()
 }
 
-// checkRunbooks reports runbooks that do not belong to an alarm or that leave an on-call engineer's questions open.
+// checkRunbooks reports runbooks that do not belong to an alarm or that do not answer an on-call engineer's questions.
 func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	for name := range t.paths {
 		if !strings.HasPrefix(name, runbooks) {
@@ -92,8 +92,7 @@ func dimensions(v any) map[string]string {
 	return all
 }
 
-// check reports fetched metrics that the expressions do not use. It also reports expressions that use metrics that are
-// not fetched.
+// check reports fetched metrics that no expression uses, and expressions that use metrics that are not fetched.
 func (all seriesList) check(alarm string, found *findings) {
 	defined, used := make([]string, 0, len(all)), make([]string, 0, len(all))
 	for _, one := range all {

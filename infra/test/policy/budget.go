@@ -3,8 +3,7 @@ package policy
 import "strings"
 
 // MostResources is the maximum number of resources in the stack. CloudFormation's limit is 500. The margin allows
-// moving a part of the stack to a separate stack. During the move, the part's resources temporarily exist twice (ADR
-// 51).
+// moving a part of the stack to a separate stack, because the part's resources exist twice during the move (ADR 51).
 const MostResources = 450
 
 // Budget reports a stack that has more than MostResources resources.
@@ -35,9 +34,9 @@ func Count(s *Stack) int {
 	return n + gradual
 }
 
-// resourcesOf counts the resources that SAM generates for a function. These are the function, a version, the alias, a
-// schedule's rule with its permission, a queue's event source mapping, a retry configuration and a deployment group.
-// The template itself defines the function's role and log group.
+// resourcesOf counts the resources that SAM generates for a function: the function, a version, the alias, a schedule's
+// rule with its permission, a queue's event source mapping, a retry configuration and a deployment group. The template
+// itself defines the function's role and log group.
 func resourcesOf(f Resource) int {
 	n := 3 + 2*len(events(f, "Schedule")) + len(events(f, "SQS"))
 	for _, p := range []string{"EventInvokeConfig", "DeploymentPreference"} {
@@ -48,8 +47,8 @@ func resourcesOf(f Resource) int {
 	return n
 }
 
-// Counted reports functions for which resourcesOf does not return the number of resources that SAM generates. It also
-// reports a difference in the total.
+// Counted reports functions for which resourcesOf does not return the number of resources that SAM generates. Counted
+// also reports a difference in the total.
 func Counted(s, transformed *Stack) []Finding {
 	var found findings
 	for _, f := range s.of(kindFunction) {

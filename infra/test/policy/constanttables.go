@@ -7,8 +7,8 @@ import (
 )
 
 // ConstantTables reports package-level tables (maps, slices and arrays) that their own package modifies. The linter
-// permits such variables because Go does not have constant tables. The rule compares names, so a local variable must
-// not have the same name as a table.
+// allows such variables because Go does not have constant tables. The rule compares names, so a local variable must not
+// have the same name as a table.
 func ConstantTables(t *Tree) []Finding {
 	var found findings
 	for _, files := range t.folders() {

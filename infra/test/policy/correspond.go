@@ -11,8 +11,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Folders reports incomplete folders. It also reports functions that exist only as a folder in functions/ or only in
-// the template.
+// Folders reports incomplete folders, and functions that exist only as a folder in functions/ or only in the template.
 func Folders(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	declared := map[string]bool{}
@@ -41,9 +40,9 @@ type operation struct {
 	Function string `yaml:"x-function"` // folder of the function that serves the operation
 }
 
-// Routes reports paths that exist only in the template or only in the API's description (docs/openapi.yaml). It also
-// reports methods that the description and the template assign to different functions. A route with ANY covers every
-// method without its own route. The function rejects methods that it does not support.
+// Routes reports paths that exist only in the template or only in the API's description (docs/openapi.yaml). Routes
+// also reports methods that the description and the template assign to different functions. A route with ANY covers
+// every method without its own route. A function with an ANY route rejects methods that it does not support.
 func Routes(functions []template.Function, description []byte) []Finding {
 	const api, stack = "docs/openapi.yaml", "template.yaml"
 	var found findings

@@ -29,8 +29,8 @@ var (
 	ownFolder   = regexp.MustCompile(`\./[\w/.-]*\w`)
 )
 
-// Commands reports commands in the documents' code blocks that can't run in this repository. Such a command has an
-// unknown make target or a missing folder in a go command.
+// Commands reports commands in the documents' code blocks that can't run in this repository because of an unknown make
+// target or a missing folder in a go command.
 func Commands(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -79,7 +79,7 @@ func (t *Tree) compiled(document, command string, found *findings) {
 // mention matches the complete path of any document in this repository, in any text.
 var mention = regexp.MustCompile(`(?:^|[^\w/.-])((?:docs/[\w/.-]+|CONTRIBUTING|README|SECURITY|CHANGELOG)\.md)\b`)
 
-// Mentions reports missing documents that comments, messages or the template name. Without this rule, only a reader who
+// Mentions reports missing documents named in comments, messages or the template. Without this rule, only a reader who
 // needs the document would notice a wrong name.
 func Mentions(t *Tree) []Finding {
 	var found findings
@@ -123,7 +123,7 @@ func LongLines(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// fenced returns the non-empty lines in a document's code blocks. It omits comments and prompts.
+// fenced returns the non-empty lines in a document's code blocks, without comments and prompts.
 func fenced(document string) []string {
 	var lines []string
 	in := false
@@ -201,7 +201,7 @@ func anchors(document string) []string {
 	return all
 }
 
-// elsewhere matches citations of documents outside the repository. Readers can't look up these documents.
+// elsewhere matches citations of documents outside the repository, which readers can't look up.
 var elsewhere = regexp.MustCompile(`(?i)\b(?:decisions?|architecture|spec|specification|notes?) (?:sections?|[0-9])` +
 	`|\b(?:fhir|serverless|widget|emulator|service) notes?\b|\bnotes on \w+, ` +
 	`section|\bissues? [0-9]{1,2}\b|\b(?:style|fhir|house)\.md\b`)

@@ -112,7 +112,7 @@ func (s structs) variables(of symbol, into map[string]bool) {
 // symbol is a name exported by a package.
 type symbol struct{ importPath, name string }
 
-// imported returns the import paths of the module's packages that a file imports. The result is keyed by local name.
+// imported returns the import paths of the module's packages that a file imports, keyed by local name.
 func imported(f *ast.File) map[string]string {
 	imports := map[string]string{}
 	for _, i := range f.Imports {

@@ -18,8 +18,8 @@ var (
 )
 
 // ErrorCodes reports error codes in shared/words/fault that are malformed, duplicated or missing in docs/openapi.yaml.
-// It also reports undefined error codes in the template's gateway responses or in the API's description.
-// shared/words/fault must define these codes.
+// ErrorCodes also reports codes in the template's gateway responses or in the API's description that shared/words/fault
+// does not define.
 func ErrorCodes(t *Tree) []Finding {
 	var found findings
 	description := string(t.Text("docs/openapi.yaml"))
@@ -79,8 +79,8 @@ func codes(t *Tree) []literal {
 	return all
 }
 
-// PublicTexts reports error texts for clients that are too long or contain non-ASCII characters. It checks literals, or
-// the literal parts of a concatenation, that are passed to fault.New, fault.BadRequest and fault.Missing.
+// PublicTexts reports error texts for clients that are too long or contain non-ASCII characters. PublicTexts checks
+// literals, or the literal parts of a concatenation, that are passed to fault.New, fault.BadRequest and fault.Missing.
 func PublicTexts(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
@@ -110,7 +110,7 @@ func PublicTexts(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// publicArgument returns the argument that a call sends to clients. It returns nil if there is no such argument.
+// publicArgument returns the argument that a call sends to clients, or nil if no argument is sent to clients.
 func publicArgument(call *ast.CallExpr, inFault bool) ast.Expr {
 	var name string
 	switch f := call.Fun.(type) {

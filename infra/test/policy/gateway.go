@@ -43,8 +43,8 @@ func (s *Stack) routed() []Resource {
 	return slices.DeleteFunc(s.of(kindFunction), func(f Resource) bool { return !invoked[f.ID] })
 }
 
-// invokes reports whether API Gateway uses a role to invoke functions. It also recognises the role in a template that
-// SAM has transformed.
+// invokes reports whether API Gateway uses a role to invoke functions, including in a template that SAM has
+// transformed.
 func (s *Stack) invokes(r Resource) bool {
 	named := func(api Resource) bool {
 		by := append(references(api.Properties["DefinitionBody"]), references(api.Properties["Body"])...)
@@ -54,8 +54,9 @@ func (s *Stack) invokes(r Resource) bool {
 }
 
 // Gateway reports functions that API Gateway may invoke but that do not have a route, and functions that have a route
-// but that API Gateway may not invoke. It also reports any other permission of API Gateway's role, and a condition in
-// the role's trust policy. API Gateway doesn't send aws:SourceAccount when it assumes an integration's role (ADR 51).
+// but that API Gateway may not invoke. Gateway also reports any other permission of API Gateway's role, and a condition
+// in the role's trust policy. API Gateway doesn't send aws:SourceAccount when it assumes an integration's role (ADR
+// 51).
 func Gateway(s *Stack) []Finding {
 	var found, other findings
 	want := s.routed()

@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Domain reports domain packages that indirectly depend on AWS or HTTP. It also reports the tokens package if the
-// package depends on a logger. depguard checks direct imports (.golangci.yml; docs/develop/architecture.md, "Rooms").
+// Domain reports domain packages that indirectly depend on AWS or HTTP, and the tokens package if the package depends
+// on a logger. depguard checks direct imports (.golangci.yml; docs/develop/architecture.md, "Rooms").
 func Domain(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -60,9 +60,9 @@ func playsPortal(importer, imported string) bool {
 	return name == "sandboxehr" && under(imported, module+"infra/sandbox")
 }
 
-// Lambdas reports forbidden packages in a deployed binary. These packages are the emulator, test code, and the standard
-// template packages. The template packages prevent the linker from dropping unused methods, which doubles the binary's
-// size (docs/develop/architecture.md, "Builds").
+// Lambdas reports forbidden packages in a deployed binary: the emulator, test code, and the standard template packages.
+// The template packages prevent the linker from dropping unused methods, which doubles the binary's size
+// (docs/develop/architecture.md, "Builds").
 func Lambdas(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -113,7 +113,7 @@ func callable() []string {
 	return []string{"dynamodb", "kms", "s3", "secretsmanager", "ses", "sqs", "ssm"}
 }
 
-// clientsOf returns the client packages for a service. These are the SDK's package and, if it exists, our own package
+// clientsOf returns the client packages for a service: the SDK's package and, if it exists, our own package
 // (docs/adr/0017).
 func clientsOf(service string) []string {
 	all := []string{"github.com/aws/aws-sdk-go-v2/service/" + service}

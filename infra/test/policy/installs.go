@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// install describes a command that installs packages. The command's options ensure that it runs only code that is
-// pinned by content.
+// install describes a command that installs packages, and the options that restrict the command to code pinned by
+// content.
 type install struct {
 	program string
 	command string // regexps: rest of the line after the program, and required options
@@ -42,7 +42,7 @@ var installs = []install{
 }
 
 // Installs reports commands in scripts, the Makefile and Go programs that install packages without a lock file or
-// hashes. It also reports commands that run the install scripts of packages. It skips comments and tests.
+// hashes, or that run the packages' install scripts. Installs skips comments and tests.
 func Installs(t *Tree) []Finding {
 	var found findings
 	for _, i := range installs {
@@ -62,7 +62,7 @@ func Installs(t *Tree) []Finding {
 }
 
 // commands yields the rest of each line in f that mentions program. Each result starts at the mention. commands removes
-// quotes and joins lines that end in a backslash. In Go files, it yields only lines that start a process.
+// quotes and joins lines that end in a backslash. In Go files, commands yields only lines that start a process.
 func commands(f File, program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text := string(f.Text)

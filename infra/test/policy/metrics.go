@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// standard lists the AWS metrics that alarms and the dashboard may use. For each metric, it holds the sets of
-// dimensions under which AWS stores the metric. The dimension Resource is an alias.
+// standard lists the AWS metrics that alarms and the dashboard may use, each with the sets of dimensions under which
+// AWS stores the metric. The dimension Resource identifies an alias.
 // https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
@@ -26,8 +26,7 @@ var standard = map[string]kept{
 	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
-// kept lists the metrics of an AWS namespace. For each metric, it holds the sets of dimensions under which AWS stores
-// the metric.
+// kept lists the metrics of an AWS namespace, each with the sets of dimensions under which AWS stores the metric.
 type kept struct {
 	sets    [][]string
 	metrics []string
@@ -39,7 +38,7 @@ var searched = regexp.MustCompile(
 		`'(?:Sum|Maximum)', 300\)$`)
 
 // Metrics reports metrics in alarms or the dashboard that are never sent or that include data from other stacks in the
-// account. It also reports our metrics and alarms that the dashboard does not display.
+// account. Metrics also reports our metrics and alarms that the dashboard does not display.
 func Metrics(s *Stack) []Finding {
 	var found findings
 	for _, a := range s.of(kindAlarm) {

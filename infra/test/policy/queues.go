@@ -9,8 +9,8 @@ import (
 // in Lambda's guide. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
 const visibilityFactor = 6
 
-// Queues reports queues whose visibility timeout is too short for their consumer. It also reports consumers of queues
-// outside the template. cfn-guard checks all other queue rules (.ci/template/rules/queues.guard).
+// Queues reports queues whose visibility timeout is too short for their consumer, and consumers of queues outside the
+// template. cfn-guard checks all other queue rules (.ci/template/rules/queues.guard).
 func Queues(s *Stack) []Finding {
 	var found findings
 	queues := s.of(kindQueue)

@@ -54,7 +54,7 @@ type objects struct {
 	all      [][]string // each object's member names
 }
 
-// at returns the value at a path of keys in the description. It returns nil if the path does not exist.
+// at returns the value at a path of keys in the description, or nil if the path does not exist.
 func (o *objects) at(path ...string) map[string]any {
 	found := o.document
 	for _, key := range path {
@@ -63,7 +63,7 @@ func (o *objects) at(path ...string) map[string]any {
 	return found
 }
 
-// members returns an object's properties by name. Each property has every schema that describes it. These schemas
+// members returns an object's properties by name, each with every schema that describes the property. The schemas
 // include references, parts of an allOf, and array items.
 func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any {
 	all := map[string][]map[string]any{}
@@ -116,7 +116,7 @@ func (o *objects) collect(value any) {
 	}
 }
 
-// gather adds an object. It also adds those nested objects that several schemas describe.
+// gather adds an object and those nested objects that several schemas describe.
 func (o *objects) gather(members map[string][]map[string]any) {
 	names := slices.Sorted(maps.Keys(members))
 	o.all = append(o.all, names)

@@ -146,7 +146,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 	}
 }
 
-// need returns the result of read. It ends the test if read fails.
+// need returns the result of read, or ends the test if read fails.
 func need[T any](t *testing.T, read func() (T, error)) T {
 	t.Helper()
 	v, err := read()

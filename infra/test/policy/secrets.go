@@ -7,9 +7,9 @@ import (
 )
 
 // Revealed reports secrets that are revealed (secret.Text's Reveal) in the arguments of a call that produces a log
-// line, a text or an error. It also reports secrets revealed in a variable that is passed to such a call. The results
-// of these calls may be stored, displayed or sent anywhere. The secret.Text itself may be passed, because it redacts
-// its content. The tests of shared/words/secret check every way of printing a secret.Text.
+// line, a text or an error. Revealed also reports secrets revealed in a variable that is passed to such a call. The
+// result of such a call may be stored, displayed or sent anywhere. The secret.Text itself may be passed, because it
+// redacts its content. The tests of shared/words/secret check every way of printing a secret.Text.
 func Revealed(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
@@ -43,7 +43,7 @@ func called(call *ast.CallExpr) (of, name string) {
 	return of, s.Sel.Name
 }
 
-// producesText reports whether a call produces text for people. Such text is a log line, a string or an error.
+// producesText reports whether a call produces text for people: a log line, a string or an error.
 func producesText(call *ast.CallExpr) bool {
 	of, name := called(call)
 	if slices.Contains([]string{"slog", "logx", "log", "fmt", "errors", "fault"}, of) {
@@ -53,7 +53,7 @@ func producesText(call *ast.CallExpr) bool {
 	return slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log", "LogAttrs", "Because"}, verb)
 }
 
-// remember processes an assignment. It updates the set of variables that hold a revealed secret.
+// remember updates the set of variables that hold a revealed secret for an assignment.
 func remember(n *ast.AssignStmt, opened map[string]bool) {
 	if len(n.Lhs) != len(n.Rhs) {
 		return

@@ -14,9 +14,8 @@ var (
 	reference = regexp.MustCompile(`\$\(([A-Z]+)\)`)
 )
 
-// Selections reports alternatives in go test's -run patterns that do not match any test or benchmark in the tree. It
-// checks the patterns in scripts, the Makefile and documents. For a pattern without a match, go test passes without
-// running any test.
+// Selections reports alternatives in go test's -run patterns, in scripts, the Makefile and documents, that do not match
+// any test or benchmark in the tree. For a pattern without a match, go test passes without running any test.
 func Selections(t *Tree) []Finding {
 	variables := map[string]string{}
 	for _, m := range variable.FindAllStringSubmatch(string(t.Text("Makefile")), -1) {

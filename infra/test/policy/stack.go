@@ -86,7 +86,7 @@ func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	}
 }
 
-// child returns the value of key in a YAML mapping. It returns nil if the key is missing.
+// child returns the value of key in a YAML mapping, or nil if the key is missing.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for k, v := range pairs(n) {
 		if k == key {
@@ -134,7 +134,7 @@ func (s *Stack) of(kind string) []Resource {
 	return slices.DeleteFunc(slices.Clone(s.Resources), func(r Resource) bool { return r.Type != kind })
 }
 
-// at returns the value at a path of keys. It returns nil if the path does not exist.
+// at returns the value at a path of keys, or nil if the path does not exist.
 func at(v any, keys ...string) any {
 	for _, k := range keys {
 		v = fields(v)[k]
@@ -142,12 +142,12 @@ func at(v any, keys ...string) any {
 	return v
 }
 
-// functions returns the functions in the template. It also supports a template that SAM has transformed.
+// functions returns the functions in the template, before or after SAM's transform.
 func (s *Stack) functions() []Resource {
 	return append(s.of(kindFunction), s.of("AWS::Lambda::Function")...)
 }
 
-// fields returns v as a mapping. If v is not a mapping, fields returns an empty mapping.
+// fields returns v as a mapping, or an empty mapping if v is not a mapping.
 func fields(v any) map[string]any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -156,7 +156,7 @@ func fields(v any) map[string]any {
 	return m
 }
 
-// scalar returns v as a string. If v is not a string, scalar returns "".
+// scalar returns v as a string, or "" if v is not a string.
 func scalar(v any) string {
 	s, _ := v.(string)
 	return s
@@ -228,8 +228,8 @@ func references(v any) []string {
 	return ids
 }
 
-// Transformed reports permissions that SAM adds to or removes from the template's functions. It reads a file with the
-// transformed template. This check ensures that the tested permissions are the deployed permissions.
+// Transformed reports permissions that SAM adds to or removes from the template's functions, so that the tested
+// permissions are the deployed permissions. file contains the transformed template.
 func Transformed(functions []template.Function, file string, o template.Options) ([]Finding, error) {
 	allowed, err := template.Permissions(file, o)
 	if err != nil {

@@ -39,7 +39,7 @@ func TableRows(s *Stack, document []byte) []Finding {
 	return found.sorted()
 }
 
-// dataRows parses the data table. It maps the first word of a row's first column to the row's third column.
+// dataRows parses the data table into a map from the first word of a row's first column to the row's third column.
 func dataRows(document string) map[string]string {
 	rows := map[string]string{}
 	in := false

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Tree is the repository. It holds the texts of the sources and documents, the parsed Go files, and the names of all
-// other files.
+// Tree is the repository. A Tree holds the texts of the sources and documents, the parsed Go files, and the names of
+// all other files.
 type Tree struct {
 	Files []File // sorted by path
 
@@ -27,8 +27,8 @@ type File struct {
 	Go   *ast.File // parsed Go file; nil for other languages
 }
 
-// ReadTree reads a repository with the root fsys. It skips folders with build outputs or personal files. It does not
-// read the files in testdata folders.
+// ReadTree reads a repository with the root fsys, without folders that contain build outputs or personal files. Files
+// in testdata folders are not read.
 func ReadTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fileSet: token.NewFileSet(), paths: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -78,7 +78,7 @@ func isCode(name string) bool {
 		slices.Contains([]string{".go", ".ts", ".tsx", ".js", ".html", ".css", ".yaml", ".yml", ".sh", ".py"}, path.Ext(name))
 }
 
-// Text returns a file's text. It returns nil if the file does not exist.
+// Text returns a file's text, or nil if the file does not exist.
 func (t *Tree) Text(name string) []byte {
 	for _, f := range t.Files {
 		if f.Path == name {

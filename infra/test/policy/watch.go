@@ -90,8 +90,8 @@ func (w *watch) by(r Resource, namespace, metric, dimension, value string, other
 	return all
 }
 
-// duration reports a function whose runs may approach the function's timeout unnoticed. This happens if no alarm
-// watches Duration or if the alarm assumes a different timeout.
+// duration reports a function whose runs may approach the function's timeout unnoticed, because no alarm watches
+// Duration or the alarm assumes a different timeout.
 func (w *watch) duration(f Resource) {
 	observers := w.by(f, "AWS/Lambda", "Duration", "FunctionName", "${"+f.ID+"}", nil)
 	if len(observers) == 0 {
@@ -109,8 +109,8 @@ func (w *watch) duration(f Resource) {
 	}
 }
 
-// divisor returns the number by which an alarm's expression divides a series, as in FILL(id, 0) / 10000. It returns 0
-// if the expression does not divide the series.
+// divisor returns the number by which an alarm's expression divides a series, as in FILL(id, 0) / 10000, or 0 if the
+// expression does not divide the series.
 func divisor(alarm Resource, id string) float64 {
 	share := regexp.MustCompile(fmt.Sprintf(`\bFILL\(%s, 0\) / (\d+)`, regexp.QuoteMeta(id)))
 	for _, one := range seriesOf(alarm) {

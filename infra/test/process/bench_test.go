@@ -16,8 +16,8 @@ func startBenched(b *testing.B) *runner {
 		"-param", "ConnectRequestsPerMinute=1000000")
 }
 
-// BenchmarkRunnerStart measures the time from starting the built runner until the runner writes its run file. At that
-// point, all resources have been created and seeded.
+// BenchmarkRunnerStart measures the time from starting the built runner until the runner has created and seeded all
+// resources and writes its run file.
 func BenchmarkRunnerStart(b *testing.B) {
 	startBenched(b) // builds the binaries before the measurement
 	var total time.Duration

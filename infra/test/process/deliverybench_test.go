@@ -87,7 +87,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	return d
 }
 
-// receive responds immediately, except to requests for /hang. Those requests never get a response.
+// receive responds immediately, except to requests for /hang, which never get a response.
 func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	if r.URL.Path == "/hang" {
@@ -123,8 +123,8 @@ func (d *deliveries) organisation(paths ...string) org.Tenant {
 	return tenant
 }
 
-// organisations creates the organisations for the throughput benchmarks. It also makes the worker cache the
-// organisations' keys.
+// organisations creates the organisations for the throughput benchmarks and makes the worker cache the organisations'
+// keys.
 func (d *deliveries) organisations() []org.Tenant {
 	d.b.Helper()
 	all := make([]org.Tenant, benchedTenants)
@@ -200,7 +200,7 @@ func (d *deliveries) paths() []string {
 }
 
 // BenchmarkDeliveryBurst measures the time from the start of a burst of events from many writers until the last event
-// is received. It reports the throughput. It also reports the CPU time per event of the worker's processes and the
+// is received. The benchmark also reports the throughput and the CPU time per event of the worker's processes and the
 // runner (embedded AWS and Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)
@@ -245,9 +245,9 @@ func BenchmarkDeliveryLatencyAtSteadyRate(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryWithHangingReceiver measures the time from an event to its receipt. Meanwhile, another webhook gets
-// 20 events per second and never responds. The benchmark measures a second webhook in the same organisation and a
-// webhook in another organisation. Each iteration takes twenty seconds.
+// BenchmarkDeliveryWithHangingReceiver measures the time from an event to its receipt while another webhook gets 20
+// events per second and never responds. The measurements cover a second webhook in the same organisation and a webhook
+// in another organisation. Each iteration takes twenty seconds.
 func BenchmarkDeliveryWithHangingReceiver(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")
@@ -289,7 +289,7 @@ func (r *runner) worked(function string) time.Duration {
 	return sum
 }
 
-// processorTime returns a process's CPU time. It works only on Linux.
+// processorTime returns a process's CPU time, on Linux only.
 func processorTime(pid int) time.Duration {
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on all Linux platforms that Go supports
 	user, _ := strconv.Atoi(field(pid, 14))

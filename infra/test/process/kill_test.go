@@ -27,13 +27,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// bigPersona has a large record. Exporting it takes long enough for the test to kill the worker during the export.
+// bigPersona has a record large enough for the test to kill the worker during the export.
 const bigPersona = "cedar-brook"
 
 // lease is the time that a task stays leased after its worker was killed.
 const lease = "1s"
 
-// life is a service with data. The test kills the service's processes.
+// life is a service with data, whose processes the test kills.
 type life struct {
 	*runner
 
@@ -41,7 +41,7 @@ type life struct {
 }
 
 // TestKilledProcessesAreReplaced kills an export worker in the middle of a record, then the complete runner, and then a
-// webhook worker after its POST. Each time, the work must still be completed.
+// webhook worker after its POST. After each kill, the work must still be completed.
 func TestKilledProcessesAreReplaced(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -53,7 +53,7 @@ func TestKilledProcessesAreReplaced(t *testing.T) {
 	l.killSender()
 }
 
-// restart kills the runner and starts it again. Afterwards, the inbox is empty.
+// restart kills the runner and starts it again with an empty inbox.
 func (l *life) restart() {
 	l.t.Helper()
 	l.end(syscall.SIGKILL)
@@ -80,8 +80,7 @@ func (l *life) pages() int {
 	return 0
 }
 
-// collecting waits until the export that begin requested has started to read the record. It also stops waiting if the
-// export has ended.
+// collecting waits until the export that begin requested has started to read the record or has ended.
 func (l *life) collecting(from int) {
 	l.t.Helper()
 	l.until("the record is being collected", func() bool {
@@ -89,7 +88,7 @@ func (l *life) collecting(from int) {
 	})
 }
 
-// begin connects bigPersona and requests an export. It returns the number of requests that the sandbox had already
+// begin connects bigPersona, requests an export, and returns the number of requests that the sandbox had already
 // served.
 func (l *life) begin() int {
 	l.t.Helper()
@@ -145,7 +144,7 @@ func (l *life) killWorker() {
 		if killed = len(l.successes()) == 0; killed {
 			break
 		}
-		l.restart() // the export ended too early: try again with an empty inbox
+		l.restart() // the export ended before the kill: try again with an empty inbox
 	}
 	if !killed {
 		l.t.Fatal("the worker was always done before it could be killed")
@@ -163,9 +162,8 @@ func (l *life) killRunner() {
 	l.checkDownload(done)
 }
 
-// checkDownload sends GET and HEAD requests for the file. It uses a client such as curl -L -u, which sends the key only
-// to the original host and port. A client that forwards the key must be rejected, because S3 accepts only one kind of
-// authentication.
+// checkDownload sends GET and HEAD requests for the file as curl -L -u does, which sends the key only to the original
+// host and port. A client that forwards the key must be rejected, because S3 accepts only one kind of authentication.
 func (l *life) checkDownload(d inbox.Delivery) {
 	l.t.Helper()
 	var e struct {
@@ -203,7 +201,7 @@ func (l *life) checkDownload(d inbox.Delivery) {
 	}
 }
 
-// killSender kills the webhook worker after its POST. It checks that the next worker posts the same body.
+// killSender kills the webhook worker after its POST and checks that the next worker posts the same body.
 func (l *life) killSender() {
 	l.t.Helper()
 	var mu sync.Mutex
@@ -248,8 +246,8 @@ func (l *life) killSender() {
 	}
 }
 
-// subscribe adds a webhook to the first organisation from outside the process. The operator's command line does the
-// same with any stack.
+// subscribe adds a webhook to the first organisation from outside the process, as the operator's command line does with
+// any stack.
 func (l *life) subscribe(url string) {
 	l.t.Helper()
 	here := l.seeded.AWS

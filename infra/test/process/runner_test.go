@@ -34,7 +34,7 @@ var binary = sync.OnceValues(func() (string, error) {
 })
 
 // touchSources opens every folder from which the tests' binaries are built. The go test command reuses a cached result
-// unless a file that the test itself opened has changed. It does not detect files that a build opens.
+// unless a file that the test itself opened has changed. Files that a build opens are not detected.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
 	for _, folder := range []string{
@@ -97,7 +97,7 @@ func (r *runner) end(signal syscall.Signal) {
 	_ = r.command.Wait()
 }
 
-// until polls until done returns true. After a timeout, it fails the test.
+// until polls until done returns true, and fails the test after a timeout.
 func (r *runner) until(what string, done func() bool) {
 	r.t.Helper()
 	// the runner first builds every function, possibly without a build cache

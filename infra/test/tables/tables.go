@@ -50,7 +50,7 @@ func (t Tables) Name(logicalID string) string { return t.names[logicalID] }
 // Names returns all table names by logical ID.
 func (t Tables) Names() map[string]string { return t.names }
 
-// Key creates a KMS key. It returns a KMS client and the key's ID.
+// Key creates a KMS key and returns a KMS client and the key's ID.
 func (t Tables) Key(tb testing.TB) (*awskms.Client, string) {
 	tb.Helper()
 	client := awskms.NewFromConfig(t.Config)
@@ -59,7 +59,7 @@ func (t Tables) Key(tb testing.TB) (*awskms.Client, string) {
 	return client, *created.KeyMetadata.KeyId
 }
 
-// Template returns template.yaml with the sandbox enabled. The caller must not modify it.
+// Template returns template.yaml with the sandbox enabled. The caller must not modify the template.
 func Template(tb testing.TB) *template.Template {
 	tb.Helper()
 	declared, err := loaded()

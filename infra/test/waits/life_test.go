@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// life is a single worker invocation. Its run requests a token and ends with the result that the test supplies.
+// life is a single worker invocation whose run requests a token and ends with the result that the test supplies.
 type life struct {
 	rows
 
@@ -28,7 +28,7 @@ type life struct {
 	taskID string // set after the invocation has claimed the task
 }
 
-// Current implements source.Tokens. It blocks until the test supplies the run's result.
+// Current implements source.Tokens by blocking until the test supplies the run's result.
 func (l *life) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
 	select {
 	case err := <-l.ends:

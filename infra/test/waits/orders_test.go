@@ -16,11 +16,12 @@ import (
 )
 
 // soon is the maximum delay between the time when an export can be claimed and its claim, regardless of lost messages
-// and crashes. It covers the lease of the export, the two minutes for which the sweeper leaves the export to a message,
-// and the sweeper's interval. It covers the same times again for one of the organisation's slots.
+// and crashes. The delay covers the lease of the export, the two minutes that the sweeper allows for a message, and the
+// sweeper's interval. The delay counts these times twice, because one of the organisation's slots may need them as
+// well.
 const soon = 10 * time.Minute
 
-// event causes an event in an export's life. It returns false if the event is currently not possible.
+// event causes an event in an export's life, or returns false if the event is currently not possible.
 type event struct {
 	name string
 	do   func(w *world) bool
@@ -152,8 +153,8 @@ func (w *world) begun() []string {
 	return []string{taskID}
 }
 
-// nextTick returns the time of the sweeper's next run. It skips runs long before any export can be claimed, because
-// there would be no work for these runs.
+// nextTick returns the time of the sweeper's next run, skipping runs that have no work because they are long before any
+// export can be claimed.
 func (w *world) nextTick(began time.Time) time.Time {
 	now := time.Now()
 	beside := w.task(besideID)
@@ -164,8 +165,8 @@ func (w *world) nextTick(began time.Time) time.Time {
 	return now.Add(time.Minute)
 }
 
-// play runs a sequence of events, given by their numbers. It returns the number of events that happened. If an event
-// was not possible, this number is smaller than the length of the sequence.
+// play runs a sequence of events, given by their numbers. happened is the number of events that happened, which is
+// smaller than the sequence's length if an event was not possible.
 func play(t *testing.T, order []int, of rows, shards int) (happened int, faults []string) {
 	t.Helper()
 	w := newWorld(t, of, shards)
@@ -203,7 +204,7 @@ func described(order []int) string {
 	return strings.Join(names, "; ")
 }
 
-// following advances order to the next sequence. It skips sequences that begin with the same impossible events. After
+// following advances order to the next sequence, skipping sequences that begin with the same impossible events. After
 // the last sequence, ok is false.
 func following(order []int, happened, many int) (ok bool) {
 	at := min(happened, len(order)-1)
@@ -251,8 +252,8 @@ func isLongSoak() bool {
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of four events, or five in a long soak. It uses
-// an in-memory table that behaves like DynamoDB (infra/testkit/storetest).
+// TestExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of four events, or five in a long soak, on an
+// in-memory table that behaves like DynamoDB (infra/testkit/storetest).
 func TestExportIsClaimedOnceAndOnTimeInEveryEventOrder(t *testing.T) {
 	t.Parallel()
 	length := 4
@@ -265,8 +266,8 @@ func TestExportIsClaimedOnceAndOnTimeInEveryEventOrder(t *testing.T) {
 	tryAll(t, length, 1, remembered)
 }
 
-// TestDynamoDBExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of two events, or three in a long
-// soak. It uses the real table in the embedded DynamoDB.
+// TestDynamoDBExportIsClaimedOnceAndOnTimeInEveryEventOrder runs every sequence of two events, or three in a long soak,
+// on the real table in the embedded DynamoDB.
 func TestDynamoDBExportIsClaimedOnceAndOnTimeInEveryEventOrder(t *testing.T) {
 	t.Parallel()
 	length := 2

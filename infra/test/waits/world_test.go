@@ -109,7 +109,7 @@ func (w *world) pass(until time.Time) {
 	synctest.Wait()
 }
 
-// deliver invokes the worker with a message. It returns when the worker blocks or ends.
+// deliver invokes the worker with a message and returns when the worker blocks or ends.
 func (w *world) deliver(i due.Item) {
 	l := &life{world: w, ends: make(chan error, 1)}
 	w.workers.Go(func() {
@@ -148,7 +148,7 @@ func (w *world) task(id string) export.Task {
 	return task
 }
 
-// of returns the running invocation that holds a task. It returns nil if there is no such invocation.
+// of returns the running invocation that holds a task, or nil if no invocation holds the task.
 func (w *world) of(id string) *life {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -195,8 +195,8 @@ func (w *world) joined(task export.Task) {
 	delete(w.running, task.ID)
 }
 
-// lateWrite simulates a delayed write. The worker's previous run made the write, but it reaches the table only now. The
-// write may take effect only while the previous run is in progress.
+// lateWrite simulates a write by the worker's previous run that reaches the table late. The write may take effect only
+// while the previous run is in progress.
 func (w *world) lateWrite() error {
 	w.mu.Lock()
 	last := w.last

@@ -1,4 +1,4 @@
-// Package browsertest tests endpoints that pages call with a public ID (httpapi.Browser). It uses the callers from
+// Package browsertest tests endpoints that pages call with a public ID (httpapi.Browser), using the callers from
 // package keyedtest. Only tests link the package.
 package browsertest
 
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// Origin is the origin of PublicA's pages. Every request contains it.
+	// Origin is the origin of PublicA's pages, which every request contains.
 	Origin = "https://app.example"
 	// Page is the query string that PublicA's pages send.
 	Page = "?public_id=" + keyedtest.PublicA
@@ -77,9 +77,9 @@ type Refusal struct {
 	Code   string
 }
 
-// CheckRefusals tests a route that accepts a body. It tests the given refusals and the refusals common to all such
-// routes. newHandler returns the route's handler with a use case that returns err and counts its calls. The responses
-// must not contain an email address, an error's text or a challenge.
+// CheckRefusals tests a route that accepts a body, with the given refusals and the refusals common to all such routes.
+// newHandler returns the route's handler with a use case that returns err and counts its calls. The responses must not
+// contain an email address, an error's text or a challenge.
 func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal,
 	newHandler func(err error) (handler http.Handler, asked func() int),
 ) {

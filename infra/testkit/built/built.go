@@ -1,5 +1,5 @@
-// Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve this build if the
-// real build is missing. The real build needs Node. Only tests link the package.
+// Package built provides a small build of the pages in the format of shared/ui/build.mjs. Tests serve the small build
+// if the real build, which needs Node, is missing. Only tests link the package.
 package built
 
 import (

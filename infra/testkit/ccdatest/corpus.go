@@ -12,8 +12,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// CorpusCase is a file in the corpus. It holds a small document with a single feature, and the FHIR that the guide
-// requires for the document. The format is that of golang.org/x/tools/txtar. The comment begins with a line "Rule: ",
+// CorpusCase is a file in the corpus, with a small document that has a single feature, and the FHIR that the guide
+// requires for the document. The file's format is golang.org/x/tools/txtar. The comment begins with a line "Rule: ",
 // which names the guide's row. The source is document.xml, section.xml or entry.xml. The optional files fhir.json,
 // absent.txt and report.json contain the expected results.
 type CorpusCase struct {
@@ -154,8 +154,8 @@ func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	}
 }
 
-// lacks returns a description of the first difference between got and want. It returns "" if both match. Objects in got
-// may have additional members, except members that are null in want. Arrays must have the same length.
+// lacks returns a description of the first difference between got and want, or "" if both match. Objects in got may
+// have additional members, except members that are null in want. Arrays must have the same length.
 func lacks(want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// Case is a section entry with its expected resources. Each line of Want describes a resource. The line contains the
-// type and the paths that the resource must have, with their values. "!path" is a path that the resource must not have.
-// A number in a path is a list index.
+// Case is a section entry with its expected resources. Each line of Want describes a resource by its type and the paths
+// that the resource must have, with their values. "!path" is a path that the resource must not have. A number in a path
+// is a list index.
 type Case struct {
 	Name    string
 	Section string // LOINC code, or a complete <section> without its end tag

@@ -110,7 +110,7 @@ func (l *large) table(size int) {
 	l.put("</tbody></table>")
 }
 
-// entries writes results. Each result refers to a table row as long as the table has more rows.
+// entries writes results. Each result refers to a table row until the table has no more rows.
 func (l *large) entries(size int) {
 	for i, written := 0, 0; written < size; i++ {
 		reference := ""

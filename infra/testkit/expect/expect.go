@@ -39,7 +39,7 @@ func NotFound(tb testing.TB, what string, err error) {
 	}
 }
 
-// Winners runs n calls concurrently. It returns the number of successful calls. Any error except fault.Conflict fails
+// Winners runs n calls concurrently and returns the number of successful calls. Any error except fault.Conflict fails
 // the test.
 func Winners(tb testing.TB, n int, call func(ctx context.Context, i int) error) int {
 	tb.Helper()

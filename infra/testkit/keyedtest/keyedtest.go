@@ -1,6 +1,6 @@
-// Package keyedtest tests endpoints that an organisation's backend calls with its key. It provides an API with a fixed
-// clock and request ID, three key pairs, and an Exchange that compares the complete response. Only tests link the
-// package.
+// Package keyedtest tests endpoints that an organisation's backend calls with its key. The package provides an API with
+// a fixed clock and request ID, three key pairs, and an Exchange that compares the complete response. Only tests link
+// the package.
 package keyedtest
 
 import (
@@ -30,7 +30,7 @@ const (
 	RequestID = "11111111-1111-4111-8111-111111111111"
 )
 
-// Several responses share these error bodies.
+// Error bodies that several responses share.
 const (
 	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public ID or private ` +
 		`key is missing or wrong.","request_id":"` + RequestID + `"}`
@@ -84,7 +84,7 @@ type Exchange struct {
 	Header map[string]string // additional headers; an empty value means absent
 }
 
-// Check sends the request to a route's handler. It compares the complete response.
+// Check sends the request to a route's handler and compares the complete response with the expected response.
 func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	tb.Helper()
 	mux := http.NewServeMux()

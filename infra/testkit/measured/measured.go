@@ -1,4 +1,4 @@
-// Package measured reads metrics from log lines as CloudWatch does. Tests can then compare the counts of a unit of work
+// Package measured reads metrics from log lines as CloudWatch does. Tests can therefore check a unit of work's counts
 // instead of the line format. Only tests link the package.
 package measured
 

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CheckMember checks that an organisation's endpoint allows exactly the roles in account's table. e is a request to the
-// endpoint that an owner may send. It is for OrgA in test mode below /dashboard/organisations/{orgId}. CheckMember runs
+// CheckMember checks that an organisation's endpoint allows exactly the roles in account's table. e is a request that
+// an owner may send to the endpoint, for OrgA in test mode, below /dashboard/organisations/{orgId}. CheckMember runs
 // its cases as parallel subtests, each with a separate handler.
 func CheckMember(t *testing.T, route string, e Exchange, needed account.Permission, newHandler func() http.Handler) {
 	t.Helper()
@@ -36,7 +36,7 @@ func CheckMember(t *testing.T, route string, e Exchange, needed account.Permissi
 	}
 }
 
-// strangers returns copies of the request from callers without access. Each copy includes the expected response.
+// strangers returns copies of the request from callers without access, each with the expected response.
 func strangers(e Exchange) map[string]Exchange {
 	refused := func(who string, status int, want string, change func(*Exchange)) Exchange {
 		changed := e
@@ -76,7 +76,7 @@ func modesOf(route string) []org.Mode {
 	return []org.Mode{""}
 }
 
-// isRefused reports whether the response reports an insufficient role. It returns false for the endpoint's own errors.
+// isRefused reports whether the response reports an insufficient role, as opposed to one of the endpoint's own errors.
 func isRefused(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), `"error":"svc_forbidden"`)
 }

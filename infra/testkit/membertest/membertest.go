@@ -1,6 +1,6 @@
-// Package membertest tests dashboard endpoints. It provides sessions for every role, an Exchange that compares the
-// complete response, and CheckMember, which calls an endpoint as every kind of caller without access. Only tests link
-// the package.
+// Package membertest tests dashboard endpoints. The package provides sessions for every role, an Exchange that compares
+// the complete response, and CheckMember, which calls an endpoint as every kind of caller without access. Only tests
+// link the package.
 package membertest
 
 import (
@@ -26,8 +26,8 @@ const (
 	OrgB = "a0000000-0000-4000-8000-000000000002"
 )
 
-// People who have a session. There is a person for each role, and there are people who differ from the owner in a
-// single respect. The names are the values of their cookies.
+// People who have a session: one for each role, and others who differ from the owner in a single respect. A person's
+// name is also the session cookie's value.
 const (
 	Owner     = "owner"
 	Admin     = "admin"
@@ -38,7 +38,7 @@ const (
 	Pending   = "pending"  // an owner who has not completed the second factor
 )
 
-// Several responses share these error bodies.
+// Error bodies that several responses share.
 const (
 	NoSession = `{"success":false,"error":"svc_session_required","error_description":"Sign in to continue.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`
@@ -67,7 +67,7 @@ func AccountOf(who string) string {
 // Token returns a person's session token.
 func Token(who string) secret.Text { return secret.New(who) }
 
-// Auth returns an authenticator for all of these people. The authenticator does not apply rate limits.
+// Auth returns an authenticator for every test person, without rate limits.
 func Auth() httpapi.SessionAuth { return httpapi.SessionAuth{Sessions: people{}, Members: people{}} }
 
 type people struct{}
@@ -143,7 +143,7 @@ func (e Exchange) Send(tb testing.TB, route string, handler http.Handler) *httpt
 	return w
 }
 
-// Check sends the request. It compares the complete response.
+// Check sends the request and compares the complete response with the expected response.
 func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	tb.Helper()
 	w := e.Send(tb, route, handler)

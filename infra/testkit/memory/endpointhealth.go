@@ -109,7 +109,7 @@ func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error 
 	return nil
 }
 
-// lock counts a call to method. It holds the lock until the caller calls the returned function.
+// lock counts a call to method and holds the lock until the caller calls the returned function.
 func (h *EndpointHealth) lock(method string) func() {
 	h.mu.Lock()
 	if h.calls == nil {

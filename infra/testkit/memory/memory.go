@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Hook wraps a call. It can run the call's effect, skip the effect, or fail after the effect. Tests use hooks to crash
-// a worker or lose a response.
+// Hook wraps a call. A hook can run the call's effect, skip the effect, or fail after the effect. Tests use hooks to
+// crash a worker or lose a response.
 type Hook func(call string, effect func() error) error
 
 // run runs effect. If a hook is set, run calls the hook with effect.

@@ -74,7 +74,7 @@ func (f fixture) Change(tenant org.Tenant, id string, change func(task *export.T
 	f.tasks[row{tenant, id}] = task
 }
 
-// Get returns a task. It returns the zero Task if the task does not exist.
+// Get returns a task, or the zero Task if the task does not exist.
 func (f fixture) Get(tenant org.Tenant, id string) export.Task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +102,7 @@ func (f fixture) SweepTime(tenant org.Tenant, id string) time.Time {
 	return f.lookAt[row{tenant, id}]
 }
 
-// Events returns the events of the given types in storage order. If no types are given, it returns all events.
+// Events returns the events of the given types in storage order, or all events if no types are given.
 func (f fixture) Events(types ...webhook.Type) (told []webhook.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -291,7 +291,7 @@ func (l *ledger) store(task export.Task, events ...webhook.Event) error {
 	return nil
 }
 
-// tell stores a new event. It returns an error if the event already exists.
+// tell stores a new event, or returns an error if the event already exists.
 func (l *ledger) tell(event webhook.Event) error {
 	at := row{event.Tenant, event.ID}
 	if _, taken := l.events[at]; taken {

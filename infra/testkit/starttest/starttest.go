@@ -1,5 +1,5 @@
-// Package starttest sends the form with which one of our pages starts an attempt. It also sends other requests that
-// only such a page may send, and parses the page in the response.
+// Package starttest sends the form with which one of our pages starts an attempt, sends other requests that only such a
+// page may send, and parses the page in the response.
 package starttest
 
 import (
@@ -69,8 +69,8 @@ func Foreign() map[string]http.Header {
 	return all
 }
 
-// Destination returns the URL to which the page in a response sends the browser. It fails the test unless the page uses
-// only its script to send the browser there.
+// Destination returns the URL to which the page in a response sends the browser. The test fails unless the page's
+// script alone sends the browser to the URL.
 func Destination(tb testing.TB, got *httptest.ResponseRecorder) string {
 	tb.Helper()
 	page := got.Body.String()

@@ -23,8 +23,8 @@ type Connections interface {
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
-// Held is a connection store's initial content. It holds an authorized connection, the first version of the
-// connection's tokens, and an earlier connection's tokens that must still be revoked upstream.
+// Held is a connection store's initial content: an authorized connection, the first version of the connection's tokens,
+// and an earlier connection's tokens that must still be revoked upstream.
 type Held struct {
 	Connection connection.Connection
 	Tokens     tokens.Row
@@ -172,8 +172,8 @@ func revokedOnce(c subject[Connections]) {
 	}
 }
 
-// A refresh that was in progress when the tokens ended must not restore any tokens. The same applies to a refresh that
-// guesses the tombstone's version.
+// A refresh that was in progress when the tokens were revoked must not restore any tokens, even if the refresh guesses
+// the tombstone's version.
 func notRevived(c subject[Connections]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("worker", 1, time.Time{}), now()))

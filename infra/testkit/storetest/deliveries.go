@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Webhooks is the store that webhook.Worker requires. It also has methods that populate the store.
+// Webhooks is the store that webhook.Worker requires, with additional methods that populate the store.
 type Webhooks interface {
 	webhook.Store
 	webhook.HealthStore

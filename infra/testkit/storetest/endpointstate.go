@@ -143,7 +143,7 @@ func oneFailure(c subject[refresh.EndpointState]) {
 
 func answersFromAMinute(c subject[refresh.EndpointState]) {
 	t, s := c.t, c.store
-	// A slot's row is not a counter.
+	// Taking a slot must not affect the counters.
 	expect.NoError(t, s.TakeSlot(t.Context(), endpoint, 0, "owner", now(), now().Add(time.Minute)))
 	expect.NoError(t, s.Count(t.Context(), "another", now(), true))
 	check := func(since time.Time, answered, refused int) {

@@ -54,7 +54,7 @@ func sessionComesBack(c subject[Sessions]) {
 	expect.NotFound(t, "a session that has ended", err)
 }
 
-// Two functions that see the same browser at the same time may have clocks that differ.
+// Two functions that see the same browser at the same time may have different clocks.
 func deviceKnown(c subject[Sessions]) {
 	t, s := c.t, c.store
 	until := now().Add(time.Hour)

@@ -181,7 +181,7 @@ func announced(c subject[Tasks]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now(), now().Add(time.Minute)))
 	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now().Add(time.Hour), now().Add(2*time.Hour)))
-	// by a worker with a slow clock
+	// call by a worker with a slow clock
 	expect.NoError(t, s.AnnounceLine(t.Context(), tenantA(), now(), now().Add(2*time.Hour)))
 	wantShare(t, s, share.Row{JoinedAt: now().Add(time.Hour)})
 	expect.Conflict(t, "ending a line that was announced again", s.EndLine(t.Context(), tenantA(), now()))

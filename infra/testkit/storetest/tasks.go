@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks is the store that exports require. It holds tasks, each connection's newest task, and the tasks' events.
+// Tasks is the store that exports require, with tasks, each connection's newest task, and the tasks' events.
 type Tasks interface {
 	export.TaskStore
 	worker.Store

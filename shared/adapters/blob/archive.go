@@ -20,7 +20,7 @@ import (
 // AccessDenied as not found. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
 type Archive struct{ Bucket }
 
-// Open reads an object. It returns fault.NotFound if the object does not exist.
+// Open reads an object, or returns fault.NotFound if the object does not exist.
 func (a Archive) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	body, err := a.Bucket.Open(ctx, key)
 	if isDenied(err) {
@@ -29,8 +29,8 @@ func (a Archive) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	return body, err
 }
 
-// Range reads up to length bytes of an object, starting at offset from, and returns the object's total size. It returns
-// fault.NotFound if the object does not exist. The offset must lie within the object.
+// Range reads up to length bytes of an object, starting at offset from, and returns the object's total size. Range
+// returns fault.NotFound if the object does not exist. The offset must lie within the object.
 func (a Archive) Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error) {
 	out, err := a.Client.GetObject(ctx, &s3.GetObjectInput{
 		Bucket: &a.Name, Key: &key, Range: aws.String(fmt.Sprintf("bytes=%d-%d", from, from+length-1)),

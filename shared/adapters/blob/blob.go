@@ -1,5 +1,5 @@
-// Package blob stores files in S3. It writes objects in bounded memory, concatenates, reads and deletes objects, and
-// signs download URLs. The caller chooses each file's key and lifetime.
+// Package blob stores files in S3. The package writes objects in bounded memory, concatenates, reads and deletes
+// objects, and signs download URLs. The caller chooses each file's key and lifetime.
 package blob
 
 import (
@@ -47,7 +47,7 @@ func (b Bucket) Create(ctx context.Context, key, contentType string) (export.Wri
 	return &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}, nil
 }
 
-// Open reads an object. It returns fault.NotFound if the object does not exist.
+// Open reads an object, or returns fault.NotFound if the object does not exist.
 func (b Bucket) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	out, err := b.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Name, Key: &key})
 	if isMissing(err) {

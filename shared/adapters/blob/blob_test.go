@@ -34,7 +34,7 @@ const (
 	part        = 8 << 20 // size of an upload part
 )
 
-// world is a bucket that records the calls that it receives.
+// world is a bucket that records its calls.
 type world struct {
 	cloud  *aws.Cloud
 	client *s3.Client
@@ -80,8 +80,8 @@ func (w *world) create(t *testing.T, key string) export.Writer {
 	return out
 }
 
-// compare streams an object and checks that the object equals the concatenation of pieces. It doesn't load the object
-// into memory.
+// compare streams an object, without loading it into memory, and checks that the object equals the concatenation of
+// pieces.
 func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	t.Helper()
 	body, err := w.bucket.Open(t.Context(), key)

@@ -41,8 +41,8 @@ func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []st
 	return nil
 }
 
-// source is an object to copy from. Its ETag identifies the version whose size was read. S3 therefore rejects the copy
-// if the object has changed since then.
+// source is an object to copy from. The ETag identifies the version whose size was read, so that S3 rejects the copy if
+// the object has changed.
 type source struct {
 	key  string
 	tag  *string

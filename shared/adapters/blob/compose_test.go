@@ -22,7 +22,7 @@ import (
 
 const least = 5 << 20 // minimum size of every upload part except the last part
 
-// put stores consecutive pieces of content as objects with the given sizes. It returns the objects' keys.
+// put stores consecutive pieces of content as objects with the given sizes and returns the objects' keys.
 func (w *world) put(t *testing.T, content []byte, sizes ...int) []string {
 	t.Helper()
 	keys := make([]string, 0, len(sizes))

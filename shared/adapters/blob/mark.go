@@ -32,8 +32,8 @@ func (w *writer) Rewind(ctx context.Context) error {
 	return nil
 }
 
-// keepMarked saves the marked bytes of the part that was just uploaded. It swaps the buffers instead of copying. If
-// every line is marked, copying would cost a full part's size for every part.
+// keepMarked saves the marked bytes of the part that was just uploaded, by swapping the buffers. Copying would cost a
+// full part's size for every part if every line is marked.
 func (w *writer) keepMarked() {
 	if len(w.parts) == w.mark.parts && w.mark.size > 0 {
 		w.buffer, w.mark.buffer = w.mark.buffer, w.buffer

@@ -46,7 +46,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, w.failed
 }
 
-// withRoom returns buffer with capacity for n more bytes. It doubles the capacity, like append, but never exceeds
+// withRoom returns buffer with capacity for n more bytes. The capacity doubles, as in append, but never exceeds
 // partSize.
 func withRoom(buffer []byte, n int) []byte {
 	need := len(buffer) + n
@@ -85,7 +85,7 @@ func (w *writer) Close(ctx context.Context) error {
 	return nil
 }
 
-// errAborted is the error that a writer returns after Abort. It ensures that a later Close does not create an object.
+// errAborted is the error that a writer returns after Abort, so that a later Close does not create an object.
 var errAborted = errors.New("the object was given up")
 
 // Abort discards the object. The bucket's lifecycle rule removes parts that can't be deleted immediately.

@@ -1,6 +1,6 @@
 // Package fetch downloads public documents, such as lists of institutions, with conditional requests and a few
-// redirects (RFC 9110, sections 13.1 and 15.4). It doesn't send credentials, so it can safely follow a server's
-// redirects. The safehttp guard checks every request.
+// redirects (RFC 9110, sections 13.1 and 15.4). Requests don't contain credentials, so following a server's redirects
+// is safe. The safehttp guard checks every request.
 package fetch
 
 import (
@@ -97,7 +97,7 @@ func (c Client) ask(ctx context.Context, address string, known intake.Known) (*h
 	return response, nil
 }
 
-// moved returns a redirect's target. It rejects a redirect from https to http, regardless of the hosts in between.
+// moved returns a redirect's target. A redirect from https to http is rejected, regardless of the hosts.
 func moved(from, to string) (string, error) {
 	base, err := url.Parse(from)
 	if err != nil {
@@ -118,7 +118,7 @@ func short(header string) string {
 	return header
 }
 
-// body is a response body. Its read errors contain a class but don't contain a URL.
+// body is a response body whose read errors contain a class but not a URL.
 type body struct{ io.ReadCloser }
 
 // Read implements io.Reader.

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// serve starts a local server. It returns a client that may reach only this private address.
+// serve starts a local server and returns a client that may reach only this private address.
 func serve(t *testing.T, handler http.HandlerFunc) (address string, client fetch.Client) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -73,7 +73,7 @@ func TestFetchLimitsRedirects(t *testing.T) {
 			w.Header().Set("Location", target)
 			w.WriteHeader(http.StatusMovedPermanently)
 		default:
-			w.WriteHeader(http.StatusFound) // has no Location header
+			w.WriteHeader(http.StatusFound) // a redirect without a Location header
 		}
 	})
 	for path, want := range map[string]string{

@@ -49,7 +49,7 @@ func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
 }
 
-// refusedKey replaces every error about a wrong key with the same error. It returns other errors unchanged.
+// refusedKey replaces every error about a wrong key with the same error. Other errors are returned unchanged.
 func refusedKey(err error) error {
 	if !isInvalidCredential(err) {
 		return err
@@ -68,7 +68,7 @@ func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
 }
 
 // OptionalKey holds the result of authenticating a request whose key is optional. An invalid key doesn't fail the
-// request. HTTP clients attach Authorization headers even to URLs that carry their own signature.
+// request, because HTTP clients attach Authorization headers even to URLs that carry their own signature.
 type OptionalKey struct {
 	Caller  *org.Caller // nil if the request has no valid key
 	Refused error       // why the Authorization header was rejected; nil if the header was valid or missing
@@ -108,7 +108,7 @@ func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	return admit(ctx, c, a.Limiter, caller, err)
 }
 
-// publicID returns the query parameter public_id. If public_id is missing, it returns the parameter alias.
+// publicID returns the query parameter public_id or, if public_id is missing, the parameter alias.
 func publicID(r *http.Request, alias string) (string, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -142,8 +142,8 @@ func isInvalidCredential(err error) bool {
 	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
 }
 
-// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header. It returns an empty Text if the
-// header doesn't contain a bearer token.
+// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header, or an empty Text if the header
+// doesn't contain a bearer token.
 func Bearer(header string) secret.Text {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {

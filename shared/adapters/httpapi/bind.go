@@ -20,9 +20,9 @@ import (
 //	Site         string `header:"Sec-Fetch-Site"`                  // header, sent at most once
 //	Network      string `client:"network"`                         // client seen by the gateway (see clientNetwork)
 //
-// All fields except json fields are strings. The body is read only if In has a json or form field. In can't have both.
-// If a required field is missing or empty, the error names the field. All errors are fault.Invalid, TooLarge or
-// UnsupportedMedia.
+// All fields except json fields are strings. The body is read only if In has json or form fields, which can't be
+// combined. If a required field is missing or empty, the error names the field. All errors are fault.Invalid, TooLarge
+// or UnsupportedMedia.
 type binder[In any] struct {
 	fields  []field
 	hasBody bool
@@ -118,7 +118,7 @@ func (b binder[In]) from(r *http.Request) (In, error) {
 }
 
 // fill sets every field of In except json fields, even if the value is empty, so that a JSON body can't set those
-// fields. It also checks that required fields are present.
+// fields. fill also checks that required fields are present.
 func (f field) fill(target reflect.Value, r *http.Request, query, form url.Values) error {
 	switch f.source {
 	case fromForm, fromQuery:

@@ -21,8 +21,8 @@ const (
 	maxDepth = 32       // far deeper than any documented request body
 )
 
-// decodeBody reads a JSON object, which must be UTF-8, at most 64 KiB, and not followed by other data. It ignores
-// unknown members, so that clients of later versions continue to work.
+// decodeBody reads a JSON object, which must be UTF-8, at most 64 KiB, and not followed by other data. Unknown members
+// are ignored, so that clients of later versions continue to work.
 func decodeBody(r *http.Request, in any) error {
 	body, err := readBody(r)
 	if err != nil {
@@ -103,9 +103,9 @@ func checkMedia(r *http.Request, body []byte) error {
 	return nil
 }
 
-// checkJSON accepts a single JSON object that all parsers interpret in the same way. It rejects duplicate members
-// within one object, data after the object, and nesting that could exhaust the stack. It compares member names
-// case-insensitively, because Go matches names case-insensitively.
+// checkJSON accepts a single JSON object that all parsers interpret in the same way. checkJSON rejects duplicate
+// members within one object, data after the object, and nesting that could exhaust the stack. Member names are compared
+// case-insensitively, as Go matches them.
 func checkJSON(body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()

@@ -61,8 +61,8 @@ type successEnvelope struct {
 	Data    any  `json:"data,omitempty"` // omitted only if nil, because endpoints return structs
 }
 
-// succeed renders the result of f. It first encodes the envelope into a buffer, so that an encoding failure becomes an
-// error instead of a partial response.
+// succeed renders the result of f. succeed first encodes the envelope into a buffer, so that an encoding failure
+// becomes an error instead of a partial response.
 func succeed(c *call, data any, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err

@@ -178,8 +178,7 @@ func (s *resource) other(ctx context.Context, c *call) reply {
 		"This method is not allowed for this URL. Allowed methods: "+allow+"."))
 }
 
-// finder returns the PublicFinder of the route's browser endpoints. It returns nil if the route has no browser
-// endpoints.
+// finder returns the PublicFinder of the route's browser endpoints, or nil if the route has no browser endpoints.
 func (s *resource) finder() PublicFinder {
 	for _, endpoint := range s.methods {
 		if endpoint.public != nil {
@@ -189,8 +188,8 @@ func (s *resource) finder() PublicFinder {
 	return nil
 }
 
-// logPanic logs where a panic occurred. It includes the panic's value only if the runtime created the value, because
-// any other value may contain client input.
+// logPanic logs where a panic occurred. The log includes the panic's value only if the runtime created the value,
+// because any other value may contain client input.
 func logPanic(ctx context.Context, value any) {
 	text := "a value of the handler's own"
 	if failure, ok := value.(runtime.Error); ok {

@@ -61,9 +61,9 @@ func (l Limiter) key(c *call, who string) string {
 	return hex.EncodeToString(mark.Sum[:16])
 }
 
-// clientNetwork returns the client's network, derived from the address that the gateway saw. It ignores headers such as
-// X-Forwarded-For, which clients can forge. It reduces an IPv6 address to the address's /64 prefix, which is assigned
-// to one subscriber.
+// clientNetwork returns the client's network, derived from the address that the gateway saw. Headers such as
+// X-Forwarded-For are ignored, because clients can forge them. An IPv6 address is reduced to its /64 prefix, which is
+// assigned to one subscriber.
 func clientNetwork(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

@@ -40,7 +40,7 @@ type Answer struct {
 
 // PublicPage creates an endpoint that a browser opens with ?public_id= and redirect_uri. Until both parameters are
 // verified, an error produces an HTML page and never a redirect. The page's status is 400 for any error in the URL, and
-// 429, 500 or 503 otherwise. After verification, the endpoint returns every error by redirect. Those errors can come
+// 429, 500 or 503 otherwise. After verification, the endpoint returns every error by redirect, whether the error comes
 // from the rate limit, from binding In or from f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
@@ -95,7 +95,7 @@ func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answe
 // Application creates an endpoint for a page that contains an application, either standalone or in another site's
 // frame. The application runs for the organisation identified by public_id. An error in the URL does not produce an
 // error page. Instead, f receives the error in Visit.Error, and the application displays the error with the status of
-// an error page. In that case, Visit's organisation is empty, unless the error is an exceeded rate limit.
+// an error page. Visit's organisation is empty for every error except an exceeded rate limit.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -147,8 +147,8 @@ func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.Verifie
 	return org.MatchRedirect(own, caller.RedirectURIs, asked)
 }
 
-// Redirect sends the browser to location (302). The caller must ensure that location is safe. A safe location is a
-// portal's authorize URL, or a VerifiedRedirect with the result added.
+// Redirect sends the browser to location (302). The caller must ensure that location is safe, such as a portal's
+// authorize URL or a VerifiedRedirect with the result added.
 func Redirect(location string, cookies ...*http.Cookie) Answer {
 	return Answer{location: location, cookies: cookies}
 }
@@ -163,7 +163,7 @@ type Echo struct {
 // maxEcho is the maximum length of values that are returned before validation. All endpoints reject longer values.
 const maxEcho = 1024
 
-// echoOf reads the parameters to return from a rejected request's query. It omits invalid values.
+// echoOf reads the parameters to return from a rejected request's query, omitting invalid values.
 func echoOf(r *http.Request) Echo {
 	query := r.URL.Query()
 	read := func(name string) string {

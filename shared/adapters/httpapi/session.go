@@ -49,7 +49,7 @@ type Visitor struct {
 }
 
 // Prove checks whether the visitor has authenticated recently enough for an action in the path's mode
-// (account.Action.NeedsProof). If not, Prove returns fault.Forbidden (svc_proof_required). For an endpoint that
+// (account.Action.NeedsProof), and otherwise returns fault.Forbidden (svc_proof_required). For an endpoint that
 // performs a single action, use Endpoint.Proving instead.
 func (v Visitor) Prove(action account.Action) error {
 	if v.isFresh || !action.NeedsProof(v.Tenant.Mode) {
@@ -58,8 +58,7 @@ func (v Visitor) Prove(action account.Action) error {
 	return account.ProofRequired()
 }
 
-// Cookie returns the value of the named cookie, if the browser sent exactly one cookie with that name. Otherwise, it
-// returns "".
+// Cookie returns the value of the named cookie, or "" unless the browser sent exactly one cookie with that name.
 func (v Visitor) Cookie(name string) string {
 	if all := v.request.CookiesNamed(name); len(all) == 1 {
 		return all[0].Value
@@ -69,8 +68,7 @@ func (v Visitor) Cookie(name string) string {
 
 // Member creates a dashboard JSON endpoint for members of the path's {orgId} whose role has the needed permission. If
 // the path contains a {mode}, account.Permission.In returns the permission needed in that mode. A visitor who is not a
-// member gets the same 404 as for an unknown organisation. A path without a valid organisation or mode also produces
-// this 404.
+// member, an unknown organisation, and a path without a valid organisation or mode all produce the same 404.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -97,8 +95,8 @@ func (e Endpoint) Proving(action account.Action) Endpoint {
 	return e
 }
 
-// proven checks whether the visitor has authenticated recently, if the endpoint requires it. It returns err if err is
-// already set.
+// proven checks whether the visitor has authenticated recently, if the endpoint requires recent authentication. If err
+// is already set, proven returns err.
 func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	if err == nil && c.action != "" {
 		err = v.Prove(c.action)
@@ -113,7 +111,7 @@ func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In)
 }
 
 // Anyone creates a dashboard JSON endpoint for visitors without a session. The rate limit is per client address. Pages
-// of other sites can't call the endpoint. Otherwise, such a page could sign a visitor in to another account.
+// of other sites can't call the endpoint, because such a page could sign a visitor in to another account.
 func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) {
 		if err := limiter.take(ctx, c, ""); err != nil {

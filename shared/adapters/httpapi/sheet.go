@@ -84,8 +84,8 @@ func (b Brand) header() string {
 
 func (b Brand) hasLogo() bool { return b.Name != "" && strings.HasPrefix(b.Logo, "https://") }
 
-// style returns CSS rules with the organisation's colour, legible in each colour scheme. It returns "" if the
-// organisation has no colour.
+// style returns CSS rules with the organisation's colour, legible in each colour scheme, or "" if the organisation has
+// no colour.
 func (b Brand) style() string {
 	accent, ok := colour.Parse(b.Accent)
 	if !ok {
@@ -96,8 +96,8 @@ func (b Brand) style() string {
 		"{ :root { --accent: " + accent.Legible(dark).String() + " } }"
 }
 
-// headers sets the page's headers. The policy lists the page's own styles and script by hash. Apart from a logo, the
-// page can't load or run anything else. Sites can't frame the page.
+// headers sets the page's headers. The policy lists the page's own styles and script by hash. The page can't load or
+// run anything except these and a logo. Sites can't frame the page.
 func (s Sheet) headers(header http.Header) {
 	_, style, _ := strings.Cut(sheetPage, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")

@@ -1,6 +1,6 @@
-// Package kms encrypts data under keys that only KMS can unwrap. It uses envelope encryption: AES-256-GCM with a data
-// key per tenant. The tenant is part of the KMS encryption context, so a ciphertext can be decrypted only for its
-// tenant and its storage location. Unwrapped data keys are cached in memory for minutes and are never written to
+// Package kms encrypts data under keys that only KMS can unwrap. The package uses envelope encryption: AES-256-GCM with
+// a data key per tenant. The tenant is part of the KMS encryption context, so a ciphertext can be decrypted only for
+// its tenant and its storage location. Unwrapped data keys are cached in memory for minutes and are never written to
 // storage.
 package kms
 
@@ -31,7 +31,7 @@ type Client interface {
 }
 
 const (
-	// format is the first byte of all sealed data. It distinguishes this format from later formats.
+	// format is the first byte of all sealed data, which distinguishes this format from later formats.
 	format = 1
 	// keyLife and keyUses limit the time and the number of uses for which a data key encrypts data. keyLife also limits
 	// how long an unwrapped key is cached.

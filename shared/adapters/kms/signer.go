@@ -37,7 +37,7 @@ var (
 )
 
 // Public returns a key pair's public key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384. Public rejects other key
-// types. It also rejects keys for encryption or key agreement, because KMS would refuse to sign with those keys.
+// types. Public also rejects keys for encryption or key agreement, because KMS would refuse to sign with those keys.
 func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
 	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
 	if err != nil {

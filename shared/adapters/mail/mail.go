@@ -27,10 +27,9 @@ type Sender struct {
 	From   string
 }
 
-// Send sends an email as plain text to at most 50 addresses. It also sends the email as HTML unless html is empty. All
-// recipients can see all addresses. If SES's response is lost, the email may be sent twice, because SES does not
-// support idempotency. The error omits SES's message, which contains addresses. Send returns fault.Invalid if SES
-// rejects every address.
+// Send sends an email as plain text, and as HTML unless html is empty, to at most 50 addresses. All recipients can see
+// all addresses. If SES's response is lost, the email may be sent twice, because SES does not support idempotency. The
+// error omits SES's message, which contains addresses. Send returns fault.Invalid if SES rejects every address.
 func (s Sender) Send(ctx context.Context, to []string, subject, text, html string) error {
 	return s.SendReplyTo(ctx, to, "", subject, text, html)
 }
@@ -67,7 +66,7 @@ func content(text string) *types.Content {
 	return &types.Content{Data: &text, Charset: aws.String("UTF-8")}
 }
 
-// oneLine removes line breaks. This prevents header injection through external names, such as an organisation's name.
+// oneLine removes line breaks to prevent header injection through external names, such as an organisation's name.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

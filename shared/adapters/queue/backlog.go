@@ -24,7 +24,7 @@ const (
 	// pollSeconds is short because polls are not cancelled. A Lambda invocation may continue for up to pollSeconds
 	// after its work is done.
 	pollSeconds = 1
-	// hiddenSeconds is the visibility timeout of a received message. It exceeds the time needed to handle a message.
+	// hiddenSeconds is the visibility timeout of a received message, which exceeds the time needed to handle a message.
 	hiddenSeconds = 120
 )
 

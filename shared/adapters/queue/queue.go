@@ -132,8 +132,8 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	return errKind
 }
 
-// errKind is returned for a row whose worker reads a different queue. The worker that reads this queue would discard
-// the message as a poison message.
+// errKind is returned for a row whose worker reads a different queue, because this queue's worker would discard the
+// message as a poison message.
 var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 
 // group returns a tenant's message group. SQS uses message groups for fairness in standard queues: one group's backlog

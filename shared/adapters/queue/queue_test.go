@@ -46,7 +46,7 @@ func (r *recorder) SendMessage(
 	return r.Client.SendMessage(ctx, in, o...)
 }
 
-// queues holds all three queues, with the types that functions use. It also holds the queues' URLs.
+// queues holds the senders and URLs of all three queues.
 type queues struct {
 	queue.Work
 	queue.Refreshes

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Authorizer discovers health systems' authorization servers and builds authorization requests. It implements
+// Authorizer discovers health systems' authorization servers and builds authorization requests. Authorizer implements
 // flow.Authorizer, caches discovered configurations, and is safe for concurrent use.
 type Authorizer struct {
 	doer   Doer
@@ -38,8 +38,8 @@ func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer
 	return Authorizer{doer: doer, random: random, now: now, known: known}
 }
 
-// Discover implements flow.Authorizer. It calls the package-level function Discover and caches the result. If the list
-// of types may be too long for an authorization request, Discover reduces the list to the types in the
+// Discover implements flow.Authorizer by calling the package-level function Discover and caching the result. If the
+// list of types may be too long for an authorization request, Discover reduces the list to the types in the
 // CapabilityStatement.
 func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
 	if found, ok := a.known.Get(fhirBase); ok {
@@ -57,8 +57,8 @@ func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authori
 	return found, err
 }
 
-// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). It preserves the
-// parameters in the authorization endpoint's own query, except for parameters that the request also sets.
+// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). AuthorizeURL preserves
+// the parameters in the authorization endpoint's own query, except for parameters that the request also sets.
 func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
 	target, err := url.Parse(request.Endpoint)
 	if err != nil {

@@ -18,9 +18,9 @@ const (
 	maxWords = 5000
 )
 
-// boundedScope returns a granted scope of at most maxScope bytes. It truncates a longer scope to complete, unique
-// scopes in the portal's order. Scopes for all types and for Patient come first, because no export is possible without
-// these scopes. Scopes for single types follow, and then all other scopes.
+// boundedScope returns a granted scope of at most maxScope bytes. It reduces a longer scope to complete, unique scopes.
+// Wildcard and Patient scopes come first, because no export is possible without them, followed by scopes for single
+// types and then all others.
 func boundedScope(granted string) string {
 	if len(granted) <= maxScope {
 		return granted

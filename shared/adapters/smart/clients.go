@@ -15,14 +15,14 @@ import (
 
 // Clients authenticates our client to an authorization server.
 type Clients interface {
-	// Authenticate adds the client's credentials to a request's form or header. It also decides whether the form
-	// contains client_id and whether the URL may receive the credentials. Authenticate's error must not contain a
+	// Authenticate adds the client's credentials to a request's form or header. Authenticate also decides whether the
+	// form contains client_id and whether the URL may receive the credentials. Authenticate's error must not contain a
 	// secret.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
 // clientAuthError means that our client could not be authenticated and that no request was sent. The error hides its
-// cause from errors.Is. Otherwise, a missing client secret could be mistaken for missing tokens.
+// cause from errors.Is, so that a missing client secret is not mistaken for missing tokens.
 type clientAuthError struct{ cause error }
 
 // Error implements error.
@@ -34,8 +34,8 @@ func (*clientAuthError) Unspent() bool { return true }
 // Failure returns the class for a log line (fault.Spot).
 func (*clientAuthError) Failure() (class string, status int) { return "client_unproven", 0 }
 
-// newClientAuthError returns the error for a client that can't be authenticated. The error is internal and temporary.
-// It is never attributed to the health system.
+// newClientAuthError returns the error for a client that can't be authenticated. The error is internal and temporary,
+// and is never attributed to the health system.
 func newClientAuthError(cause error) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"We couldn't authenticate to the health system. Please try again later.").Because(&clientAuthError{cause})
@@ -85,8 +85,8 @@ func isAmbiguous(header http.Header) bool {
 	})
 }
 
-// send posts a form. It does not follow redirects, because following a redirect would forward tokens and credentials.
-// It returns a redirect like any other response.
+// send posts a form. It returns redirects instead of following them, because following a redirect would forward tokens
+// and credentials.
 func (p Portal) send(ctx context.Context, endpoint string, form url.Values,
 	header http.Header,
 ) (*http.Response, error) {

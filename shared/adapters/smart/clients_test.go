@@ -31,7 +31,7 @@ type proving struct {
 	asked []proof
 }
 
-// proof records an Authenticate call that proving has received.
+// proof records one call of proving's Authenticate method.
 type proof struct {
 	Tenant org.Tenant
 	Use    catalog.ClientUse
@@ -163,7 +163,7 @@ func TestPortalReturnsInternalErrorWhenClientAuthenticationFails(t *testing.T) {
 			if !ok || !unspent.Unspent() || errors.Is(err, tokens.ErrRefused) {
 				t.Errorf("a refresh: %v, want it unspent and no refusal", err)
 			}
-			// Errors of these kinds would be attributed to the tokens.
+			// A NotFound or Conflict error would be attributed to the tokens.
 			if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) || !errors.Is(err, fault.Unavailable) {
 				t.Errorf("%v is of another kind than unavailable", err)
 			}
@@ -218,7 +218,7 @@ func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 	const limited, upstream = fault.Limited, fault.Upstream
 	for name, test := range map[string]struct {
 		answer  http.HandlerFunc
-		kind    fault.Kind // empty for a rejected response
+		kind    fault.Kind // error kind; empty for a rejected response
 		wait    time.Duration
 		unspent bool
 	}{

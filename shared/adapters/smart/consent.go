@@ -27,8 +27,8 @@ const (
 // consentTerms and refreshTerms return the names of token response members, in order of precedence. The members contain
 // the remaining lifetimes, in seconds, of the consent and the refresh token. Two members come from
 // draft-ietf-oauth-refresh-token-expiration-02 of May 2026: authorization_expires_in (consent) and
-// refresh_token_timeout (an unused refresh token). The other members are older and vendor-specific. Those members don't
-// cover consent, which lasts at least as long as its refresh token.
+// refresh_token_timeout (an unused refresh token). The other members are older, vendor-specific, and don't cover
+// consent, which lasts at least as long as its refresh token.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -67,11 +67,11 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 	return set
 }
 
-// introspect requests the refresh token's expiry (RFC 7662). It authenticates the request as the client, or with the
-// access token if the server requires the access token. For a public client, which can't authenticate (section 2.1),
-// introspect doesn't send a request. It returns zero if the server doesn't send a useful response. It never returns an
-// error, because the date is only for planning and does not decide whether the token is valid. introspect also ignores
-// active:false, because the token was just issued. Servers return active:false for any token that they can't
+// introspect requests the refresh token's expiry (RFC 7662). introspect authenticates as the client, or with the access
+// token if the server requires that. For a public client, which can't authenticate (section 2.1), introspect doesn't
+// send a request. It returns zero if the server doesn't send a useful response. introspect never returns an error,
+// because the date is only for planning and does not decide whether the token is valid. introspect also ignores
+// active:false, because the token was just issued and servers return active:false for any token that they can't
 // introspect.
 func (p Portal) introspect(ctx context.Context, tenant org.Tenant, set tokens.Set, within time.Duration) time.Time {
 	isProven := set.ClientAuthID != "" || set.IntrospectBearer

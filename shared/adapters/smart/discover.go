@@ -66,8 +66,8 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 type configurationError string
 
 const (
-	errNoS256     configurationError = "no_s256"     // lists code challenge methods, but doesn't list S256
-	errNoEndpoint configurationError = "no_endpoint" // has no usable authorization or token endpoint
+	errNoS256     configurationError = "no_s256"     // code challenge methods listed, but not S256
+	errNoEndpoint configurationError = "no_endpoint" // no usable authorization or token endpoint
 )
 
 // Error implements error.
@@ -77,14 +77,14 @@ func (m configurationError) Error() string { return "smart discovery: " + string
 func (m configurationError) Failure() (class string, status int) { return string(m), 0 }
 
 // Discover reads the SMART configuration of the server at fhirBase. The returned URLs are absolute and don't contain
-// user information or fragments. They are https URLs, or http URLs if the FHIR base is also http.
+// user information or fragments. The URLs are https, or http if the FHIR base is also http.
 //
 // If a server has no configuration, Discover reads its CapabilityStatement, whose extension contains the endpoints
-// (SMART App Launch 1.0). Such a server predates PKCE. A server whose configuration lists no code challenge methods
-// either predates PKCE or does not advertise PKCE. PKCE can't be required of these servers. Such servers receive the
-// challenge anyway, and ignore it if they don't support PKCE (RFC 6749 section 3.1, RFC 7636 section 5). An attacker
-// who removes the list in transit therefore gains nothing. A list without S256 is rejected, because plain does not
-// protect a code from an attacker who observed the request.
+// (SMART App Launch 1.0). Servers without a configuration predate PKCE. Servers whose configuration lists no code
+// challenge methods either predate PKCE or don't advertise it. Discover can't require PKCE of either kind of server.
+// Every server receives the challenge anyway, and ignores it if it doesn't support PKCE (RFC 6749 section 3.1, RFC 7636
+// section 5). An attacker who removes the list in transit therefore gains nothing. A list without S256 is rejected,
+// because plain does not protect a code from an attacker who observed the request.
 //
 // Discover returns fault.Invalid for a malformed base, fault.Unavailable if the server did not respond, and
 // fault.Upstream if the server's response is unusable. fault.Unavailable and fault.Upstream carry a fault.Spot.
@@ -153,8 +153,8 @@ func (f fetcher) configuration(ctx context.Context) ([]byte, error) {
 		secret.Text{})
 }
 
-// Metadata reads the CapabilityStatement of the server at fhirBase, up to fhir.MaxPage bytes. It doesn't send a token,
-// because the document is public. The error is a *fhir.RequestError or reports a malformed base.
+// Metadata reads the CapabilityStatement of the server at fhirBase, up to fhir.MaxPage bytes. Metadata doesn't send a
+// token, because the document is public. The error is a *fhir.RequestError or reports a malformed base.
 func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -163,8 +163,8 @@ func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	return fetcher{doer: doer, base: base}.get(ctx, base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// authority checks a configuration's URLs and builds an authority. It omits invalid optional URLs, because a connection
-// works without these URLs.
+// authority checks a configuration's URLs and builds an authority. Invalid optional URLs are omitted, because a
+// connection works without them.
 func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	authorize, authorizeOK := endpoint(base, found.authorizationEndpoint)
 	token, tokenOK := endpoint(base, found.tokenEndpoint)

@@ -14,9 +14,9 @@ import (
 const maxField = 512
 
 // extra returns the named fields of a token response, which later calls need. The values are strings and numbers of
-// visible ASCII, like IDs. The values are inserted into URLs. extra therefore sets a field to "" if the field is
-// missing, empty, too large, of a different type, or contains a token. It omits a name that tokens.MayBeExtra does not
-// allow.
+// visible ASCII, like IDs. Later calls insert the values into URLs. extra therefore sets a field to "" if it is
+// missing, empty, too large, of a different type, or contains a token. extra omits names that tokens.MayBeExtra does
+// not allow.
 func (a answer) extra(names []string) map[string]string {
 	var kept map[string]string
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -39,7 +39,7 @@ func (a answer) extra(names []string) map[string]string {
 // notation.
 func (a answer) scalar(name string) string {
 	raw := string(a[name])
-	if strings.Trim(raw, "+-.0123456789Ee") == "" { // among JSON values, only numbers consist of these characters
+	if strings.Trim(raw, "+-.0123456789Ee") == "" { // only JSON numbers consist solely of these characters
 		return raw
 	}
 	return a.text(name)

@@ -109,8 +109,8 @@ func TestExchangeRejectsHostileExtraFields(t *testing.T) {
 	}
 }
 
-// TestRefreshDropsIDTokenFromExtraFields uses a refresh, because an exchange would reject this id_token before it
-// stores any field.
+// TestRefreshDropsIDTokenFromExtraFields uses a refresh, because an exchange would reject this id_token before storing
+// any field.
 func TestRefreshDropsIDTokenFromExtraFields(t *testing.T) {
 	t.Parallel()
 	body := "{" + tokensOfAnswer + `,"id_token":"` + anIDToken + `","practice":"` + anIDToken + `"}`

@@ -60,7 +60,7 @@ func (f fetcher) document(ctx context.Context, address, accept string, limit int
 }
 
 // open requests address and returns a 2xx response with an open body. address must be under the base, as returned by
-// Base.Join or Base.Resolve. open doesn't send an empty token. It follows redirects itself, because the HTTP client
+// Base.Join or Base.Resolve. open doesn't send an empty token. open follows redirects itself, because the HTTP client
 // would not ensure that redirects stay under the base. The error is a *fhir.RequestError.
 func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
 	address = f.withRequiredParameters(address)
@@ -88,8 +88,8 @@ func (f fetcher) open(ctx context.Context, address, accept string, token secret.
 	}
 }
 
-// batch posts a batch of searches to the base and returns the response, up to limit bytes. It behaves like document,
-// except that it does not follow redirects.
+// batch posts a batch of searches to the base and returns the response, up to limit bytes. batch behaves like document,
+// but does not follow redirects.
 func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base.String(), bytes.NewReader(body))
 	if err != nil {
@@ -135,14 +135,14 @@ func (f fetcher) do(request *http.Request, accept string, token secret.Text) (*h
 	return f.doer.Do(request)
 }
 
-// withRequiredParameters adds parameters that the server requires on every request, unless the URL already has them. It
-// leaves the URL's existing parameters unchanged byte for byte, because next links are opaque.
+// withRequiredParameters adds parameters that the server requires on every request, unless the URL already has them.
+// withRequiredParameters preserves the URL's existing parameters byte for byte, because next links are opaque.
 func (f fetcher) withRequiredParameters(address string) string {
 	if len(f.profile.Query) == 0 {
 		return address
 	}
 	_, query, _ := strings.Cut(address, "?")
-	present, _ := url.ParseQuery(query) // ignores malformed parts
+	present, _ := url.ParseQuery(query) // malformed parts are skipped
 	for _, name := range slices.Sorted(maps.Keys(f.profile.Query)) {
 		if present.Has(name) {
 			continue
@@ -217,8 +217,8 @@ func unanswered(err error) *fhir.RequestError {
 	return failure
 }
 
-// retryAfter parses Retry-After (RFC 9110 section 10.2.3), which is a number of seconds or a date. It compares a date
-// with the response's own Date header, so the server's clock may differ from ours.
+// retryAfter parses Retry-After (RFC 9110 section 10.2.3), which is a number of seconds or a date. retryAfter compares
+// a date with the response's own Date header, so the server's clock may differ from ours.
 func retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {

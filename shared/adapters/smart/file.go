@@ -33,7 +33,7 @@ func mediaType(header http.Header) string {
 	return ""
 }
 
-// bounded is a response body with a size limit. Its Read returns errors of type *fhir.RequestError.
+// bounded is a response body with a size limit, whose Read returns errors of type *fhir.RequestError.
 type bounded struct {
 	body io.ReadCloser
 	left int64 // bytes still allowed; negative once the limit is exceeded

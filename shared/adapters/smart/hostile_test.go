@@ -17,7 +17,7 @@ import (
 
 const honestBase = "https://fhir.alder.example/r4"
 
-// wiretap simulates the entire internet. It responds to requests for every host and records each request.
+// wiretap simulates the internet: it responds to requests for any host and records each request.
 type wiretap struct {
 	answer func(*http.Request) (status int, location string)
 
@@ -56,8 +56,8 @@ func (w *wiretap) check(t *testing.T) {
 	}
 }
 
-// attacks returns links that a hostile server may return. The value is true for links that resolve to a URL under the
-// base despite their disguise. Such links may be requested under the base. All other links must not be followed.
+// attacks returns links that a hostile server may return. The value is true for disguised links that resolve to a URL
+// under the base and may be requested there. All other links must not be followed.
 func attacks() map[string]bool {
 	return map[string]bool{
 		"https://evil.example/x":                               false,

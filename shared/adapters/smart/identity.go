@@ -33,7 +33,7 @@ var errNonce = errors.New("id_token: it belongs to another sign-in")
 
 // identity holds the claims of a verified id_token.
 type identity struct {
-	patient string // FHIR ID, or empty
+	patient string // patient's FHIR ID, or empty
 	subject string
 }
 
@@ -171,7 +171,7 @@ func expiry(claims answer) time.Time {
 }
 
 // patientOfAccessToken reads the patient from an access token that is a JWT. Only the FHIR server can check the token's
-// signature. However, like the response's patient member, the token came directly from the token endpoint.
+// signature, but the token, like the response's patient member, came directly from the token endpoint.
 func patientOfAccessToken(token secret.Text) string {
 	claims, ok := unverified(token)
 	if !ok {
@@ -195,8 +195,8 @@ func unverified(token secret.Text) (answer, bool) {
 	return claims, err == nil && json.Unmarshal(payload, &claims) == nil && claims != nil
 }
 
-// userinfo requests the patient from the userinfo endpoint. It ignores a response whose subject differs from the
-// id_token's subject (OpenID Connect Core 1.0 section 5.3.2).
+// userinfo requests the patient from the userinfo endpoint. A response whose subject differs from the id_token's
+// subject is ignored (OpenID Connect Core 1.0 section 5.3.2).
 func (p Portal) userinfo(ctx context.Context, address string, token secret.Text, subject string) string {
 	document, ok := p.fetch(ctx, address, token)
 	var claims answer

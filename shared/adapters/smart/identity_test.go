@@ -39,7 +39,7 @@ var signers = sync.OnceValue(func() map[string]signer {
 	for name, bits := range map[string]int{"rsa": 2048, "other": 2048, "short": 1024} {
 		key, err := rsa.GenerateKey(rand.Reader, bits)
 		if err != nil {
-			continue // tests that need the unavailable key fail
+			continue // tests that need this key will fail
 		}
 		made[name] = signer{key, map[string]any{
 			"kty": "RSA", "kid": name, "n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
@@ -125,8 +125,8 @@ func claims(changes map[string]any) map[string]any {
 type identification struct {
 	members  map[string]any // token response members other than access_token
 	access   string
-	keys     string // "" for all keys
-	userinfo string // "" for no response
+	keys     string // key set; "" for all keys
+	userinfo string // userinfo response; "" for no response
 	keyless  bool
 	nameless bool // whether discovery returned no issuer
 }

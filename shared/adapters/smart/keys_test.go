@@ -136,7 +136,7 @@ func TestIDTokenSignatureRequiresCanonicalFormAndAcceptedAlgorithm(t *testing.T)
 			t.Errorf("%s was accepted", algorithm)
 		}
 	}
-	// Some libraries support b64, and accept it if its value does not change the result.
+	// Some libraries support the b64 header member, and accept it if its value does not change the result.
 	critical := sign(t, "rsa", map[string]any{"alg": "RS256", "crit": []string{"b64"}, "b64": true}, claims(nil))
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(string) string { return critical }) == nil {
 		t.Error("a critical header was accepted")
@@ -178,7 +178,7 @@ func TestKeySetAcceptsCoordinateWithoutLeadingZeros(t *testing.T) {
 func TestIDTokenVerificationIgnoresKeysOutsideKeySet(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		header string // header members except alg
+		header string // header members other than alg
 		good   bool
 	}{
 		"an embedded key":             {`"kid":"rsa","jwk":` + marshal(t, signers()["p256"].jwk), true},
@@ -218,7 +218,7 @@ func TestKeySetLimitsNumberOfKeys(t *testing.T) {
 	}
 }
 
-// hanging grants tokens and then blocks every other request until its context ends.
+// hanging grants tokens, and blocks every other request until the request's context ends.
 type hanging struct{ granted string }
 
 func (h hanging) Do(r *http.Request) (*http.Response, error) {

@@ -21,7 +21,7 @@ type Endpoints interface {
 
 // moved discovers the FHIR server's current token endpoint and returns the token set with that endpoint. ok is false if
 // discovery fails, nothing has changed, or the new location is not approved. A refresh token and our client's
-// credentials are sent only to the endpoint's pins.
+// credentials are sent only to origins in the endpoint's pins.
 func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (set tokens.Set, ok bool) {
 	server, err := Discover(ctx, p.doer, old.FHIRBase)
 	if err != nil || server.TokenEndpoint == old.TokenEndpoint {
@@ -41,9 +41,8 @@ func (p Portal) moved(ctx context.Context, tenant org.Tenant, old tokens.Set) (s
 	return old, true
 }
 
-// departed lists the discovered URLs to which a set's tokens must not be sent. The tokens may be sent to their
-// endpoint's pins. If the endpoint has no pins, the tokens may be sent to the origin of the token endpoint that issued
-// them.
+// departed lists the discovered URLs to which a set's tokens must not be sent. The tokens may be sent only to origins
+// in their endpoint's pins or, without pins, to the origin of the token endpoint that issued the tokens.
 func (p Portal) departed(ctx context.Context, old tokens.Set, server flow.Authority) ([]catalog.Departure, error) {
 	var e catalog.Endpoint
 	if old.EndpointID != "" {

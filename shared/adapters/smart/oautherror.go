@@ -14,10 +14,10 @@ import (
 // codeClient is the error code for a client that is unknown or that failed to authenticate (RFC 6749 section 5.2).
 const codeClient = "invalid_client"
 
-// OAuthError reports a token endpoint's response without a token. It retains only the error code, and only if RFC 6749
-// section 5.2 defines the code. Health systems' error texts may name patients.
+// OAuthError reports a token endpoint's response without a token. OAuthError retains only the error code, and only if
+// RFC 6749 section 5.2 defines the code, because health systems' error texts may name patients.
 type OAuthError struct {
-	Code   string // empty for a web page, an unknown code, or a 2xx response without a token
+	Code   string // error code; empty for a web page, an unknown code, or a 2xx response without a token
 	Status int
 	// RetryAfter is the delay that the server requests, or zero if the server does not request a delay.
 	RetryAfter time.Duration
@@ -40,8 +40,8 @@ func (e *OAuthError) Error() string {
 }
 
 // Definite reports whether the grant itself was rejected: consent was withdrawn or expired, or the code or refresh
-// token was already used. It ignores the status, because servers send invalid_grant with 400, 401 and 403. Only this
-// error may revoke a connection.
+// token was already used. Definite ignores the status, because servers send invalid_grant with 400, 401 and 403. Only a
+// definite rejection may revoke a connection.
 func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
 
 // Unspent reports whether the response proves that the grant was not used. The proof is a 429 status, or an RFC 6749
@@ -75,8 +75,8 @@ func (e *OAuthError) Failure() (class string, status int) {
 	return string(classOf(e.Status)), e.Status
 }
 
-// stale reports whether the token endpoint may have moved since its URL was stored. If it has moved, the URL no longer
-// exists, or the server does not recognise our client. Both responses mean that the grant was not used.
+// stale reports whether the token endpoint may have moved since its URL was stored. After a move, the old URL no longer
+// exists, or its server does not recognise our client. Either response means that the grant was not used.
 func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }

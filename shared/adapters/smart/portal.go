@@ -20,9 +20,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Portal communicates with health systems on behalf of our clients. It obtains, refreshes and revokes tokens, and uses
-// them to read FHIR resources. It implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals, and
-// is safe for concurrent use.
+// Portal communicates with health systems on behalf of our clients. Portal obtains, refreshes and revokes tokens, and
+// uses them to read FHIR resources. It implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals,
+// and is safe for concurrent use.
 type Portal struct {
 	doer      Doer
 	clients   Clients
@@ -36,9 +36,9 @@ func NewPortal(doer Doer, clients Clients, endpoints Endpoints, now func() time.
 	return Portal{doer: doer, clients: clients, endpoints: endpoints, now: now}
 }
 
-// Exchange implements flow.Exchanger. It sends the code only to the token endpoint that was pinned when the attempt
-// began (RFC 9700 section 4.4). It takes the consent's expiry from the server's responses. If the responses contain no
-// expiry, it uses the platform's profile.
+// Exchange implements flow.Exchanger. Exchange sends the code only to the token endpoint that was pinned when the
+// attempt began (RFC 9700 section 4.4). Exchange takes the consent's expiry from the server's responses or, if they
+// contain none, from the platform's profile.
 func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
 	a := grant.Attempt
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {grant.Code.Reveal()}, "redirect_uri": {a.Callback}}
@@ -77,9 +77,9 @@ func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 
 // Refresh implements tokens.Refresher. Values missing from the response are unchanged (RFC 6749 section 6). If the
 // token endpoint has moved, Refresh tries the new endpoint once and returns it in the set. If the grant itself is
-// rejected, the error is tokens.ErrRefused. The error is fault.Limited for a 429, and fault.Upstream for a 408 or 5xx.
-// Both include the server's RetryAfter. For any other response without a token, the error is an *OAuthError. If our
-// client could not be authenticated, the error is fault.Unavailable. Errors of the Doer are returned wrapped.
+// rejected, the error is tokens.ErrRefused. The error is fault.Limited for a 429, and fault.Upstream for a 408 or 5xx,
+// each with the server's RetryAfter. For any other response without a token, the error is an *OAuthError. If our client
+// could not be authenticated, the error is fault.Unavailable. Errors of the Doer are returned wrapped.
 func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
 	answer, err := p.refresh(ctx, tenant, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
@@ -119,8 +119,8 @@ func (p Portal) Open(base string, profile plan.Profile,
 	return &reader{fetcher: fetcher{doer: p.doer, base: parsed, profile: profile}, token: token}, nil
 }
 
-// refresh sends one refresh request. It includes the scope only if old.RepeatScope is set. Without the scope parameter,
-// the server grants the same scope again, and some servers reject the parameter.
+// refresh sends one refresh request. The request omits the scope parameter unless old.RepeatScope is set, because
+// servers grant the same scope by default and some servers reject the parameter.
 func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokenAnswer, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old.RefreshToken.Reveal()}}
 	if old.RepeatScope && old.Scope != "" {

@@ -18,7 +18,7 @@ func portal(doer smart.Doer, now func() time.Time, clients smart.Clients) smart.
 	return smart.NewPortal(doer, clients, uncharted{}, now)
 }
 
-// public implements Clients without authentication, because every client is public.
+// public implements Clients for public clients, which don't authenticate.
 type public struct{}
 
 func (public) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

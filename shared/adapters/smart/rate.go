@@ -15,7 +15,7 @@ const maxQuota = 1 << 40
 // firstUnixTime is the lowest reset value that is treated as a Unix time. Lower values are seconds to wait.
 const firstUnixTime = 1_000_000_000
 
-// rate parses the server's rate limit headers. It accepts the separate fields of earlier versions of
+// rate parses the server's rate limit headers. The accepted headers are the separate fields of earlier versions of
 // draft-ietf-httpapi-ratelimit-headers, and their older X- variants. The rate is known if limit and remaining are
 // present and no field is malformed.
 func rate(header http.Header) fhir.Rate {

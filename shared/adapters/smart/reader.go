@@ -12,20 +12,20 @@ import (
 
 // reader reads from one FHIR server with a bearer token, which it sends only to URLs under the base (SMART App Launch
 // 2.2, "Access FHIR API"). Each call makes one request to the server. Callers are responsible for retries, because they
-// know how much time remains. The token function is called before every request. reader implements source.Server. It is
-// safe for concurrent use if the token function is safe for concurrent use.
+// know how much time remains. reader calls the token function before every request. It implements source.Server, and is
+// safe for concurrent use if the token function is.
 type reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)
 }
 
-// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. It doesn't send a token, because the
+// Metadata reads the server's CapabilityStatement, up to fhir.MaxPage bytes. Metadata doesn't send a token, because the
 // document is public. Metadata returns the same errors as Read.
 func (r *reader) Metadata(ctx context.Context) (fhir.Response, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// Read reads one resource as raw JSON. It reads up to limit bytes after decompression, and never more than
+// Read reads one resource as raw JSON. Read reads up to limit bytes after decompression, and never more than
 // fhir.MaxPage. The error is a *fhir.RequestError or comes from the token function. For a malformed type or ID, Read
 // returns fhir.Rejected without sending a request.
 func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error) {
@@ -35,8 +35,8 @@ func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64)
 	return r.get(ctx, r.fetcher.base.Join(resourceType, id), limit)
 }
 
-// Search reads the first page of a search as raw JSON. path is relative to the base. It is either a type or a path
-// below one resource, such as "Patient/p1/$everything". The limit and errors are the same as for Read.
+// Search reads the first page of a search as raw JSON. path is relative to the base: either a type or a path below one
+// resource, such as "Patient/p1/$everything". The limit and errors are the same as for Read.
 func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error) {
 	segments := strings.Split(path, "/")
 	if !searchable(segments) {

@@ -112,8 +112,8 @@ func TestReaderOmitsTokenOutsideBaseURL(t *testing.T) {
 	if after := len(e.requests()); after != before {
 		t.Errorf("foreign links caused %d requests", after-before)
 	}
-	// A link whose path is under the base is rewritten to point to the base. The foreign server therefore doesn't
-	// receive a request in this case either.
+	// A link whose path is under the base is rewritten to point to the base, so the foreign server doesn't receive a
+	// request.
 	_, err := r.Page(t.Context(), evil.URL+"/r4/Observation?page=2", fhir.MaxPage)
 	wantFailure(t, err, fhir.NotFound)
 	if got := len(evil.requests()); got != 0 {

@@ -12,8 +12,8 @@ import (
 // maxRefusal is the number of bytes read from an error response's body.
 const maxRefusal = 64 << 10
 
-// refused reads and closes a response that is not 2xx, and returns the error that describes the response. From the
-// body, it retains only the reason for the refusal.
+// refused reads and closes a response that is not 2xx, and returns the error that describes the response. The error
+// retains only the reason for the refusal from the body.
 func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError {
 	body, _ := safehttp.ReadAll(response, maxRefusal) // if the body is truncated or missing, the status is sufficient
 	failure := &fhir.RequestError{
@@ -28,8 +28,8 @@ func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError 
 }
 
 // refusalOf returns the reason for a rejected request. A denial defined by the platform takes precedence over the
-// response body. A denial that matches any body is an exception. In that case, the body takes precedence if it explains
-// how to correct the request or reports that there is no data.
+// response body. However, a body that explains how to correct the request or reports that there is no data takes
+// precedence over a denial that matches any body.
 func refusalOf(status int, body []byte, denials []plan.Denial) fhir.Refusal {
 	explained := fhir.ParseRefusal(bytes.TrimPrefix(body, []byte(byteOrderMark)))
 	telling := explained == fhir.NeedsMore || explained == fhir.NoCount || explained == fhir.Missing

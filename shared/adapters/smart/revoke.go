@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Revoke implements refresh.Revoker (RFC 7009). It revokes the refresh token, which on most servers also revokes the
-// access tokens. If there is no refresh token, it revokes the access token. If the server has no revocation endpoint,
-// Revoke does nothing. If the server refuses, Revoke returns nil: the token is unknown to the server or can't be
-// revoked, and a retry would not help. The error is fault.Unavailable, with the server's RetryAfter, in three cases: no
-// response, a temporary failure, or a problem with our client's registration.
+// Revoke implements refresh.Revoker (RFC 7009). Revoke revokes the refresh token, which on most servers also revokes
+// the access tokens. If there is no refresh token, Revoke revokes the access token. If the server has no revocation
+// endpoint, Revoke does nothing. If the server refuses, Revoke returns nil: the token is unknown to the server or can't
+// be revoked, and a retry would not help. The error is fault.Unavailable, with the server's RetryAfter, in three cases:
+// no response, a temporary failure, or a problem with our client's registration.
 func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error {
 	token, hint := set.RefreshToken, "refresh_token"
 	if token.Empty() {

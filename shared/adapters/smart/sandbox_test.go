@@ -169,7 +169,7 @@ func TestSandboxReportsConsentExpiry(t *testing.T) {
 		"refresh:48h,omit-endpoint:introspection":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection,access:2h": {"medicare", 395 * day, 0},
 		"refresh:48h,tell-expiry:authorization_expires_in":  {"medicare", 48 * time.Hour, 0},
-		// This case also uses introspection.
+		// refresh_token_timeout does not replace introspection.
 		"refresh:48h,tell-expiry:refresh_token_timeout":             {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_token_expires_in":          {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,tell-expiry:refresh_expires_in":                {"sandbox", 48 * time.Hour, 48 * time.Hour},

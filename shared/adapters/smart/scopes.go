@@ -14,10 +14,10 @@ const (
 	readV2 = "rs"
 )
 
-// clinicalScope returns the scopes to request for a patient's data, most important first. It also returns the scope
-// version that most of the scopes use. The server's capabilities determine the version. A server that lists its scopes
-// would reject unlisted scopes. clinicalScope therefore replaces an unlisted wildcard with the listed types that an
-// export needs (fhir.NeededTypes).
+// clinicalScope returns the scopes to request for a patient's data, most important first, and the scope version that
+// most of the scopes use. The server's capabilities determine the version. A server that lists its scopes would reject
+// unlisted scopes, so clinicalScope replaces an unlisted wildcard with the listed types that an export needs
+// (fhir.NeededTypes).
 func clinicalScope(capabilities, supported []string) (scope, version string) {
 	versions := []string{readV1, readV2}
 	if slices.Contains(capabilities, "permission-v2") {
@@ -49,7 +49,7 @@ func clinicalScope(capabilities, supported []string) (scope, version string) {
 // offer maps types ("*" for all) to the permissions that a server lists in one scope version.
 type offer map[string]string
 
-// offerOf parses a server's list of scopes. It ignores scopes that are restricted to a subset of a type.
+// offerOf parses a server's list of scopes, ignoring scopes that are restricted to a subset of a type.
 func offerOf(supported []string, version string) offer {
 	found := offer{}
 	for _, scope := range supported {
@@ -70,7 +70,7 @@ func offerOf(supported []string, version string) offer {
 		case letters == readV2 || found[name] == "":
 			found[name] = letters
 		case !strings.Contains(found[name], letters):
-			found[name] = "r s" // listed individually, so requested individually
+			found[name] = "r s" // read and search are listed separately, so request them separately
 		}
 	}
 	return found
@@ -113,7 +113,7 @@ func (o offer) request(name string) []string {
 	return permissions
 }
 
-// isType reports whether a name is valid in our authorization URL. The servers' lists are untrusted.
+// isType reports whether a name from a server's untrusted list is valid in our authorization URL.
 func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
 
 // longScope is the encoded size above which a list of scopes may leave too little room for the request's other
@@ -124,8 +124,8 @@ const longScope = 1200
 func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
 
 // servedOnly omits scopes for types that the CapabilityStatement does not list, because the server has no data for
-// those types. It always retains scopes for Patient. If the statement doesn't list any types, servedOnly retains all
-// scopes.
+// those types. servedOnly always retains scopes for Patient. If the statement doesn't list any types, servedOnly
+// retains all scopes.
 func servedOnly(scope string, capability fhir.Capability) string {
 	if len(capability.Resources) == 0 {
 		return scope

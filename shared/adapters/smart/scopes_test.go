@@ -113,11 +113,10 @@ func unknown(n int) []string {
 	return scopes
 }
 
-// listing is a server whose discovery lists a scope for every type that an export needs. The server also serves a
-// CapabilityStatement.
+// listing is a server with a CapabilityStatement, whose discovery lists a scope for every type that an export needs.
 type listing struct {
 	document  string
-	statement string // if empty, the server responds with 503
+	statement string // CapabilityStatement; if empty, the server responds with 503
 	asked     []string
 }
 

@@ -68,7 +68,7 @@ func (e *ehr) requests() []*http.Request {
 	return slices.Clone(e.seen)
 }
 
-// reply responds with a status and a body. It replaces SELF in the body with the server's own URL.
+// reply responds with a status and a body, in which it replaces SELF with the server's own URL.
 func reply(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		self := strings.NewReplacer("SELF", "http://"+r.Host)

@@ -30,21 +30,20 @@ const (
 // tokenAnswer is a token endpoint's response, validated and limited in size.
 type tokenAnswer struct {
 	access    secret.Text
-	refresh   secret.Text   // empty if missing or, after a refresh, if the old token remains valid
+	refresh   secret.Text   // refresh token; empty if missing or, after a refresh, if the old token remains valid
 	expiresIn time.Duration // lifetime of the access token; 5 minutes if the server reports none
 	scope     string        // granted scope; the requested scope if the server omits it
 	patient   string        // FHIR ID of the patient in context; empty if missing or malformed
-	idToken   secret.Text   // unverified; may be empty
+	idToken   secret.Text   // unverified id_token; may be empty
 	consentIn time.Duration // time until the consent ends; zero if not reported
 	isConsent bool          // whether consentIn describes the consent itself instead of a token
-	refreshIn time.Duration // time until the refresh token ends, at least if unused; zero if not reported
+	refreshIn time.Duration // time until an unused refresh token expires; zero if not reported
 	// extra holds up to 8 additional fields that the caller wanted and that may be stored. A field's value is "" if the
 	// response has no valid value for the field.
 	extra map[string]string
 }
 
-// wanted configures how a response is parsed. It holds the granted scope to assume if the response doesn't contain a
-// scope, and the additional fields to read.
+// wanted holds the scope to assume if a response doesn't contain a scope, and the additional fields to read.
 type wanted struct {
 	scope string
 	extra []string
@@ -88,7 +87,7 @@ func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUs
 	return granted, nil
 }
 
-// answer is a JSON object from an authorization server. Its members are parsed individually, so that a malformed member
+// answer is a JSON object from an authorization server. Members are parsed individually, so that a malformed member
 // does not affect the other members.
 type answer map[string]json.RawMessage
 

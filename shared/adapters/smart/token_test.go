@@ -21,7 +21,7 @@ import (
 
 // answering is a Doer that always returns the same response.
 type answering struct {
-	status int // 0 for 200
+	status int // HTTP status; 0 means 200
 	body   string
 }
 
@@ -30,7 +30,7 @@ func (a answering) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// granted describes a token set from a token response. Its secrets are readable, so that tests can compare them.
+// granted describes a token set from a token response, with readable secrets that tests can compare.
 type granted struct {
 	Access, Refresh string
 	ExpiresIn       time.Duration

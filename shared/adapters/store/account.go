@@ -82,8 +82,8 @@ func (s Accounts) MoveAccountBack(ctx context.Context, a account.Account, left s
 	return transact(ctx, s.DB, putOver(s.Table, row, a.Rev), s.held(back, a.ID), leave)
 }
 
-// occupy assigns an address to an account. It fails if the address belongs to another account or belonged to another
-// account until recently.
+// occupy assigns an address to an account. The write fails if the address belongs to another account or belonged to
+// another account until recently.
 func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteItem {
 	row := newItem(addressKey(address))
 	row.setText("account_id", id)

@@ -171,7 +171,7 @@ func (s Accounts) count(orgID string, owners, members int64) types.TransactWrite
 	return u.write()
 }
 
-// claim assigns a mail domain to an organisation. It fails if the domain belongs to another organisation.
+// claim assigns a mail domain to an organisation, and fails if the domain belongs to another organisation.
 func (s Accounts) claim(domain, orgID string) types.TransactWriteItem {
 	row := newItem(domainKey(domain))
 	row.setText("org_id", orgID)

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestExtendNeverReplacesAuditRow adds rows whose sequence number is already used. It bases the rows on the chain's
-// current head and on an earlier head.
+// TestExtendNeverReplacesAuditRow adds rows with used sequence numbers, based on the chain's current head and on an
+// earlier head.
 func TestExtendNeverReplacesAuditRow(t *testing.T) {
 	t.Parallel()
 	own := tables.New(t)

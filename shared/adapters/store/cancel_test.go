@@ -57,7 +57,8 @@ func TestCancelAttemptLeavesOtherAttemptsUnchanged(t *testing.T) {
 	}
 }
 
-// TestCancelAttemptAndConcludeAttemptHaveOneWinner runs competing cancellations and completions of an attempt.
+// TestCancelAttemptAndConcludeAttemptHaveOneWinner checks that only one of several concurrent cancellations and
+// completions of an attempt succeeds.
 func TestCancelAttemptAndConcludeAttemptHaveOneWinner(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -123,8 +123,8 @@ func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 	return auth, row.json("origins", &auth.Origins)
 }
 
-// SaveEndpoint stores an endpoint. If e.Rev is 0, it creates the endpoint and adds the endpoint to the list. Otherwise,
-// it replaces revision e.Rev. It returns fault.Conflict if the stored row differs.
+// SaveEndpoint creates an endpoint and its list entry if e.Rev is 0, and otherwise replaces revision e.Rev. It returns
+// fault.Conflict if the stored row differs.
 func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row := endpointItem(e)
 	if e.Rev > 0 {
@@ -135,8 +135,8 @@ func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 }
 
 // CreateEndpoints stores either all or none of up to 100 new endpoints. It returns fault.Conflict if any endpoint
-// already exists. It does not add the endpoints to the operators' list, which is a single partition. The catalogue
-// lists the endpoints instead.
+// already exists. CreateEndpoints does not add the endpoints to the operators' list, which is a single partition,
+// because the catalogue lists them.
 func (s Portals) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
@@ -171,8 +171,8 @@ func endpointItem(e catalog.Endpoint) item {
 }
 
 // SaveRegistration stores our client's registration at a place, for one tenant or, with a zero tenant, for all tenants.
-// If r.Rev is 0, it creates the registration. Otherwise, it replaces revision r.Rev. It returns fault.Conflict if the
-// stored row differs.
+// SaveRegistration creates the registration if r.Rev is 0, and otherwise replaces revision r.Rev. It returns
+// fault.Conflict if the stored row differs.
 func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
 	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
 	row.setText("client_id", r.ClientID)
@@ -202,9 +202,9 @@ func (s Clients) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catal
 		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
-// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all tenants. If
-// a.Rev is 0, it creates the settings. Otherwise, it replaces revision a.Rev. It returns fault.Conflict if the stored
-// row differs.
+// SaveClientAuth stores a client's authentication settings, for one tenant or, with a zero tenant, for all tenants.
+// SaveClientAuth creates the settings if a.Rev is 0, and otherwise replaces revision a.Rev. It returns fault.Conflict
+// if the stored row differs.
 func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
 	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
 	row.setText("method", string(a.Method))
@@ -219,7 +219,7 @@ func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalo
 	return save(ctx, s.DB, s.Table, row, a.Rev, clientListed(tenant, a.ID))
 }
 
-// save creates a row and the row's list entry if rev is 0. Otherwise, it replaces revision rev of the row.
+// save creates a row and the row's list entry if rev is 0, and otherwise replaces revision rev of the row.
 func save(ctx context.Context, db DB, table string, row item, rev int64, listing item) error {
 	if rev > 0 {
 		return replace(ctx, db, table, row, rev)

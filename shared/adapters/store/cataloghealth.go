@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// CatalogHealth stores the health of the catalogue's endpoints. For each probed endpoint, it stores a record and the
-// URLs in the endpoint's discovery. It also stores the current summary and the lease for the periodic checks.
+// CatalogHealth stores the health of endpoints: each probed endpoint's record and discovered URLs, the current summary,
+// and the lease for the periodic checks.
 type CatalogHealth struct {
 	DB    DB
 	Table string // name of the Catalog table
@@ -28,7 +28,7 @@ func (s CatalogHealth) Begin(ctx context.Context, now, until time.Time) (run int
 }
 
 // Records implements rounds.Records. While another process is writing rows, the result may omit those rows or contain
-// outdated versions of them. SaveRecord detects such cases.
+// outdated versions of them, which SaveRecord detects.
 func (s CatalogHealth) Records(ctx context.Context, mode string) ([]health.Record, error) {
 	rows, err := s.list(ctx, healthPartition(mode))
 	if err != nil {
@@ -69,7 +69,7 @@ func (s CatalogHealth) Forget(ctx context.Context, r health.Record) error {
 		unlist(s.Table, discoveredURLsKey(r.Mode, r.EndpointID)))
 }
 
-// DiscoveredURLs lists the URLs in the discoveries of a mode's endpoints. The endpoints' publisher uses these URLs.
+// DiscoveredURLs lists the URLs in the discoveries of a mode's endpoints, for the endpoints' publisher.
 func (s CatalogHealth) DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error) {
 	rows, err := s.list(ctx, discoveredURLsPartition(mode))
 	if err != nil {

@@ -105,8 +105,8 @@ func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override,
 	return all, nil
 }
 
-// PutOverride stores an override. It replaces an override of the same kind for the same record, but a record may have
-// several aliases. It returns fault.Conflict if the same override is already stored.
+// PutOverride stores an override. PutOverride replaces the record's override of the same kind, except that a record may
+// have several aliases. It returns fault.Conflict if the same override is already stored.
 func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override) error {
 	values := item{":id": text(o.ID), ":value": text(o.Value)}
 	_, err := update(ctx, s.DB, change{
@@ -123,7 +123,7 @@ func (s Catalog) DropOverride(ctx context.Context, mode string, o ledger.Overrid
 	return err
 }
 
-// saveOver creates a row if rev is 0. Otherwise, it replaces revision rev. It returns fault.Conflict if the stored
+// saveOver creates a row if rev is 0, and otherwise replaces revision rev. It returns fault.Conflict if the stored
 // revision differs.
 func (s Catalog) saveOver(ctx context.Context, row item, rev int64) error {
 	if rev > 0 {

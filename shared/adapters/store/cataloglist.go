@@ -20,7 +20,7 @@ func (s Clients) ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
 		owner := listedOwner(row)
 		auth, err := s.ClientAuthOf(ctx, owner, row.text("client"))
 		if errors.Is(err, fault.NotFound) {
-			continue // removed in the meantime
+			continue // the client was removed after the list was read
 		}
 		if err != nil {
 			return nil, err
@@ -43,7 +43,7 @@ func (s Portals) Registrations(ctx context.Context) ([]catalog.OwnedRegistration
 			EndpointID: row.text("endpoint_id"), Mode: row.text("mode"), PlatformType: row.text("platform_type"),
 		})
 		if errors.Is(err, fault.NotFound) {
-			continue // removed in the meantime
+			continue // the registration was removed after the list was read
 		}
 		if err != nil {
 			return nil, err

@@ -53,7 +53,7 @@ func locate(ctx context.Context, in middleware.InitializeInput,
 
 // tablesOf returns the tables in a request. For a transaction, it returns one table per write. For BatchGetItem, the
 // operation alone identifies the table, because only events in Work are read with BatchGetItem. Mentioning
-// BatchGetItem's type here would link it into every function.
+// BatchGetItem's type here would link the operation into every function.
 func tablesOf(request any) []string {
 	switch in := request.(type) {
 	case *dynamodb.GetItemInput:

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Conclusions stores the results of attempts. It ends the attempt and writes the results to the other tables in one
-// transaction.
+// Conclusions stores the results of attempts. A single transaction ends the attempt and writes the results to the other
+// tables.
 type Conclusions struct {
 	Flow
 
@@ -40,7 +40,7 @@ func (s Conclusions) TokenVersion(ctx context.Context, tenant org.Tenant, connec
 	return row.int("version"), err
 }
 
-// ConcludeAttempt implements flow.EndStore. It removes the used code verifier from the attempt's row.
+// ConcludeAttempt implements flow.EndStore, and removes the used code verifier from the attempt's row.
 func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) error {
 	writes := []types.TransactWriteItem{s.ending(c).write()}
 	if c.Connection.ID != "" {
@@ -99,8 +99,7 @@ func (s Conclusions) connecting(c connection.Connection) types.TransactWriteItem
 	return put
 }
 
-// keeping stores a connection's first tokens, or replaces the previous version. Replacing the old row also removes its
-// lease.
+// keeping stores a connection's first tokens, or replaces the previous version, including its lease.
 func (s Conclusions) keeping(r tokens.Row) types.TransactWriteItem {
 	put := putNew(s.tokens.Table, tokensItem(r))
 	if r.Version > 1 {

@@ -76,7 +76,7 @@ func TestWriteIsRetriedAfterTransactionConflict(t *testing.T) {
 		name     string
 		failures []error
 		writes   int
-		want     error         // nil for success
+		want     error         // expected error; nil for success
 		wait     time.Duration // maximum wait; the minimum wait is half the maximum
 	}{
 		{"a transaction that meets one", repeated(conflict, 1), 2, nil, 10 * time.Millisecond},

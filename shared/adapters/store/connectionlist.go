@@ -30,8 +30,8 @@ type ConnectedEndpoints struct {
 	Connections   Connections
 }
 
-// ConnectedAt implements publish.Connected. It reads the mode's connections only once, regardless of the number of
-// endpoints.
+// ConnectedAt implements publish.Connected. ConnectedAt reads the mode's connections only once, regardless of the
+// number of endpoints.
 func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	endpoints map[string]bool,
 ) (map[string]bool, error) {
@@ -51,8 +51,8 @@ func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	return found, nil
 }
 
-// connectedAt adds to found the endpoints at which a tenant has connections. It stops when all endpoints have been
-// found.
+// connectedAt adds to found the endpoints at which a tenant has connections. connectedAt stops when all endpoints have
+// been found.
 func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoints, found map[string]bool) error {
 	var after map[string]types.AttributeValue
 	for len(found) < len(endpoints) {

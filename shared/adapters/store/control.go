@@ -91,8 +91,8 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
 		TermsURI: row.text("terms_uri"), Accent: row.text("accent"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
-		// Rows written before live access had to be granted lack this attribute. The organisations in those rows retain
-		// live access.
+		// Rows written before live access had to be granted lack this attribute, and their organisations retain live
+		// access.
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
 		FoundedBy:  row.text("founded_by"),
 		CreatedAt:  row.time("created_at"), Rev: row.int("rev"),
@@ -157,7 +157,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
-	// A row without this attribute would count as granted.
+	// A row without live_access would count as granted.
 	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone)))
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)

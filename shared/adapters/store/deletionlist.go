@@ -76,7 +76,7 @@ func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind 
 	return places, nil
 }
 
-// webhookPlaces returns the sort keys of webhooks. It skips the health row next to each webhook.
+// webhookPlaces returns the sort keys of webhooks, skipping the health row next to each webhook.
 func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind string, limit int) ([]string, error) {
 	rows, err := list(ctx, s.control.DB, s.control.Table, subscriptionsPartition(tenant), subscriptionPrefix)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind 
 	return places, nil
 }
 
-// Remove implements deletion.Store. It removes each lookup row only after the rows that can't be found without that
-// lookup row. A crash therefore doesn't leave unreachable rows.
+// Remove implements deletion.Store. Remove removes each lookup row only after the rows that depend on it, so that a
+// crash doesn't leave unreachable rows.
 func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Tenant, place string,
 	now time.Time,
 ) error {
@@ -127,8 +127,7 @@ func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Ten
 	return fmt.Errorf("no rows of stage %s", of)
 }
 
-// dropDelivery removes a delivery and its event. It removes the event because an event created for a single delivery is
-// not in any list.
+// dropDelivery removes a delivery and its event, because an event created for a single delivery is not in any list.
 func (s Deletions) dropDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	row, err := get(ctx, s.work.DB, s.work.Table, deliveryKey(tenant, id))
 	if errors.Is(err, fault.NotFound) {

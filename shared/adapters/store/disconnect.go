@@ -28,7 +28,7 @@ func (s Disconnections) Tokens(ctx context.Context, tenant org.Tenant, connectio
 	return s.Sets.Tokens(ctx, tenant, connectionID)
 }
 
-// EndFile implements disconnect.Store. It makes the file's row due, so that the sweeper deletes the object.
+// EndFile implements disconnect.Store. EndFile makes the file's row due, so that the sweeper deletes the object.
 func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.Time) error {
 	return s.ExpireFiles(ctx, task, now, now)
 }
@@ -49,7 +49,7 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 	return transact(ctx, s.Tasks.DB, writes...)
 }
 
-// Requests stores the immediate part of a disconnection. A worker completes the rest (disconnect.RequestStore).
+// Requests stores the immediate part of a disconnection, which a worker completes later (disconnect.RequestStore).
 type Requests struct {
 	Connections
 	Tasks
@@ -68,9 +68,8 @@ func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audi
 		s.Chains.extending(head, row)...)...)
 }
 
-// ending changes a connection and fails its pending task. It requires that the newest task is still the task that the
-// caller read. OpenTask checks the connection, and this transaction checks the tasks. If both run concurrently, the
-// later transaction fails.
+// ending changes a connection and fails its pending task. The newest task must still be the task that the caller read.
+// Because OpenTask checks the connection and ending checks the tasks, the later of two concurrent transactions fails.
 func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
 	c := e.Connection
 	newest := &types.ConditionCheck{
@@ -90,8 +89,8 @@ func ending(connections, work string, e disconnect.Ending) []types.TransactWrite
 	return writes
 }
 
-// failing ends a pending task. It works even if a worker is processing the task, because every write by a worker
-// requires a pending task.
+// failing ends a pending task. The update works even if a worker is processing the task, because every write by a
+// worker requires a pending task.
 func failing(table string, task export.Task, event webhook.Event) []types.TransactWriteItem {
 	end := change{
 		table: table, key: taskKey(task.Tenant, task.ID),

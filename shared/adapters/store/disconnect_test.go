@@ -91,8 +91,8 @@ func TestEndConnectionRemovesQueuedExport(t *testing.T) {
 	}
 }
 
-// TestEndConnectionFailsAfterConcurrentChange changes one of an ending's rows after the ending has read the row. It
-// checks that nothing is stored.
+// TestEndConnectionFailsAfterConcurrentChange checks that nothing is stored if one of an ending's rows has changed
+// since the ending read it.
 func TestEndConnectionFailsAfterConcurrentChange(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*disconnect.Ending){

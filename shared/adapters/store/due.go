@@ -12,18 +12,18 @@ import (
 	"recordbridge/shared/platform/due"
 )
 
-// duePage is the maximum number of rows returned per shard. The remaining rows follow in the next minute.
+// duePage is the maximum number of rows returned per shard. Any remaining rows are returned a minute later.
 const duePage = 200
 
-// Timers reads a table's rows that are due for processing. These rows are tasks, events, deliveries and notices in
-// Work, and connections in Connection.
+// Timers reads a table's rows that are due for processing: tasks, events, deliveries and notices in Work, and
+// connections in Connection.
 type Timers struct {
 	DB    DB
 	Table string
 }
 
-// Due lists a shard's rows that are due before the given time, oldest first. The index is eventually consistent. A row
-// may therefore appear late, or may already have been processed.
+// Due lists a shard's rows that are due before the given time, oldest first. Because the index is eventually
+// consistent, a row may appear late, or may already have been processed.
 func (s Timers) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byDue"), Limit: aws.Int32(duePage),
@@ -54,8 +54,7 @@ func (s Timers) Postpone(ctx context.Context, i due.Item, until time.Time) error
 	return err
 }
 
-// ForgetFile removes a task's due time after the task's file has been deleted from the bucket. The task is finished or
-// failed.
+// ForgetFile removes the due time of a finished or failed task after the task's file has been deleted from the bucket.
 func (s Tasks) ForgetFile(ctx context.Context, task export.Task) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: "REMOVE due_shard, due_at",

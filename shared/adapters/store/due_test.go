@@ -46,7 +46,7 @@ func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 }
 
 // TestDueReturnsRowAtItsDueTime checks the index after every change to a row. The index must contain the row's next due
-// time. It must not contain an entry for a finished row.
+// time, but no entry for a finished row.
 func TestDueReturnsRowAtItsDueTime(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

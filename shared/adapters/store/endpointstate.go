@@ -21,8 +21,8 @@ type EndpointState struct {
 }
 
 const (
-	// endpointIdle is the time for which an endpoint's row remains after the endpoint's last slot was taken. It is
-	// longer than the time for which a breaker stays open.
+	// endpointIdle is the lifetime of an endpoint's row after its last slot was taken. The lifetime exceeds the time
+	// for which a breaker stays open.
 	endpointIdle = 48 * time.Hour
 	// keepCounts is the lifetime of a minute's counters.
 	keepCounts = time.Hour
@@ -76,8 +76,8 @@ func (s EndpointState) Breaker(ctx context.Context, endpoint string) (refresh.Br
 	return refresh.Breaker{Failures: int(row.int("failures")), OpenUntil: row.time("open_until")}, nil
 }
 
-// SaveBreaker implements refresh.EndpointState. It does not set the row's expiry, because the preceding TakeSlot has
-// already set it.
+// SaveBreaker implements refresh.EndpointState. SaveBreaker does not set the row's expiry, because the preceding
+// TakeSlot has already set it.
 func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
 	asSeen := "failures = :seen AND open_until = :seen_until"
 	if seen.Failures == 0 && seen.OpenUntil.IsZero() {

@@ -22,7 +22,7 @@ import (
 // keepErasures is the lifetime of an erasure's row (docs/operate/retention.md).
 const keepErasures = 90 * 24 * time.Hour
 
-// ErasureRequests stores requests to erase connections. It also stores the number of rows that each request removed.
+// ErasureRequests stores requests to erase connections, with the number of rows that each request removed.
 type ErasureRequests Work
 
 // CreateErasure implements erase.Rows.
@@ -152,7 +152,7 @@ func (s Erasures) Exports(ctx context.Context, tenant org.Tenant, connectionID s
 		}
 	}
 	if errors.Is(err, fault.NotFound) {
-		return tasks, nil // rows expire after 90 days
+		return tasks, nil // older rows have expired
 	}
 	return tasks, err
 }
@@ -171,10 +171,10 @@ func (s Erasures) TokenRows(ctx context.Context, tenant org.Tenant, connectionID
 	return count, nil
 }
 
-// RemoveConnection implements erase.Store. It uses one transaction, so that a returning patient never has tokens
-// without a connection, or a connection without tokens. It also removes the rows that look up a TEFCA connection by
-// person. A new row with an expiry prevents pending attempts whose patients signed in earlier from recreating the
-// connection.
+// RemoveConnection implements erase.Store. RemoveConnection uses one transaction, so that a returning patient never has
+// tokens without a connection, or a connection without tokens. The transaction also removes the rows that look up a
+// TEFCA connection by person. A new row with an expiry prevents pending attempts whose patients signed in earlier from
+// recreating the connection.
 func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	k := connectionKey(tenant, connectionID)
 	gone := types.TransactWriteItem{Delete: &types.Delete{
@@ -205,8 +205,8 @@ func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, conne
 	return transact(ctx, s.work.DB, writes...)
 }
 
-// RemoveExports implements erase.Store. It removes the pointer to the newest export last, so that a retry can still
-// find all exports.
+// RemoveExports implements erase.Store. RemoveExports removes the pointer to the newest export last, so that a retry
+// can still find all exports.
 func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error {
 	places := Places(s.work)
 	held, err := places.Share(ctx, tenant)

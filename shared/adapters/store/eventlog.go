@@ -37,11 +37,11 @@ const (
 	readTries = 8
 )
 
-// EventsAfter lists the events after last, oldest first by (created, id), and reports whether more events follow. It
-// uses only the tenant, time and ID of last. An event with these values doesn't have to exist. EventsAfter lists only
-// events created before the given time. The index receives entries with a delay and in any order, so a list is complete
-// only for sufficiently old events. EventsAfter returns up to limit events, at most 100. If more events follow but some
-// events were deleted in the meantime, it returns fewer events, but at least one event. It returns fault.Unavailable if
+// EventsAfter lists the events after last, oldest first by (created, id), and reports whether more events follow.
+// EventsAfter uses only the tenant, time and ID of last, and no event needs to have these values. EventsAfter lists
+// only events created before the given time. The index receives entries with a delay and in any order, so a list is
+// complete only for sufficiently old events. EventsAfter returns up to limit events, at most 100. If more events follow
+// but some have been deleted, EventsAfter returns fewer events, but at least one. It returns fault.Unavailable if
 // DynamoDB is too busy.
 func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time,
 	limit int,
@@ -86,7 +86,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 	return entries, len(entries) > 0 && (len(out.Items) > limit || len(out.LastEvaluatedKey) > 0), nil
 }
 
-// read returns the events of entries in the same order. It omits deleted events.
+// read returns the events of entries in order, without deleted events.
 func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, error) {
 	rows, err := s.rows(ctx, entries)
 	if err != nil {

@@ -35,8 +35,8 @@ func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	}
 }
 
-// addEvents stores n events of a tenant, four per timestamp. The order of storage differs from the order of the list.
-// addEvents returns the events in list order.
+// addEvents stores n events of a tenant, four per timestamp, in a different order from the list's. It returns the
+// events in list order.
 func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []webhook.Event {
 	t.Helper()
 	events := make([]webhook.Event, n)
@@ -52,7 +52,7 @@ func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []
 // beginning returns a cursor before a tenant's first event.
 func beginning(of org.Tenant) webhook.Event { return webhook.Event{Tenant: of} }
 
-// follow reads all events after last, page by page. It calls between after every page.
+// follow reads all events after last, page by page, and calls between after every page.
 func follow(t *testing.T, log store.EventLog, last webhook.Event, before time.Time, limit int,
 	between func(),
 ) []webhook.Event {
@@ -272,7 +272,7 @@ func TestEventsAfterReturnsEveryEventOnceDespiteConcurrentWriters(t *testing.T) 
 	})
 }
 
-// meddled is a database client. The test controls the client's batch results.
+// meddled is a database client whose batch results the test controls.
 type meddled struct {
 	*dynamodb.Client
 

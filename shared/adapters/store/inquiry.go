@@ -73,7 +73,7 @@ func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (i
 	return i, row.json("answers", &i.Answers)
 }
 
-// SaveInquiry implements inquiry.InboxRows. A row without changes has no revision.
+// SaveInquiry implements inquiry.InboxRows. An inquiry that has never changed has no revision.
 func (s Inquiries) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 	answers := item{}
 	if err := answers.setJSON(":answers", i.Answers); err != nil {

@@ -72,8 +72,8 @@ func (s Tasks) InspectTask(ctx context.Context, tenant org.Tenant,
 	return task, row.time("due_at"), damaged, nil
 }
 
-// unreadable lists the attributes that have the wrong type. It also lists attributes that have a time's name but don't
-// contain a valid time.
+// unreadable lists the attributes that have the wrong type. The list includes attributes that are named as times but
+// don't contain a valid time.
 func (r item) unreadable(names ...string) []fault.Spot {
 	var damaged []fault.Spot
 	for _, name := range names {
@@ -97,7 +97,7 @@ func placesBefore(ctx context.Context, db DB, table, list, before string,
 	return placesIn(ctx, db, index{table, "byOrg", "org_list"}, list, before, limit)
 }
 
-// index is an index of a table. Its lists are ordered by org_order.
+// index is a table's index whose lists are ordered by org_order.
 type index struct{ table, name, list string }
 
 // placesIn returns the cursors of the rows in an index's list, newest first. A cursor consists of the row's creation

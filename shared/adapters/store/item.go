@@ -56,7 +56,7 @@ func (r item) setFlag(name string, value bool) {
 	}
 }
 
-// setJSON stores a list or structure as JSON text. Expressions can't inspect this text.
+// setJSON stores a list or structure as JSON text, which expressions can't inspect.
 func (r item) setJSON(name string, value any) error {
 	body, err := json.Marshal(value)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 const (
 	// mostJoined is the maximum number of writes per transaction (DynamoDB's limit is 100).
 	mostJoined = 100
-	// longestJoin is the maximum time for which a transaction waits for the transaction in progress. A call without a
-	// response therefore delays only its own writes.
+	// longestJoin is the maximum time for which a transaction waits for the transaction in progress. The limit ensures
+	// that a call without a response delays only its own writes.
 	longestJoin = time.Second
 )
 
@@ -102,8 +102,8 @@ func (j *joined) next() {
 	}()
 }
 
-// together writes a group in one transaction. If that transaction fails, it writes each part separately. Only parts
-// whose own conditions fail are then rejected.
+// together writes a group in one transaction. If that transaction fails, it writes each part separately, so that only
+// parts whose own conditions fail are rejected.
 func (j *joined) together(group []*joining, writes []types.TransactWriteItem) {
 	if len(group) > 1 && transact(group[0].ctx, j.db, writes...) == nil {
 		for _, one := range group {

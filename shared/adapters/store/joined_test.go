@@ -60,7 +60,7 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 }
 
 // recordAll records the deliveries' attempts. The first call blocks until the barrier is released. The other calls
-// follow the first call.
+// start while the first call is blocked.
 func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b *barrier)) (*barrier, []error) {
 	t.Helper()
 	b := &barrier{DB: s.work.DB, open: make(chan struct{})}

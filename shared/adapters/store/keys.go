@@ -66,12 +66,12 @@ func registrationKey(place catalog.Place, owner string) key {
 }
 
 // Keys of accounts. An account does not belong to a tenant, because its owner may be a member of several organisations.
-// A membership is stored twice. Every dashboard request reads the copy in the account's partition. The copy in the
-// organisation's partition is for listing members.
+// A membership is stored twice: in the account's partition for dashboard requests, and in the organisation's partition
+// for listing members.
 func accountKey(id string) key { return key{accountPartition(id), meta} }
 
-// recoveryCodesKey returns the key of an account's recovery codes. The codes have their own row. Older releases
-// overwrite the entire account row, and would otherwise delete the codes.
+// recoveryCodesKey returns the key of an account's recovery codes. The codes have their own row, because older releases
+// overwrite the entire account row and would delete the codes.
 func recoveryCodesKey(account string) key { return key{accountPartition(account), "RECOVERYCODES"} }
 
 // recoveryKey returns the key of an account's recovery. The recovery has its own partition, so that a function with
@@ -122,7 +122,7 @@ func registrationListedKey(owner org.Tenant, place catalog.Place) key {
 	return key{placesPartition, registrationKey(place, "").pk + "#" + ownerKey(owner)}
 }
 
-// parseTenant parses a tenant's key. Tenant.Key returns such keys.
+// parseTenant parses a tenant's key, as returned by Tenant.Key.
 func parseTenant(text string) (org.Tenant, bool) {
 	name, id, _ := strings.Cut(text, "#")
 	mode, ok := org.ParseMode(name)
@@ -133,8 +133,8 @@ func parseTenant(text string) (org.Tenant, bool) {
 func connectionKey(t org.Tenant, id string) key { return rowKey(t, due.Connection, id) }
 func tokensKey(t org.Tenant, id string) key     { return key{t.Key() + "#CONN#" + id, "TOKENS"} }
 
-// upstreamKey returns the key of a disconnected connection's tokens. These tokens are stored until the health system
-// has revoked them. The tokens have their own partition, so that permissions can distinguish them from tokens in use.
+// upstreamKey returns the key of a disconnected connection's tokens, which are stored until the health system has
+// revoked them. The tokens have their own partition, so that permissions can distinguish them from tokens in use.
 func upstreamKey(t org.Tenant, id string) key { return key{t.Key() + "#UPSTREAM#" + id, meta} }
 
 // vaultKey returns the key of a person's connection to a facility under one external ID. personKey returns the key of a
@@ -149,8 +149,8 @@ func personPartition(t org.Tenant, hash string) string { return t.Key() + "#PERS
 func stateKey(hash string) key  { return key{"STATE#" + hash, meta} }
 func ticketKey(hash string) key { return key{"START#" + hash, meta} }
 
-// identityStateKey and identityTicketKey return keys for sign-ins at identity providers. These keys differ from the
-// keys for portals, so that a state for one kind of sign-in is never valid for the other kind.
+// identityStateKey and identityTicketKey return keys for sign-ins at identity providers. The keys differ from the keys
+// for portals, so that a state for one kind of sign-in is never valid for the other kind.
 func identityStateKey(hash string) key  { return key{"IDSTATE#" + hash, meta} }
 func identityTicketKey(hash string) key { return key{"IDSTART#" + hash, meta} }
 
@@ -251,8 +251,8 @@ func sourceKey(id string) key               { return key{sourcesPartition, id} }
 // sourcesPartition contains the sources of both modes. There are a few hundred sources in total.
 const sourcesPartition = "SOURCE"
 
-// overrideKey returns the key of an override. A record has at most one override of each kind. Aliases and portals are
-// exceptions.
+// overrideKey returns the key of an override. A record has at most one override of each kind, except for aliases and
+// portals.
 func overrideKey(mode string, o ledger.Override) key {
 	sort := string(o.Kind) + "#" + o.ID
 	if o.Kind == ledger.Alias || o.Kind == ledger.Portal {
@@ -292,7 +292,7 @@ func auditPartition(orgID string) string {
 
 const (
 	auditPrefix = "ROW#"
-	lastSeq     = 999_999_999_999 // has twelve digits
+	lastSeq     = 999_999_999_999 // largest number with twelve digits
 )
 
 func kindName(kind due.Kind) string {
@@ -319,7 +319,7 @@ func rowKey(t org.Tenant, kind due.Kind, id string) key {
 	return key{t.Key() + "#" + kindName(kind) + "#" + id, meta}
 }
 
-// kind returns the part of a row's key that identifies its type: TASK, CONN, CRED.
+// kind returns the part of a row's key that identifies its type, such as TASK, CONN or CRED.
 func (r item) kind() string {
 	words := strings.Split(r.text("pk"), "#")
 	if _, isTenants := org.ParseMode(words[0]); !isTenants {
@@ -358,7 +358,7 @@ const DueShards = 16
 
 func shardName(shard int) string { return fmt.Sprintf("DUE#%02d", shard) }
 
-// setDue makes the row due at the given time. The sweeper then processes the row.
+// setDue makes the row due at the given time, when the sweeper processes it.
 func (r item) setDue(id string, at time.Time) {
 	r["due_shard"], r["due_at"] = text(shardOf(id)), moment(at)
 }

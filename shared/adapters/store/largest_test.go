@@ -76,7 +76,7 @@ func TestLargestRowsFitDynamoDBItemLimit(t *testing.T) {
 	expect.NoError(t, err)
 	task.Status, task.Scope = export.Success, export.Scope{Asked: long(4 << 10), Granted: set.Scope}
 	task.Stats.TotalByResourceType = map[string]int{}
-	for i := range 300 { // exceeds the number of FHIR types
+	for i := range 300 { // more than the number of FHIR types
 		name := fmt.Sprintf("%s%03d", strings.Repeat("T", 40), i)
 		task.Stats.TotalByResourceType[name] = 1 << 62
 		task.Outcome = append(task.Outcome, export.TypeOutcome{

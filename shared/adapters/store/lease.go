@@ -9,10 +9,9 @@ import (
 
 // lease names the attributes that lease a row, or a part of a row, to one holder at a time. All leases follow the same
 // rules. A lease is valid up to and including its expiry. Other holders can take the lease after the expiry or after
-// its release. Only the lease's holder can renew the lease, release the lease and write under the lease. After the
-// expiry, the holder remains the holder until someone else takes the lease. A generated name or a fence identifies the
-// holder. A fence is a number that increases with each claim. It also increases with each write after which the
-// holder's earlier writes must fail.
+// its release. Only the lease's holder can renew the lease, release it, and write under it. An expired lease keeps its
+// holder until someone else takes the lease. A generated name or a fence identifies the holder. A fence is a number
+// that increases with each claim, and with each write after which the holder's earlier writes must fail.
 type lease struct{ until, holder string }
 
 // leaseOf returns the lease of an entire row.
@@ -30,9 +29,8 @@ func (l lease) claim(c change, now, until time.Time) change {
 	return c
 }
 
-// take acquires the lease for an owner until the given time. The condition fresh applies only to other owners. An owner
-// that already holds the lease succeeds even if fresh fails. This lets the owner repeat a write whose response was
-// lost.
+// take acquires the lease for an owner until the given time. The condition fresh applies only to other owners, so that
+// the lease's holder can repeat a write whose response was lost.
 func (l lease) take(c change, owner, fresh string, now, until time.Time) change {
 	c = l.extend(l.named(c, "#holder", l.holder), until)
 	c.set += ", #holder = :holder"
@@ -57,7 +55,7 @@ func (l lease) extend(c change, until time.Time) change {
 	return c
 }
 
-// release releases the lease. It succeeds only once.
+// release releases the lease. Only the first release succeeds.
 func (l lease) release(c change) change {
 	c = l.named(c, "#until", l.until)
 	c.set += " REMOVE #until"
@@ -65,7 +63,8 @@ func (l lease) release(c change) change {
 	return c
 }
 
-// named returns a copy of c with an additional expression attribute name. It copies c because stores modify its maps.
+// named returns a copy of c with an additional expression attribute name. The copy is necessary because stores modify
+// c's maps.
 func (lease) named(c change, placeholder, name string) change {
 	names, values := map[string]string{placeholder: name}, item{}
 	maps.Copy(names, c.names)

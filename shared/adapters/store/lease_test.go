@@ -18,9 +18,9 @@ import (
 
 // holding is a lease that two workers, 0 and 1, compete for.
 type holding struct {
-	quiet bool // whether releasing the lease does not report a result
+	quiet bool // whether the lease's release reports no result
 	take  func(who int, at, until time.Time) error
-	keep  func(who int, until time.Time) error // nil if the lease can't be renewed
+	keep  func(who int, until time.Time) error // renews the lease; nil if the lease can't be renewed
 	leave func(who int, at time.Time) error
 }
 
@@ -115,7 +115,7 @@ func noticeHolding(t *testing.T, s stores, of org.Tenant) holding {
 // rule models a lease.
 type rule struct {
 	named  bool
-	holder int // -1 if the lease has no holder
+	holder int // the lease's holder; -1 if there is no holder
 	until  time.Time
 	at     time.Time // current time
 }
@@ -169,7 +169,7 @@ func (r rule) orders(events string, n int) []string {
 	return all
 }
 
-// play applies a sequence of events to a lease. It compares each result with the model's result.
+// play applies a sequence of events to a lease, and compares each result with the model's.
 func (r rule) play(t *testing.T, h holding, events string) {
 	t.Helper()
 	for i, event := range events {

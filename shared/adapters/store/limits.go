@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/platform/ratelimit"
 )
 
-// Take implements httpapi.Buckets. It uses one conditional update for a bucket that has refilled, and a second
-// conditional update otherwise. A rejected request writes nothing. A try that loses a race reads the bucket's time from
-// the failed condition instead of reading the row (package retry). Each winner uses part of the limit, so the number of
-// tries is bounded.
+// Take implements httpapi.Buckets. Take needs one conditional update for a bucket that has refilled, and two for any
+// other bucket. A rejected request writes nothing. A try that loses a race reads the bucket's time from the failed
+// condition instead of reading the row (package retry). Each winner uses part of the limit, so the number of tries is
+// bounded.
 func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 	now time.Time,
 ) (ratelimit.Decision, error) {
@@ -40,7 +40,7 @@ func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 }
 
 // taking returns the update that sets a bucket's time to next. The update's condition covers the values on which the
-// decision is based. Two requests therefore never take the same slot.
+// decision is based, so two requests never take the same slot.
 func (s Flow) taking(bucket string, stored int64, next, now time.Time) *dynamodb.UpdateItemInput {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.Table, Key: limitKey(bucket).attributes(), UpdateExpression: aws.String("SET tat = :next, #ttl = :ttl"),

@@ -38,7 +38,7 @@ func TestTakeMatchesInMemoryGCRA(t *testing.T) {
 			}
 			var want ratelimit.Decision
 			tat, want = ratelimit.GCRA(tat, at, limit)
-			tat = tat.Truncate(time.Microsecond) // precision of a row
+			tat = tat.Truncate(time.Microsecond) // rows store microseconds
 			if got != want {
 				r.Fatalf("decision at %v = %+v, want %+v", at, got, want)
 			}
@@ -125,7 +125,7 @@ func TestTakeStartsNewBucketWhenRowIsDeleted(t *testing.T) {
 	_, err := s.flow.Take(t.Context(), "bucket", limit, now)
 	expect.NoError(t, err)
 	db := &meddling{Client: s.db}
-	db.meddle = func(in *dynamodb.UpdateItemInput) { // DynamoDB may delete the expired row in the same way
+	db.meddle = func(in *dynamodb.UpdateItemInput) { // simulates the deletion of the expired row by DynamoDB
 		_, failure := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key})
 		expect.NoError(t, failure)
 	}

@@ -28,11 +28,11 @@ const (
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: orgA}
-	// now has a higher precision than rows store.
+	// now has microseconds, the precision of stored times.
 	now = time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
 )
 
-// stores contains all stores. The stores use the tables that template.yaml declares, in the test's own embedded AWS.
+// stores contains all stores, which use the tables that template.yaml declares, in the test's own embedded AWS.
 type stores struct {
 	db            *dynamodb.Client
 	writes        *writes
@@ -159,7 +159,7 @@ func deliveryOf(of org.Tenant) webhook.Delivery {
 	}
 }
 
-// fanOut stores an event and its only delivery. The delivery is in flight for one minute.
+// fanOut stores an event and its only delivery, which is in flight for one minute.
 func (s stores) fanOut(t *testing.T, of org.Tenant) webhook.Delivery {
 	t.Helper()
 	event, delivery := eventOf(of, eventID), deliveryOf(of)

@@ -15,8 +15,8 @@ import (
 // Notices stores notices until they are sent.
 type Notices Work
 
-// Mailings stores notices and the rows that the notices' emails require. These rows are the recipients' organisations
-// and the subscriptions to disable.
+// Mailings stores notices and the rows that the notices' emails require: the recipients' organisations and the
+// subscriptions to disable.
 type Mailings struct {
 	Notices
 	OrganisationHooks
@@ -27,7 +27,7 @@ func NewMailings(work Work, control Control) Mailings {
 	return Mailings{Notices: Notices(work), OrganisationHooks: NewOrganisationHooks(control)}
 }
 
-// Notify implements notice.Rows. It stores the notice as a pending row. A worker sends the notice later.
+// Notify implements notice.Rows by storing the notice as a pending row, for a worker to send.
 func (s Notices) Notify(ctx context.Context, n notice.Notice) error {
 	if err := create(ctx, s.DB, s.Table, noticeItem(n)); !errors.Is(err, fault.Conflict) {
 		return err
@@ -77,7 +77,7 @@ func (s Notices) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, 
 	}, nil
 }
 
-// FinishNotice stores the outcome of a notice that the caller has claimed. The notice is then no longer due.
+// FinishNotice stores the outcome of a notice that the caller has claimed, and removes the notice's due time.
 // FinishNotice returns fault.Conflict if another caller has claimed the notice in the meantime.
 func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
 	c := s.unclaimNotice(n, change{

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestOrganisationFromPreviousReleaseKeepsNoticeAddresses covers rows written by earlier releases, in which addresses
-// have no verification. Those addresses must continue to receive notices.
+// TestOrganisationFromPreviousReleaseKeepsNoticeAddresses checks that addresses in rows from earlier releases, which
+// contain no verification, still receive notices.
 func TestOrganisationFromPreviousReleaseKeepsNoticeAddresses(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -51,7 +51,7 @@ func TestOperatorListsContainAllEntries(t *testing.T) {
 		}
 	}
 	check(clients, places)
-	expect.NoError(t, s.clients.SaveClientAuth(t.Context(), tenant, clients[1].Auth)) // a concurrent write
+	expect.NoError(t, s.clients.SaveClientAuth(t.Context(), tenant, clients[1].Auth)) // simulates a concurrent write
 	expect.Conflict(t, "removing what was changed", s.clients.RemoveClientAuth(t.Context(), tenant, clients[1].Auth))
 	expect.Conflict(t, "removing another owner's", s.clients.RemoveClientAuth(t.Context(), tenant, clients[0].Auth))
 	expect.Conflict(t, "removing at another place",
@@ -66,7 +66,7 @@ func TestCredentialsAreListedAndRemovedByTenant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)
-	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA())) // stored in the same partition
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA())) // shares the partition
 	expect.NoError(t, s.callers.CreateCredential(t.Context(), want))
 	for of, expected := range map[org.Tenant][]org.Credential{tenant: {want}, {Mode: org.Live, OrgID: orgA}: {}} {
 		got, err := s.callers.Credentials(t.Context(), of)

@@ -55,8 +55,8 @@ func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]
 	return row.bytes("sealed"), nil
 }
 
-// ForgetUpstream implements refresh.Store. It does not delete a changed row, because a changed row belongs to a later
-// authorisation.
+// ForgetUpstream implements refresh.Store. ForgetUpstream does not delete a changed row, because such a row belongs to
+// a later authorisation.
 func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
 	values := item{}
 	values.setBytes(":sealed", sealed)

@@ -66,8 +66,8 @@ func (s stores) rawTokens(t *testing.T) map[string]any {
 	return s.raw(t, "TokensTable", tenant.Key()+"#CONN#"+connID, "TOKENS")
 }
 
-// TestSaveConnectionKeepsUnrelatedAttributes checks that a write that replaces the entire connection keeps every
-// attribute. This includes attributes that were not read.
+// TestSaveConnectionKeepsUnrelatedAttributes checks that replacing an entire connection keeps every attribute,
+// including attributes that were not read.
 func TestSaveConnectionKeepsUnrelatedAttributes(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -18,7 +18,7 @@ type Sandbox struct {
 	Table string
 }
 
-// Put implements the sandbox's oauth.Store. It doesn't need a condition, because concurrent writers can't violate an
+// Put implements the sandbox's oauth.Store. Put needs no condition, because concurrent writers can't violate an
 // invariant of these rows.
 func (s Sandbox) Put(ctx context.Context, name string, value []byte, expires time.Time) error {
 	if _, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{
@@ -39,7 +39,7 @@ func (s Sandbox) Get(ctx context.Context, name string) ([]byte, bool, error) {
 	return row.bytes("value"), err == nil, err
 }
 
-// Swap implements the sandbox's oauth.Store. It is a compare-and-swap on the value. If old is nil, it creates the row.
+// Swap implements the sandbox's oauth.Store with a compare-and-swap on the value. If old is nil, Swap creates the row.
 func (s Sandbox) Swap(ctx context.Context, name string, old, value []byte, expires time.Time) (bool, error) {
 	in := &dynamodb.PutItemInput{
 		TableName: &s.Table, Item: sandboxItem(name, value, expires), ConditionExpression: aws.String(absent),

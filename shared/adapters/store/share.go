@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// keepShares is the time for which a tenant's share is stored after its last slot was taken. It equals the lifetime
-	// of tasks.
+	// keepShares is the time for which a tenant's share is stored after its last slot was taken. The time equals the
+	// lifetime of tasks.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"
@@ -114,15 +114,16 @@ func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, e
 	return shareOf(row), nil
 }
 
-// placeLease returns a slot's lease. The lease is renewed and released like any other lease. A task can take the lease
-// only if neither the slot nor the line has changed since it was read. The line also determines whether a slot is
-// available. The lease's fence is the task's fence.
+// placeLease returns a slot's lease. A slot's lease is renewed and released like any other lease. A task can take the
+// lease only if the slot and the line, which also determines availability, are unchanged since the task read them. The
+// lease's fence is the task's fence.
 func placeLease(number int) lease {
 	names := placeNames(number)
 	return lease{until: names["#until"], holder: names["#claim"]}
 }
 
-// AnnounceLine implements share.Rows. It is unconditional, because a task is waiting regardless of the row's contents.
+// AnnounceLine implements share.Rows. The write is unconditional, because a task is waiting regardless of the row's
+// contents.
 func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant),

@@ -1,7 +1,7 @@
 // Package store stores the rows of every domain in DynamoDB, with one file per domain and all keys in keys.go. Every
 // write is conditional, and every read that a decision depends on is strongly consistent. The package never uses Scan,
-// and it accesses a tenant's rows only through the tenant. It doesn't contain business rules, which belong to the
-// domain. It returns fault.NotFound and fault.Conflict.
+// and it accesses a tenant's rows only through the tenant. The package doesn't contain business rules, which belong to
+// the domain. The package's errors include fault.NotFound and fault.Conflict.
 package store
 
 import (
@@ -32,14 +32,14 @@ type DB interface {
 		o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Work is the table of the same name. Each kind of row has its own type, which is converted from Work. The wiring
-// therefore shows which rows a function may access.
+// Work is the Work table. Each kind of row has its own type, converted from Work, so the wiring shows which rows a
+// function may access.
 type Work struct {
 	DB    DB
 	Table string
 }
 
-// Control is the table of the same name. Like Work, it is converted to a type for each kind of row.
+// Control is the Control table. Like Work, Control is converted to a type for each kind of row.
 type Control struct {
 	DB    DB
 	Table string
@@ -177,8 +177,8 @@ func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) err
 }
 
 // persist performs a write and translates its error. If the write collides with a transaction in progress, DynamoDB
-// does not evaluate the write's condition. In that case, persist retries the write. The pauses before the retries
-// differ between the colliding writers.
+// does not evaluate the write's condition. persist retries such a write, with pauses that differ between the colliding
+// writers.
 func persist(ctx context.Context, write func() error) error {
 	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
 	return translate(again.Do(ctx, write))

@@ -17,8 +17,8 @@ const (
 	keepEvents = 15 * 24 * time.Hour
 )
 
-// Tasks stores export tasks and the ID of each connection's latest task. If an event reports a task's progress or end,
-// or is resent, the event is stored in the same transaction.
+// Tasks stores export tasks and the ID of each connection's latest task. Events that report a task's progress or end,
+// and resent events, are stored in the task's transaction.
 type Tasks Work
 
 // LatestTask implements export.TaskStore.
@@ -79,7 +79,7 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 
 // isPutOff reports whether lease_until is the time until which the task is postponed. The attribute put_off contains
 // the generation that YieldTask created. Any later claim therefore invalidates the attribute, even a claim by a release
-// that does not know the attribute.
+// that predates the attribute.
 func isPutOff(row item) bool {
 	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 &&
 		row.int("put_off") == row.int("generation")
@@ -150,8 +150,8 @@ func (s Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil ti
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements worker.Store. It increments the generation. A late write by the same run, such as its heartbeat,
-// therefore can't shorten the wait.
+// YieldTask implements worker.Store. YieldTask increments the generation, so that a late write by the same run, such as
+// its heartbeat, can't shorten the wait.
 func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, " +
 		"due_at = :due"

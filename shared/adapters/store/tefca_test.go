@@ -106,8 +106,8 @@ func TestTEFCAAttemptRoundTrips(t *testing.T) {
 	}
 }
 
-// TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts also checks that a TEFCA state is not valid for a portal, and
-// that a portal's state is not valid for TEFCA.
+// TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts checks that a TEFCA state is not valid for a portal, and that
+// a portal's state is not valid for TEFCA.
 func TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -135,8 +135,7 @@ func TestTEFCATicketsAndStatesAreSeparateFromPortalAttempts(t *testing.T) {
 	}
 }
 
-// TestTEFCAConcludeCreatesOneConnectionPerFacility also checks that either all or none of a connection's rows are
-// created.
+// TestTEFCAConcludeCreatesOneConnectionPerFacility checks that either all or none of a connection's rows are created.
 func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
@@ -171,8 +170,8 @@ func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 	}
 }
 
-// TestRemoveConnectionRemovesTEFCALookupRows also checks that the next attempt creates a new connection. An attempt
-// that looked up the old connection before the erasure must not create a connection.
+// TestRemoveConnectionRemovesTEFCALookupRows checks that the next attempt creates a new connection. An attempt that
+// looked up the old connection before the erasure must not create a connection.
 func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

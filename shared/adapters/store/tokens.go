@@ -75,8 +75,8 @@ func (s Tokens) RotateTokens(ctx context.Context, r tokens.Row) error {
 	return err
 }
 
-// endTokens replaces a token set with a tombstone. It increments the version, so that a concurrent refresh can't
-// replace the tombstone. The set of a later reconnect then has a newer version.
+// endTokens replaces a token set with a tombstone. The tombstone has the next version, so that a concurrent refresh
+// can't replace it and a later reconnect's set is newer.
 func endTokens(table string, tenant org.Tenant, connectionID string, version int64) change {
 	return change{
 		table: table, key: tokensKey(tenant, connectionID),

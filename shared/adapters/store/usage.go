@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepUsage is the retention of daily counts. With 25 months, a month can be compared with the same month one and two
-// years earlier.
+// keepUsage is the retention of daily counts. A retention of 25 months allows comparing a month with the same month one
+// and two years earlier.
 const keepUsage = 25 * 31 * 24 * time.Hour
 
 // UsageDays stores daily counts.

@@ -44,8 +44,7 @@ func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error
 	return transact(ctx, s.Rows.DB, writes...)
 }
 
-// BatchedWebhooks is a Webhooks that combines attempts that end at the same time. It records those attempts in one
-// transaction.
+// BatchedWebhooks is a Webhooks that records attempts that end at the same time in one transaction.
 type BatchedWebhooks struct {
 	Webhooks
 

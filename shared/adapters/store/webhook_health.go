@@ -76,8 +76,8 @@ func (s Hooks) ReviseHealth(ctx context.Context, tenant org.Tenant, subscription
 	return err
 }
 
-// unchanged returns the condition that a counter has not changed since it was read. The row doesn't contain the counter
-// until the counter's first change.
+// unchanged returns the condition that a counter has not changed since it was read. A counter is missing from the row
+// until its first change.
 func unchanged(name, value string, seen int) string {
 	if seen == 0 {
 		return " AND (attribute_not_exists(" + name + ") OR " + name + " = " + value + ")"
@@ -96,7 +96,7 @@ func (s Hooks) ClearFailures(ctx context.Context, tenant org.Tenant, subscriptio
 }
 
 // ReserveSlot implements webhook.HealthStore. Times are stored in microseconds, so that an update can advance the next
-// slot without reading it. Each concurrent caller needs one call. If the endpoint was idle, the caller needs two calls.
+// slot without reading it. Concurrent callers need one call each, and a caller that finds the endpoint idle needs two.
 func (s Hooks) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
 ) (time.Time, error) {
@@ -135,8 +135,8 @@ func (s Hooks) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID s
 	return err
 }
 
-// DisableSubscription implements webhook.HealthStore. It increments the revision, so that a writer with an older copy
-// can't enable the subscription again.
+// DisableSubscription implements webhook.HealthStore. DisableSubscription increments the revision, so that a writer
+// with an older copy can't enable the subscription again.
 func (s Hooks) DisableSubscription(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time,
 ) error {

@@ -87,8 +87,8 @@ func (s Hooks) CreateSubscription(ctx context.Context, sub webhook.Subscription)
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// CreateDirectedEvent stores an event and its only delivery. The event is not fanned out. The organisation's list of
-// events omits the event, because the event is for a single subscription.
+// CreateDirectedEvent stores an event and its only delivery, without fan-out. The organisation's list of events omits
+// the event, because it is for a single subscription.
 func (s Events) CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error {
 	row := eventItem(event)
 	row.setFlag("settled", true)

@@ -4,8 +4,7 @@ package suffix
 import "golang.org/x/net/publicsuffix"
 
 // Domain returns the registrable domain of a host name, such as "hospital.example" for "fhir.hospital.example". If the
-// host has no registrable domain, Domain returns the host itself. An IP address and a public suffix, for example, have
-// no registrable domain.
+// host has no registrable domain, such as an IP address or a public suffix, Domain returns the host itself.
 func Domain(host string) string {
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
 		return domain

@@ -1,5 +1,5 @@
-// Package window serves the windows that the service's own pages open for a sign-in. The browser is redirected to the
-// portal once, with a start value that one of the service's pages posts. The browser then returns to a page that
+// Package window serves the windows that the service's own pages open for a sign-in. One of the service's pages posts a
+// start value, which redirects the browser to the portal once. After the sign-in, the browser returns to a page that
 // notifies the opener.
 package window
 
@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Prepared is the form that one of the service's pages posts to start an attempt. It includes the headers with which
-// the browser reports the form's origin.
+// Prepared is the form that one of the service's pages posts to start an attempt, with the headers in which the browser
+// reports the form's origin.
 type Prepared struct {
 	Start  string `form:"start_value" required:"true"`
 	Site   string `header:"Sec-Fetch-Site"`
@@ -39,8 +39,7 @@ type Leaver interface {
 // (docs/develop/threat-model.md).
 //
 // The response is a page that sends the browser to the portal. The response is not a redirect, because Chromium applies
-// the posting page's form-action policy to every redirect that follows the form. That policy would also apply to the
-// portal's redirects.
+// the posting page's form-action policy to every redirect that follows the form, including the portal's redirects.
 func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string,
 	flows Leaver,
 ) (httpapi.Answer, error) {
@@ -152,12 +151,12 @@ type Ended struct {
 	Sheet   string // sheet that shows success
 	State   string // state value that the browser sent on its return
 	Look    binding.Look
-	Failure error // nil if the sign-in succeeded
+	Failure error // failure of the sign-in; nil if the sign-in succeeded
 }
 
 // End returns the window's last page. The page shows success, the failure, or the patient's cancellation of the
-// attempt. The window notifies the opener, which then reads the result from the attempt. The page doesn't contain any
-// text from other servers. A window that shows a failure stays open, so that the user can read the failure's reference.
+// attempt. The window notifies the opener, which reads the result from the attempt. The page doesn't contain any text
+// from other servers. A window that shows a failure stays open, so that the user can read the failure's reference.
 func End(ctx context.Context, visit httpapi.Visit, end Ended, cookies httpapi.Cookies) (httpapi.Answer, error) {
 	expired := EndBinding(end.State, cookies)
 	if end.Failure == nil {

@@ -12,7 +12,7 @@ import (
 
 // server is a FHIR server, identified by its URL.
 type server struct {
-	base    string // without a trailing slash; the endpoint's ID is derived from base
+	base    string // base URL without a trailing slash; the endpoint's ID is derived from it
 	id      string // endpoint's ID, unless a list chooses an ID
 	host    string
 	origin  string // host as shown to operators (catalog.Host)

@@ -175,7 +175,7 @@ func (f *facts) record() record.Endpoint {
 	return e
 }
 
-// brand creates a brand's record without its portals. It takes names and places from all sources, and all other fields
+// brand creates a brand's record without its portals. Names and places come from all sources, and all other fields come
 // from the best source.
 func (g *group) brand() record.Brand {
 	b := record.Brand{ID: g.id, Hidden: g.rows[0].listing.Hidden, Name: g.name()}
@@ -215,7 +215,7 @@ func (g *group) name() string {
 
 func sortName(name string) string { return names.SortName(name) }
 
-// aliasesOf returns the brand's alternative names without duplicates. It omits names that have the same words as the
+// aliasesOf returns the brand's alternative names without duplicates and without names that have the same words as the
 // brand's own name.
 func aliasesOf(name string, all []string) []string {
 	seen := map[string]bool{sortName(name): true, "": true}
@@ -230,8 +230,8 @@ func aliasesOf(name string, all []string) []string {
 	return kept
 }
 
-// placesOf returns the brand's places without duplicates. It omits a place known only by state if another place in that
-// state has a town or a ZIP code.
+// placesOf returns the brand's places without duplicates. placesOf omits a place known only by state if another place
+// in that state has a town or a ZIP code.
 func placesOf(all []record.Location) []record.Location {
 	slices.SortFunc(all, func(a, b record.Location) int {
 		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State),

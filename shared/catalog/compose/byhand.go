@@ -29,7 +29,7 @@ func (c *merger) mergeByHand(groups []*group) []*group {
 			delete(byID, m.ID)
 		}
 		done[m.ID] = true
-		c.brands[m.ID] = into // ID of another brand that now points to this brand, without its rows
+		c.brands[m.ID] = into // the merged ID now points to its successor
 	}
 	return slices.DeleteFunc(groups, func(g *group) bool { return byID[g.id] != g })
 }

@@ -15,8 +15,8 @@ type carrier struct{ *round }
 
 // carryOver retains published records that the lists no longer produce. IDs of merged brands continue to point to their
 // successors, and the other records become tombstones. If a list is missing or empty and no version of the list was
-// ever accepted, carryOver can't determine which records are gone. In that case, carryOver retains the records and
-// marks them as unconfirmed.
+// ever accepted, carryOver can't determine which records are gone. carryOver retains such records and marks them as
+// unconfirmed.
 //
 // A published record remains unchanged while its listings await an operator's approval.
 func (c *carrier) carryOver(made *draft) {
@@ -98,8 +98,8 @@ func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	return record.State{RemovedAt: &c.now}
 }
 
-// succeed adds to each brand the IDs of all brands that were merged into it. Each of these IDs then points directly to
-// the brand.
+// succeed adds to each brand the IDs of all brands that were merged into it, so that each ID points directly to the
+// brand.
 func (c *carrier) succeed(made *draft) {
 	next := map[string]string{}
 	maps.Copy(next, c.in.Before.Successors)

@@ -56,7 +56,8 @@ func TestComposeMarksPortalsThatLookAlike(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal adds a portal and then removes it.
+// TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal checks that adding and removing a portal preserves portal IDs,
+// and that a single portal has no choice.
 func TestComposeKeepsPortalIDsAndOmitsChoiceOfSinglePortal(t *testing.T) {
 	t.Parallel()
 	const first, second = "https://api.odo.example/r4", "https://old.odo.example/fhir"

@@ -1,8 +1,8 @@
 // Package compose builds a catalogue from lists (docs/adr/0023-the-catalogue.md,
-// docs/adr/0027-names-and-duplicates.md). It decides which listings describe the same institution and which of the
-// institution's sources takes precedence. It also assigns IDs to records and decides how to treat records that no list
-// contains any longer. The package is pure: the same input produces the same catalogue, byte for byte, regardless of
-// the order of lists and listings.
+// docs/adr/0027-names-and-duplicates.md). The package decides which listings describe the same institution and which of
+// the institution's sources takes precedence. The package also assigns IDs to records and decides how to treat records
+// that no list contains any longer. The package is pure: the same input produces the same catalogue, byte for byte,
+// regardless of the order of lists and listings.
 package compose
 
 import (
@@ -61,7 +61,7 @@ const EveryBrand = "*"
 
 // Input holds the data from which Compose builds a catalogue.
 type Input struct {
-	Mode      string         // "test" or "live"; applies to all lists
+	Mode      string         // mode of all lists: "test" or "live"
 	Before    record.Catalog // last published catalogue; zero if never published
 	Lists     []List
 	Overrides []Override
@@ -77,9 +77,9 @@ type Input struct {
 // Generic is the platform type for servers whose platform is unknown (platform.Generic).
 const Generic = "smart"
 
-// Compose builds the catalogue. It retains records from Before that are no longer in any list and sets their RemovedAt.
-// It also retains records from lists that could not be read and sets their UnconfirmedSince. Composing the result again
-// from the same lists yields the same bytes, regardless of the time.
+// Compose builds the catalogue. Records from Before that are no longer in any list are retained with RemovedAt set, and
+// records from unreadable lists are retained with UnconfirmedSince set. Composing the result again from the same lists
+// yields the same bytes, regardless of the time.
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
 	if !in.isByHand() && !report.hasSetAside() {
@@ -88,7 +88,7 @@ func Compose(in Input) (record.Catalog, Report) {
 	return in.settled(made, report)
 }
 
-// state is an intermediate result in settled.
+// state is an intermediate result of settled.
 type state struct {
 	made   record.Catalog
 	report Report
@@ -115,9 +115,9 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 	return made, report
 }
 
-// settling is the maximum number of rounds until the result no longer changes. One round may not be enough for two
-// reasons. IDs that were chosen or merged manually can contradict the published IDs, and the published catalogue
-// affects which servers must wait.
+// settling is the maximum number of rounds until the result no longer changes. Further rounds may be needed: IDs that
+// were chosen or merged manually can contradict the published IDs, and the published catalogue affects which servers
+// must wait.
 const settling = 32
 
 // isByHand reports whether an operator or a manually maintained list chose or merged any IDs.

@@ -34,10 +34,10 @@ func list(source string, listings ...listing.Listing) compose.List {
 	return compose.List{Source: source, Listings: listings}
 }
 
-// crowd returns institutions with different names at the shared server. Without these institutions, compose would treat
-// the shared server as a single institution's own server.
+// crowd returns institutions with different names at the shared server, so that compose doesn't treat the server as a
+// single institution's own server.
 func crowd() compose.List {
-	const names = 9 // exceeds the limit for an institution's own server
+	const names = 9 // more than an institution's own server can have
 	others := make([]listing.Listing, 0, names)
 	for i := range names {
 		others = append(others, at(fmt.Sprintf("Marrow%c Clinic", 'a'+i), shared))
@@ -112,7 +112,7 @@ func check(tb failing, c record.Catalog) {
 	}
 }
 
-// named returns the brands with the given name, ordered by ID. It omits tombstones.
+// named returns the brands with the given name, ordered by ID, without tombstones.
 func named(c record.Catalog, name string) []record.Brand {
 	var found []record.Brand
 	for _, b := range c.Brands {
@@ -243,8 +243,8 @@ func TestComposeSeparatesSameNameInDifferentPlaces(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsListingWithVagueLocationSeparate checks that a listing with a vague location is not joined with a
-// brand that has a common name. It also checks that the listing is not joined with either of two candidates.
+// TestComposeKeepsListingWithVagueLocationSeparate checks that a listing with a vague location is joined neither with a
+// brand that has a common name nor with either of two candidates.
 func TestComposeKeepsListingWithVagueLocationSeparate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -22,7 +22,7 @@ type identifier struct {
 	*round
 	words
 
-	heirs map[string]*group // for published brands set apart: the only group that may still be that brand
+	heirs map[string]*group // by ID of a published brand set apart: only group that may still be that brand
 }
 
 // groups returns the brands in the order of their first rows.
@@ -42,9 +42,12 @@ func (c *joiner) groups() []*group {
 	return groups
 }
 
-// identify assigns an ID to each brand. It prefers an ID that a manually maintained list has chosen. Next, it looks up
-// the published ID by the brand's current attributes. Next, it uses a removed brand's ID if only this brand can be the
-// removed brand's successor. Otherwise, identify derives a new ID from the brand's attributes.
+// identify assigns each brand the ID from the first source that provides one:
+//
+//   - an ID that a manually maintained list has chosen
+//   - the published ID of the brand with the current attributes
+//   - a removed brand's ID, if only this brand can be the removed brand's successor
+//   - an ID derived from the brand's attributes
 func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.name(groups, servers)
 	taken := map[string]*group{}
@@ -58,7 +61,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.renamed(groups, taken)
 	for _, g := range groups {
 		for i := 0; g.id == ""; i++ {
-			// used if lists have chosen all other candidates
+			// This ID is used if lists have chosen all other candidates.
 			id := c.derive("row", g.rows[0].list.Source, bytesOf(g.rows[0].listing), strconv.Itoa(i))
 			if i < len(g.candidates) {
 				id = g.candidates[i]
@@ -103,8 +106,8 @@ func (c *round) derive(parts ...string) string {
 	return ids.Derive(append([]string{"brand", c.in.Mode}, parts...)...)
 }
 
-// candidates returns a brand's possible IDs. Each ID is derived from a business identifier, or from the name and one
-// other attribute. The other attribute is a ZIP code, a server, or the brand's key in a list.
+// candidates returns a brand's possible IDs. Each ID is derived from a business identifier, or from the name and either
+// a ZIP code, a server, or the brand's key in a list.
 func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	var classes [5][]string
 	for _, r := range g.rows {
@@ -173,9 +176,9 @@ type claim struct {
 
 // published restores the IDs with which brands were published. If two published brands have become one brand, published
 // keeps the ID of the brand that the best sources list at one of that brand's previous hosts. If several brands
-// qualify, published keeps the ID of the brand that has been unchanged for the longest time. The remaining IDs then
-// point to the kept ID. If one brand has become two, the brand with the attributes from which the ID was derived keeps
-// the ID. The other brand regains the ID that was merged.
+// qualify, published keeps the ID of the brand that has been unchanged for the longest time. The remaining IDs point to
+// the kept ID. If one brand has become two, the brand with the ID's original attributes keeps the ID, and the other
+// brand regains the merged ID.
 func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}

@@ -1,7 +1,7 @@
 package compose
 
 // inherit gives each brand without portals its parent brand's portals (an affiliated brand in SMART App Launch 2.2,
-// section 8). It also lists each row's servers.
+// section 8). inherit also lists each row's servers.
 func (c *reading) inherit(rows []*row) {
 	above := make(map[inList]*row, len(rows))
 	for _, r := range rows {

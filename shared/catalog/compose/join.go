@@ -17,15 +17,16 @@ const (
 	RuleIdentifier Rule = "identifier" // the listings share a business identifier
 	RuleNPI        Rule = "npi"        // the listings share an NPI that no list assigns to several names
 	RuleNameZIP    Rule = "name_zip"   // same name and ZIP code
-	// same name, plus the same vendor's customer number or the same institution's own server, without different places
+	// same name, without different places, and either the same customer number at a vendor or the same server of a
+	// single institution
 	RuleNameTenant Rule = "name_tenant"
-	RuleNameServer Rule = "name_server" // same name at a server that many institutions share, without different places
+	RuleNameServer Rule = "name_server" // same name at a server that many institutions share, and no different places
 	// same state and a name unique to the institution, if at least one side has only the state
 	RuleNameState Rule = "name_state"
 )
 
 const (
-	// fewNames is the maximum number of names at an institution's own server. It is greater than one because hospitals
+	// fewNames is the maximum number of names at an institution's own server. The maximum exceeds one because hospitals
 	// list their departments and former names.
 	fewNames = 8
 	// minCode is the minimum length of a vendor's customer number. codeNames is the maximum number of names that may
@@ -146,8 +147,8 @@ func (c *joiner) joinIdentified() {
 	}
 }
 
-// mixedNPIs returns the NPIs that one list assigns to several names. Such an NPI belongs to a parent organisation and
-// does not distinguish the organisation's parts.
+// mixedNPIs returns the NPIs that one list assigns to several names. An NPI with several names belongs to a parent
+// organisation and does not distinguish the organisation's parts.
 func mixedNPIs(rows []*row) map[string]bool {
 	type place struct{ source, npi string }
 	seen, mixed := map[place]string{}, map[string]bool{}
@@ -317,7 +318,7 @@ type words struct {
 	common *names.Reader
 }
 
-// count adds the words in names. It counts each word at most once per name.
+// count adds the words in names, counting each word at most once per name.
 func (w words) count(byName map[string][]int) {
 	for name := range byName {
 		for _, word := range sorted(strings.Fields(name)) {

@@ -58,8 +58,8 @@ func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	return all
 }
 
-// unitOf returns a brand's unit with the claims from the brand's rows. It also adds these claims to the portals that
-// the rows refer to.
+// unitOf returns a brand's unit with the claims from the brand's rows, and adds these claims to the portals that the
+// rows refer to.
 func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
 	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
@@ -139,7 +139,7 @@ func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	return all
 }
 
-// doubtful reports whether an operator must decide if a host belongs to a unit. It also returns the reason for the
+// doubtful reports whether an operator must decide if a host belongs to a unit, and returns the reason for the
 // decision.
 func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
 	reached map[string]bool,
@@ -226,10 +226,10 @@ func (c *round) mayAdd(g *group, r *row, portal string) bool {
 		slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
 }
 
-// hostsBefore returns the hosts with which a brand was published. It includes the hosts of brands that an operator has
-// merged into that brand. If several published brands become a single brand, a host that only some of these brands had
-// counts only if the best sources list it (ADR 41). Otherwise, a list could publish a brand at both the hospital's host
-// and the list's own host, and then join that brand with the hospital.
+// hostsBefore returns the hosts with which a brand was published. The result includes the hosts of brands that an
+// operator has merged into that brand. If several published brands become a single brand, a host that only some of
+// these brands had counts only if the best sources list it (ADR 41). This rule prevents a list from publishing a brand
+// at its own host and the hospital's host, and then joining that brand with the hospital.
 func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {

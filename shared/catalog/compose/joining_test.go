@@ -94,7 +94,7 @@ func TestComposeRejectsUnknownHostForHospital(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPublishedHospitalWhenRowChanges edits the hospital's and the attacker's published rows.
+// TestComposeKeepsPublishedHospitalWhenRowChanges covers edits to the hospital's and the attacker's published rows.
 func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	t.Parallel()
 	edited, added := hospitalList(), hospitalList()
@@ -159,7 +159,7 @@ func TestComposeIgnoresIDChosenByLowerPriorityList(t *testing.T) {
 }
 
 // TestComposeRejectsOlderBrandsHostWhenItJoinsHospital covers a row that was published at both the hospital's host and
-// the row's own host. The row then adopts the hospital's NPI.
+// the row's own host, and that later adopts the hospital's NPI.
 func TestComposeRejectsOlderBrandsHostWhenItJoinsHospital(t *testing.T) {
 	t.Parallel()
 	both := func(l *listing.Listing) { withServer(l, hospitalURL) }

@@ -177,8 +177,8 @@ func TestComposeShowsHostsIfBrandHasSeveralPortals(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsServersPublishedBefore covers an upgrade. Servers that the previous release published without an
-// operator's decision stay published and don't wait for approval.
+// TestComposeKeepsServersPublishedBefore checks that servers that the previous release published without an operator's
+// decision stay published after an upgrade without waiting for approval.
 func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -262,8 +262,7 @@ func isEvil(base string) bool {
 	return host == "zz.evil.example" || host == "aa.evil.example"
 }
 
-// anyHostile generates a listing at the attacker's servers. The listing copies arbitrary attributes from published
-// brands.
+// anyHostile generates a listing at the attacker's servers, with arbitrary attributes copied from published brands.
 func anyHostile(t *rapid.T, ours record.Catalog) listing.Listing {
 	l := anyListing(t)
 	ids := []string{"", nobody}

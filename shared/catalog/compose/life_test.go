@@ -141,8 +141,8 @@ func TestComposeDropsAmbiguousID(t *testing.T) {
 	}
 }
 
-// TestComposeSeparatesListingsWithOnlyName covers listings that differ only in details. Their IDs must be derived from
-// the listings' entire content.
+// TestComposeSeparatesListingsWithOnlyName checks that listings that differ only in details get IDs derived from the
+// listings' entire content.
 func TestComposeSeparatesListingsWithOnlyName(t *testing.T) {
 	t.Parallel()
 	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"},

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// TestComposeAcceptsMostHostsOfPublicData counts the waiting servers in the public data and their hosts. It covers a
-// first publication and the combination of a collector's list with vendors' lists.
+// TestComposeAcceptsMostHostsOfPublicData counts the waiting servers in the public data and their hosts, for a first
+// publication and for a collector's list combined with vendors' lists.
 func TestComposeAcceptsMostHostsOfPublicData(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

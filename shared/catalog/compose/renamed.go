@@ -6,10 +6,10 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// renamed looks for published brands whose attributes have changed. It matches the only brand at a server if the server
-// previously had only one brand, under a different name. It also matches the only brand with a rare name if that brand
-// is now at a different server. Each matched brand retains its ID. The ID derived from the new attributes becomes an
-// alias of the retained ID, so that the next composition can look up the brand directly.
+// renamed looks for published brands whose attributes have changed. The only brand at a server matches if the server
+// previously had only one brand, under a different name. The only brand with a rare name also matches if that brand is
+// now at a different server. Each matched brand retains its ID. The ID derived from the new attributes becomes an alias
+// of the retained ID, so that the next composition can look up the brand directly.
 func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	gone := map[string]record.Brand{}
 	for id, b := range c.in.Before.Brands {
@@ -37,7 +37,7 @@ func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	})
 }
 
-// keepBy assigns published IDs to brands without an ID. It matches brands by a mark that is unique on both sides.
+// keepBy assigns published IDs to brands without an ID, matching brands by a mark that is unique on both sides.
 func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand,
 	before map[string][]string, marks func(*group) []string,
 ) {

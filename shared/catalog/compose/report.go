@@ -63,7 +63,7 @@ const (
 	conflictID     Conflict = "id"      // an ID is invalid, or chosen twice; the first brand gets it
 	// two lists state different platforms for a server; the better source takes precedence
 	conflictPlatform Conflict = "platform"
-	conflictRelease  Conflict = "release"  // two lists state different FHIR releases for a server; likewise
+	conflictRelease  Conflict = "release"  // different FHIR releases for one server; the better source applies
 	conflictOverride Conflict = "override" // an override refers to a missing brand, or forms a cycle
 
 	droppedCopy    Drop = "copy"    // a listing equals another listing with the same key in its list

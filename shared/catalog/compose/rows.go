@@ -34,7 +34,7 @@ type row struct {
 	states    []string
 	locations []record.Location
 	npis      []string
-	portals   []*portal // includes portals inherited from the parent brand
+	portals   []*portal // portals, including those inherited from the parent brand
 	servers   []*server
 	isRefused bool // whether an operator has refused the hosts of all of the row's servers
 	read      *row // original row, if some of its servers were set aside
@@ -80,8 +80,8 @@ func (c *reading) readRows(lists []List) []*row {
 	return rows
 }
 
-// withoutCopies drops listings that are identical to another listing with the same key. It retains listings that have
-// the same key but different content.
+// withoutCopies drops listings that are identical to another listing with the same key. withoutCopies retains listings
+// that have the same key but different content.
 func (c *reading) withoutCopies(rows []*row) []*row {
 	var kept []*row
 	for _, r := range rows {

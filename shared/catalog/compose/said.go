@@ -69,8 +69,8 @@ func (c *surveyor) platformOf(f *facts) string {
 	return Generic
 }
 
-// isOfAnother reports whether the endpoint ID that a list chooses for a server belongs to another server. Such an ID is
-// derived from the other server's URL or was published with another host.
+// isOfAnother reports whether the endpoint ID that a list chooses for a server belongs to another server. The ID is
+// derived from the other server's URL, or was published with another host.
 func (c *surveyor) isOfAnother(id string, s *server) bool {
 	if base, isDerived := c.derived[id]; isDerived && base != s.base {
 		return true

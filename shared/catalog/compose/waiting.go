@@ -86,8 +86,8 @@ func (a *withheld) withoutWithheld(r *row) *row {
 }
 
 // inheritApart looks for the group that, without the servers set aside, has all published portals of a brand set apart.
-// If that group retains the brand's ID, nothing changes for patients. Otherwise, each composition would retain the old
-// brand and also publish a new brand for the group.
+// If that group retains the brand's ID, nothing changes for patients. If the group got a new ID, each composition would
+// retain the old brand and also publish a new brand.
 func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
 	if len(c.withheld.reservedIDs) == 0 {
@@ -147,10 +147,10 @@ func (c *identifier) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside removes the servers that require an operator's decision from the rows. It reports whether it removed any
-// servers. If it did, the caller composes again without those servers. setAside first removes servers that were never
-// published. If there are none, setAside removes published servers whose brand would become part of another brand,
-// lowest priority first. As a result, a new row never affects a published brand.
+// setAside removes the servers that require an operator's decision from the rows. setAside reports whether it removed
+// any servers, so that the caller composes again without them. setAside first removes servers that were never
+// published. If there are no such servers, setAside removes published servers whose brand would become part of another
+// brand, lowest priority first. Because of this order, a new row never affects a published brand.
 func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {

@@ -1,5 +1,5 @@
 // Package geo provides offline geographic data about the United States. The data includes each ZIP code's state, the
-// names of states, and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). It
+// names of states, and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). The data
 // doesn't include towns, because lists provide them.
 package geo
 
@@ -19,7 +19,7 @@ import (
 var prefixes string
 
 const (
-	lineWidth = 20 // includes the line break
+	lineWidth = 20 // width including the line break
 	noState   = "--"
 
 	earthRadius = 6371 // in kilometres

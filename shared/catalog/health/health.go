@@ -1,7 +1,8 @@
-// Package health defines the health of catalogue endpoints (docs/adr/0030-health-of-endpoints.md). It defines each
-// endpoint's state, the state's start and cause, and a per-mode summary for searches. The state is derived from two
-// sources: a daily probe of the endpoint's discovery, and the token requests of real connections. The package does not
-// depend on a store, HTTP or a clock. It doesn't store any content from an endpoint; a cause is only an error class.
+// Package health defines the health of catalogue endpoints (docs/adr/0030-health-of-endpoints.md). The package defines
+// each endpoint's state, the state's start and cause, and a per-mode summary for searches. The state is derived from
+// two sources: a daily probe of the endpoint's discovery, and the token requests of real connections. The package does
+// not depend on a store, HTTP or a clock. The package doesn't store any content from an endpoint; a cause is only an
+// error class.
 package health
 
 import (
@@ -28,7 +29,7 @@ const (
 // Endpoint is an endpoint to probe.
 type Endpoint struct {
 	ID       string // UUID
-	Mode     string // "test" or "live"
+	Mode     string // mode: "test" or "live"
 	Base     string // absolute URL of the FHIR server
 	Platform string // platform type
 }
@@ -38,7 +39,7 @@ type Endpoint struct {
 type Record struct {
 	EndpointID string
 	Mode       string
-	State      State     // Unknown if empty
+	State      State     // current state; Unknown if empty
 	Since      time.Time // start of the state
 	CheckedAt  time.Time // time of the last conclusive probe
 	Cause      string    // class of the last failure; empty if the endpoint isn't failing
@@ -61,9 +62,9 @@ type Finding struct {
 	Busy bool
 	// Wait is the delay that the server requested.
 	Wait time.Duration
-	// Token is the token endpoint's name for Observer. It is empty if the discovery did not return a token endpoint.
+	// Token is the token endpoint's name for Observer, or empty if the discovery did not return a token endpoint.
 	Token string
-	// DiscoveredURLs contains the URLs in the discovery. It is zero if there was no discovery, or if a
+	// DiscoveredURLs contains the URLs in the discovery. DiscoveredURLs is zero if there was no discovery, or if a
 	// CapabilityStatement was used instead.
 	DiscoveredURLs DiscoveredURLs
 }
@@ -78,7 +79,7 @@ type DiscoveredURLs struct {
 	// Untrusted lists the URLs with an unexpected origin. The expected origins are the FHIR base's origin and the
 	// origins that the platform uses for all customers. Only an operator can confirm that the listed URLs belong to the
 	// institution. If Untrusted is not empty, the endpoint must not be pinned to the discovered URLs.
-	Untrusted []catalog.Departure `json:"Abroad"` // Sum's hash includes this name
+	Untrusted []catalog.Departure `json:"Abroad"` // Sum's hash includes the name Abroad
 	// Bundle is the URL of a list of the server's institutions. An operator can create a source from the list.
 	Bundle string `json:",omitempty"`
 }

@@ -101,8 +101,8 @@ func TestAfterCombinesProbesAndConnections(t *testing.T) {
 	}
 }
 
-// TestAfterPreservesStateWhenServerIsBusy checks that probing a busy server does not affect the server's state. It also
-// checks that the next probe waits for the delay that the server requests.
+// TestAfterPreservesStateWhenServerIsBusy checks that probing a busy server does not affect the server's state, and
+// that the next probe waits for the delay that the server requests.
 func TestAfterPreservesStateWhenServerIsBusy(t *testing.T) {
 	t.Parallel()
 	well := health.Record{EndpointID: endpointID}.After(health.Finding{Token: "t"}, health.Observed{}, noon)
@@ -118,8 +118,8 @@ func TestAfterPreservesStateWhenServerIsBusy(t *testing.T) {
 	}
 }
 
-// TestAfterBacksOffWhileEndpointIsFailing checks that a failing endpoint is probed again after 15 minutes. It also
-// checks that the delay then doubles after each failure, up to three days.
+// TestAfterBacksOffWhileEndpointIsFailing checks that a failing endpoint is probed again after 15 minutes, and that the
+// delay doubles after each failure, up to three days.
 func TestAfterBacksOffWhileEndpointIsFailing(t *testing.T) {
 	t.Parallel()
 	r, at, probes := health.Record{EndpointID: endpointID}, noon, 0

@@ -19,9 +19,8 @@ const (
 	retryLongest = 3 * day
 )
 
-// DueAt returns an endpoint's next probe time. If the endpoint has a record, DueAt returns the time in the record.
-// Otherwise, it returns a time after publication that depends on the endpoint's ID and the number of endpoints in the
-// catalogue.
+// DueAt returns the next probe time in an endpoint's record. For an endpoint without a record, DueAt returns a time
+// after publication that depends on the endpoint's ID and the number of endpoints in the catalogue.
 func DueAt(r Record, published time.Time, endpoints int) time.Time {
 	if !r.NextAt.IsZero() {
 		return r.NextAt
@@ -31,8 +30,8 @@ func DueAt(r Record, published time.Time, endpoints int) time.Time {
 }
 
 // nextDaily returns the endpoint's probe time on the next day (UTC). The time is derived from a hash of the endpoint's
-// ID and shifted slightly by a hash of the date. It is 22 to 26 hours after the previous probe time, and at least half
-// a day from now.
+// ID and shifted slightly by a hash of the date. The probe time is 22 to 26 hours after the previous probe time, and at
+// least half a day from now.
 func nextDaily(id string, now time.Time) time.Time {
 	for midnight := now.UTC().Truncate(day); ; midnight = midnight.Add(day) {
 		at := midnight.Add(share(day, "daily", id) + share(wander, midnight.Format(time.DateOnly), id))

@@ -35,7 +35,7 @@ type Status struct {
 	CheckedAt time.Time `json:"checked_at,omitzero"`
 }
 
-// Summarize creates a summary from records. It omits endpoints that were never probed.
+// Summarize creates a summary from records, without endpoints that were never probed.
 func Summarize(records []Record) Summary {
 	records = slices.Clone(records)
 	slices.SortFunc(records, func(x, y Record) int { return cmp.Compare(x.EndpointID, y.EndpointID) })
@@ -119,7 +119,7 @@ func (s Summary) Best(endpointIDs []string) State {
 // Len returns the number of endpoints in the summary.
 func (s Summary) Len() int { return len(s.entries) / entry }
 
-// key parses a lowercase UUID with dashes. IDs are stored in this form.
+// key parses a lowercase UUID with dashes, the form of stored IDs.
 func key(id string) (parsed [idBytes]byte, ok bool) {
 	digits := make([]byte, 0, 2*idBytes)
 	for i, part := range strings.SplitN(id, "-", 5) {
@@ -145,8 +145,8 @@ func (s Summary) Version(at time.Time) string {
 // versionTime is the time format in a version, the same as for snapshots.
 const versionTime = "20060102T150405Z"
 
-// ParseVersion reports whether a string, such as part of a cursor, is a well-formed version. This check is necessary
-// because a version becomes part of an object's name.
+// ParseVersion reports whether a string, such as part of a cursor, is a well-formed version. Callers must check
+// untrusted versions, because a version becomes part of an object's name.
 func ParseVersion(text string) (version string, ok bool) {
 	if len(text) != len(versionTime)+1+2*sumBytes || text[len(versionTime)] != '-' {
 		return "", false
@@ -162,7 +162,7 @@ func ObjectName(mode, version string) string { return "health/" + mode + "/" + v
 // Pointer identifies a mode's current summary.
 type Pointer struct {
 	Mode    string
-	Version string    // empty if the mode has no summary
+	Version string    // current version; empty if the mode has no summary
 	States  string    // Summary.States of the summary
 	MadeAt  time.Time // creation time of the summary
 	Rev     int64

@@ -86,8 +86,8 @@ func TestVersionChangesWithSummaryContent(t *testing.T) {
 	}
 }
 
-// FuzzReadSummary checks that reading an arbitrary object terminates. It also checks that rewriting the resulting
-// summary reproduces the same bytes.
+// FuzzReadSummary checks that reading an arbitrary object terminates, and that rewriting the resulting summary
+// reproduces the same bytes.
 func FuzzReadSummary(f *testing.F) {
 	whole := health.Summarize([]health.Record{recorded(1, health.OK, noon), recorded(2, health.Down, noon)}).Bytes()
 	f.Add(whole)

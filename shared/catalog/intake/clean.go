@@ -12,9 +12,9 @@ func (s *State) replace(old, next *Version) {
 	}
 }
 
-// clean deletes replaced objects during the first read after their replacement. By then, readers of the previous row
-// are unlikely to need these objects. The row omits the deleted objects when it is next saved. If saving fails, the
-// deletion is repeated.
+// clean deletes replaced objects during the first read after their replacement. A delay is necessary because readers of
+// the previous row may still need the objects. The row omits the deleted objects when it is next saved. If saving
+// fails, the next read repeats the deletion.
 func (i Intake) clean(ctx context.Context, s *State) error {
 	for _, key := range s.Replaced {
 		if err := i.Objects.Delete(ctx, key); err != nil {

@@ -27,8 +27,8 @@ func (w *world) kept(t *testing.T, s intake.State) {
 	}
 }
 
-// TestRefreshDeletesReplacedObjectOnNextRun also checks that the object is not deleted earlier, because a publication
-// in progress may still read it.
+// TestRefreshDeletesReplacedObjectOnNextRun checks that the object is not deleted earlier, because a publication in
+// progress may still read it.
 func TestRefreshDeletesReplacedObjectOnNextRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
@@ -43,7 +43,7 @@ func TestRefreshDeletesReplacedObjectOnNextRun(t *testing.T) {
 	if state := read(rows(0, 11)); len(state.Replaced) != 1 || len(w.objects) != 2 {
 		t.Errorf("replaced: %+v, %d objects", state, len(w.objects))
 	}
-	// same content as before
+	// The second list has the same content as the first.
 	if state := read(rows(0, 10)); w.names(t, state.Accepted) == "" || len(w.objects) != 2 {
 		t.Errorf("back: %+v, %d objects", state, len(w.objects))
 	}
@@ -61,7 +61,7 @@ func TestRefreshDeletesReplacedObjectOnNextRun(t *testing.T) {
 	}
 }
 
-// TestRefreshRetriesFailedDeletion also covers a row that was not saved after the deletion.
+// TestRefreshRetriesFailedDeletion covers a row that was not saved after the deletion.
 func TestRefreshRetriesFailedDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())

@@ -18,8 +18,7 @@ type Diff struct {
 	Changed Changes `json:"changed"`
 }
 
-// Changes counts the listings that were added, removed or changed. It also contains the first few listing names of each
-// kind.
+// Changes counts the listings that were added, removed or changed, and contains the names of the first few listings.
 type Changes struct {
 	Count int      `json:"count"`
 	Names []string `json:"names,omitempty"` // names of the first few listings

@@ -15,7 +15,7 @@ const (
 	Shrunk     Guard = "shrunk"     // more than a fifth of the listings are gone
 	Grew       Guard = "grew"       // more than ten times as many listings as in the accepted version
 	Unreadable Guard = "unreadable" // more than a twentieth of the entries are unreadable
-	Lapsed     Guard = "lapsed"     // contains no listings
+	Lapsed     Guard = "lapsed"     // no listings
 )
 
 // guards returns the guards that a list triggers. accepted is nil if the source doesn't have an accepted version.
@@ -39,17 +39,17 @@ func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	return speak
 }
 
-// Reason identifies why a source could not be read. It is a listing.Reason, an error class from package safehttp, or
-// one of the values below.
+// Reason identifies why a source could not be read. The value is a listing.Reason, an error class from package
+// safehttp, or one of the values below.
 type Reason string
 
 // Reasons that package intake defines.
 const (
 	BadStatus Reason = "bad_status" // the server responded, but without the list
 	BadMove   Reason = "bad_move"   // too many redirects, or a redirect to a URL that is not https
-	Older     Reason = "older"      // older than the accepted version, according to the list's timestamp
+	Older     Reason = "older"      // the list's timestamp precedes the accepted version's
 	OutOfTime Reason = "timeout"
-	Unclear   Reason = "unclear" // caused by neither our service nor the server
+	Unclear   Reason = "unclear" // the failure was caused by neither our service nor the server
 )
 
 // reasonOf returns the reason for a failure. theirs is true if the list or its server caused the failure.

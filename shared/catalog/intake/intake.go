@@ -1,5 +1,5 @@
-// Package intake imports published lists (docs/adr/0023-the-catalogue.md). It defines the sources, schedules their
-// fetches, and decides whether a new version replaces the accepted version. A list that looks wrong waits for an
+// Package intake imports published lists (docs/adr/0023-the-catalogue.md). The package defines the sources, schedules
+// their fetches, and decides whether a new version replaces the accepted version. A list that looks wrong waits for an
 // operator's approval. An unreadable list doesn't change anything.
 package intake
 
@@ -15,15 +15,15 @@ import (
 type Row struct {
 	Source Source
 	State  State
-	Rev    int64 // incremented with every change
+	Rev    int64 // revision, incremented with every change
 }
 
-// State is a source's state. It doesn't contain any secrets.
+// State is a source's state, without any secrets.
 type State struct {
 	Accepted *Version `json:"accepted,omitempty"` // version used in the catalogue; nil if no version was accepted
 	Pending  *Version `json:"pending,omitempty"`  // version awaiting an operator's approval
 	Guards   []Guard  `json:"guards,omitempty"`   // reasons why Pending waits
-	// Replaced lists the keys of unused objects. The next read deletes these objects.
+	// Replaced lists the keys of unused objects, which the next read deletes.
 	Replaced []string `json:"replaced,omitempty"`
 
 	Due       time.Time `json:"due,omitzero"`        // time of the next fetch
@@ -42,7 +42,7 @@ type Version struct {
 	// key of the object that stores the listings (listing.Stored); unique per read
 	Key       string         `json:"key"`
 	Body      string         `json:"body"`               // SHA-256 of the received bytes, in hex
-	ETag      string         `json:"etag,omitempty"`     // header value, as sent by the server
+	ETag      string         `json:"etag,omitempty"`     // the ETag header, verbatim
 	Modified  string         `json:"modified,omitempty"` // the Last-Modified header, verbatim
 	Timestamp time.Time      `json:"timestamp,omitzero"` // the list's own timestamp
 	ReadAt    time.Time      `json:"read_at"`            // time when this version was first read
@@ -76,11 +76,11 @@ type Known struct{ ETag, Modified string }
 // Answer is a server's response to a request for a list.
 type Answer struct {
 	IsUnchanged bool
-	Body        io.ReadCloser // nil if the list is unchanged; the caller closes Body
+	Body        io.ReadCloser // the list, which the caller closes; nil if the list is unchanged
 	Known       Known         // identifies the version in Body
 }
 
-// Lists fetches lists (fetch.Client). Its errors have a method Failure() (class string, status int), like the errors in
+// Lists fetches lists (fetch.Client). The errors have a method Failure() (class string, status int), like the errors in
 // package safehttp.
 type Lists interface {
 	Fetch(ctx context.Context, address string, known Known) (Answer, error)

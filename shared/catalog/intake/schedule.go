@@ -19,7 +19,7 @@ func (i Intake) done(ctx context.Context, row Row, outcome Outcome) (Row, Outcom
 	return i.end(ctx, row, outcome)
 }
 
-// wait completes a read whose list must wait for approval. Such a read does not confirm the accepted version.
+// wait completes a read whose list must wait for approval, without confirming the accepted version.
 func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	row.State.Failures, row.State.Reason = 0, ""
 	row.State.doubt(i.Now())

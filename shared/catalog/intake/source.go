@@ -13,9 +13,9 @@ import (
 
 // Source is a published list, as configured by an operator.
 type Source struct {
-	ID     string         `json:"id" yaml:"id"`     // lowercase letters, digits and hyphens
+	ID     string         `json:"id" yaml:"id"`     // ID of lowercase letters, digits and hyphens
 	Name   string         `json:"name" yaml:"name"` // display name
-	Mode   string         `json:"mode" yaml:"mode"` // "test" or "live"; applies to all records from the list
+	Mode   string         `json:"mode" yaml:"mode"` // mode of all records from the list: "test" or "live"
 	URL    string         `json:"url,omitempty" yaml:"url"`
 	Format listing.Format `json:"format" yaml:"format"`
 	// fetch interval; if 0 or without a URL, the list is fetched only at an operator's request
@@ -45,7 +45,7 @@ func (s Source) Rank() int {
 	return s.Priority
 }
 
-// Limits for the fetch interval. The limits protect the list's server.
+// Limits for the fetch interval, which protect the list's server.
 const (
 	oftenest  = time.Hour
 	seldomest = 90 * 24 * time.Hour

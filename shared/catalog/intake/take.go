@@ -184,7 +184,7 @@ func (i Intake) keep(ctx context.Context, source Source, version *Version, listi
 	return nil
 }
 
-// same records that a list has not changed since it was last read. It changes only the times in the row.
+// same records that a list has not changed since it was last read, and changes only the times in the row.
 func (i Intake) same(ctx context.Context, row Row, seen *Version, known Known) (Row, Outcome, error) {
 	isPending := seen == row.State.Pending
 	if known != (Known{}) {

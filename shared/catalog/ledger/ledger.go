@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Version is a snapshot's name. It consists of the creation time (UTC) and a hash of the content. As a result, names
-// sort by time, and snapshots with equal content can be recognised. An empty Version means that no snapshot exists.
+// Version is a snapshot's name. The name consists of the creation time (UTC) and a hash of the content, so names sort
+// by time and identify snapshots with equal content. An empty Version means that no snapshot exists.
 type Version string
 
 // versionTime is the time format in a version.
@@ -37,8 +37,8 @@ func (v Version) MadeAt() time.Time {
 	return made
 }
 
-// ParseVersion parses a version, for example from a cursor or a command line. Parsing is necessary because a version
-// becomes part of an object's name.
+// ParseVersion parses a version, for example from a cursor or a command line. Callers must parse untrusted versions,
+// because a version becomes part of an object's name.
 func ParseVersion(text string) (Version, bool) {
 	v := Version(text)
 	sum, err := hex.DecodeString(v.Hash())
@@ -76,7 +76,7 @@ const (
 type Publication struct {
 	Mode     string
 	From     Version // live version when the publication started
-	To       Version // empty if no publication is in progress
+	To       Version // version to publish; empty if no publication is in progress
 	Phase    Phase
 	Done     int // number of rows completed in this phase
 	Question Question
@@ -92,7 +92,7 @@ type Publication struct {
 
 // Question is a change that requires an operator's decision.
 type Question struct {
-	ID      string    `json:"id,omitempty"` // changes only with the question; empty if there is no question
+	ID      string    `json:"id,omitempty"` // ID that changes only with the question; empty if there is no question
 	Asked   time.Time `json:"asked,omitzero"`
 	Whole   bool      `json:"whole,omitempty"` // whether everything, rather than only Held, waits for the decision
 	Because []string  `json:"because,omitempty"`
@@ -103,7 +103,7 @@ type Question struct {
 
 // Waits summarises the listed servers that await an operator's approval (compose.Wait).
 type Waits struct {
-	ID      string    `json:"id,omitempty"`   // changes only with the servers; empty if no servers wait
+	ID      string    `json:"id,omitempty"`   // ID that changes only with the servers; empty if no servers wait
 	Since   time.Time `json:"since,omitzero"` // time when the first server started to wait
 	Hosts   int       `json:"hosts,omitempty"`
 	Servers int       `json:"servers,omitempty"`
@@ -113,7 +113,7 @@ type Waits struct {
 type Held struct {
 	EndpointID string `json:"endpoint_id"`
 	Name       string `json:"name"`
-	What       string `json:"what"` // "address" or "platform_type"
+	What       string `json:"what"` // kind of change: "address" or "platform_type"
 	From       string `json:"from"`
 	To         string `json:"to"`
 }

@@ -14,9 +14,9 @@ func readBrands(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, false)
 }
 
-// readEndpoints reads a vendor's bundle. It creates a listing for each Organization that has endpoints. An Endpoint
-// that does not belong to an Organization gets its own listing. That listing has the name of the managing organization
-// or of the Endpoint itself.
+// readEndpoints reads a vendor's bundle and creates a listing for each Organization that has endpoints. An Endpoint
+// that does not belong to an Organization gets its own listing, named after the managing organization or the Endpoint
+// itself.
 func readEndpoints(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, true)
 }
@@ -45,7 +45,7 @@ func readBundle(ctx context.Context, list *bufio.Reader, out *output, alone bool
 type bundle struct {
 	out           *output
 	kind          string                  // resourceType
-	organizations map[string]*institution // keyed by every name that references may use
+	organizations map[string]*institution // organizations, keyed by every name that references may use
 	endpoints     map[string]*node
 	inOrder       []*institution
 	servers       []*node

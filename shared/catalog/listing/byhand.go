@@ -13,7 +13,7 @@ import (
 )
 
 // byHand is a brand in a manually maintained list. Portals and endpoints have their own sections and are referenced by
-// key. Brands can therefore share a portal, and portals can share an endpoint (infra/catalog/example.yaml).
+// key, so that brands can share a portal and portals can share an endpoint (infra/catalog/example.yaml).
 type byHand struct {
 	ID          string           `yaml:"id"`
 	Name        string           `yaml:"name"`
@@ -58,7 +58,7 @@ type endpointByHand struct {
 	Off         bool   `yaml:"off"`
 }
 
-// decode decodes an entry, whose keys must be among the given words. It reports problems with their line numbers.
+// decode decodes an entry, whose keys must be among the given words, and reports problems with their line numbers.
 func (h handList) decode(node *yaml.Node, name string, into any, words ...string) bool {
 	report := &h.out.report
 	if node.Kind != yaml.MappingNode {
@@ -80,8 +80,8 @@ func (h handList) decode(node *yaml.Node, name string, into any, words ...string
 	return true
 }
 
-// unknown returns the line of the first key in an entry that the format does not define. It also checks nested keys. It
-// returns 0 if the format defines all keys.
+// unknown returns the line of the first key in an entry, at any depth, that the format does not define. It returns 0 if
+// the format defines all keys.
 func unknown(node *yaml.Node, words []string) int {
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
 		if !slices.Contains(words, node.Content[i].Value) {

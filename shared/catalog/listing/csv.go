@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// readCSV reads comma-separated values (RFC 4180). It identifies columns by their names in the header.
+// readCSV reads comma-separated values (RFC 4180), identifying columns by their names in the header.
 func readCSV(ctx context.Context, list *bufio.Reader, out *output) error {
 	window := &window{from: list}
 	rows := csv.NewReader(window)

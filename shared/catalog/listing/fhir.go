@@ -14,7 +14,7 @@ const (
 	brandOf       = "http://hl7.org/fhir/StructureDefinition/organization-brand"
 	portalOf      = "http://hl7.org/fhir/StructureDefinition/organization-portal"
 	absentReason  = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
-	fhirVersion   = "/endpoint-fhir-version" // last part of the URLs of HL7, SMART's drafts and Argonaut
+	fhirVersion   = "/endpoint-fhir-version" // last part of the extension's URL in HL7, SMART's drafts and Argonaut
 	categories    = "-access-category"       // user-access-category, formerly patient-access-category
 	connectsREST  = "hl7-fhir-rest"
 )
@@ -145,8 +145,8 @@ func (o organization) category() string {
 	return ""
 }
 
-// unmarshal decodes a list entry. It reports and omits values with the wrong type, and decodes the remaining values. If
-// nothing could be decoded, unmarshal returns a non-empty Reason.
+// unmarshal decodes a list entry. unmarshal reports and omits values with the wrong type, and decodes the remaining
+// values. If nothing could be decoded, unmarshal returns a non-empty Reason.
 func (r *Report) unmarshal(raw []byte, key string, into any) Reason {
 	if !utf8.Valid(raw) {
 		return BadText

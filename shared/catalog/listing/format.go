@@ -10,7 +10,7 @@ import (
 // Format is the format of a published list.
 type Format string
 
-// Formats of published lists. Any list may be gzipped. Read detects gzipped lists.
+// Formats of published lists. Read also accepts gzipped lists in every format.
 const (
 	Brands        Format = "brands"         // User-access Brands bundle: SMART App Launch 2.2, section 8
 	Endpoints     Format = "endpoints"      // vendors' Bundle of Endpoint and optional Organization resources: FHIR R4
@@ -38,8 +38,8 @@ func importerOf(format Format) (importer, bool) {
 
 // Read calls each for every listing in a list, in order. A problem in an entry is reported and does not affect other
 // entries. Bundles contain forward references, so Read holds their relevant parts in memory, about a tenth of their
-// size. For other formats, Read holds one entry at a time. The error is a *Refused if the entire list was rejected.
-// Otherwise, the error comes from the reader, from ctx or from each.
+// size. For other formats, Read holds one entry at a time. The error is a *Refused if the entire list was rejected, and
+// otherwise comes from the reader, ctx or each.
 func Read(ctx context.Context, format Format, list io.Reader, each func(Listing) error) (Report, error) {
 	read, known := importerOf(format)
 	if !known {

@@ -11,8 +11,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// fuzz checks that arbitrary bytes are either read or rejected. It also checks that the results are safe to display and
-// process.
+// fuzz checks that arbitrary bytes are either read or rejected, and that the results are safe to display and process.
 func fuzz(f *testing.F, format listing.Format, seeds ...string) {
 	f.Helper()
 	for _, seed := range append(seeds, "", "<html>", "\x1f\x8b", "null", `{"a":{}}`, "[[", "\xff\xfe") {

@@ -38,7 +38,7 @@ func open(list io.Reader) (*bufio.Reader, error) {
 	return opened, nil
 }
 
-// bounded is a reader that fails if a list is too large. It also detects truncated gzip data.
+// bounded is a reader that fails if a list is too large or its gzip data is truncated.
 type bounded struct {
 	from io.Reader
 	left int64

@@ -55,7 +55,7 @@ func columnOf(name string) column {
 // row is a row in a Lantern list.
 type row [columns]string
 
-// readLines reads rows as JSON objects, one per line. It skips and reports invalid lines.
+// readLines reads rows as JSON objects, one per line, and skips and reports invalid lines.
 func readLines(ctx context.Context, list *bufio.Reader, out *output) error {
 	for line := 1; ; line++ {
 		raw, reason, err := nextLine(list)

@@ -54,7 +54,7 @@ func (m *manyBrands) next() string {
 		m.at, m.at, partOf, server, m.at, strings.Repeat("x", m.padding), m.at, m.at, m.at)
 }
 
-// TestReadBundleUsesBoundedMemory checks that memory doesn't hold the unused parts of a bundle.
+// TestReadBundleUsesBoundedMemory checks that Read doesn't hold the unused parts of a bundle in memory.
 func TestReadBundleUsesBoundedMemory(t *testing.T) { //nolint:paralleltest // measures the heap
 	before := heap()
 	var kept []listing.Listing

@@ -8,14 +8,14 @@ const (
 	maxEntry   = 1 << 20 // in bytes
 	maxMember  = 64 << 10
 	maxDepth   = 64
-	maxByHand  = 4 << 20 // size in bytes of a manually maintained list, which is held in memory
+	maxByHand  = 4 << 20 // maximum size in bytes of a manually maintained list, held in memory
 )
 
 // Limits for an entry. Longer texts and excess elements are omitted and reported.
 const (
 	maxName        = 300 // maximum name length in runes
 	maxDescription = 4000
-	maxAddress     = 2000 // in bytes, for the URLs of servers and pages
+	maxAddress     = 2000 // maximum length, in bytes, of a server's or page's URL
 	maxKey         = 300
 	maxAliases     = 100
 	maxIdentifiers = 100

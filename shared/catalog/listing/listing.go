@@ -8,7 +8,7 @@ import "recordbridge/shared/catalog/record"
 
 // Listing describes an institution in a list.
 type Listing struct {
-	Key         string       `json:"key"` // identifies the listing within its list; stable across reads
+	Key         string       `json:"key"` // key that identifies the listing within its list; stable across reads
 	Name        string       `json:"name"`
 	Aliases     []string     `json:"aliases,omitempty"`
 	Identifiers []Identifier `json:"identifiers,omitempty"` // identifiers other than NPIs
@@ -43,8 +43,8 @@ type Endpoint struct {
 	Address     string `json:"address"` // URL as written in the list
 	ID          string `json:"id,omitempty"`
 	Name        string `json:"name,omitempty"`
-	FHIRVersion string `json:"fhir_version,omitempty"` // empty if not in the list
-	Platform    string `json:"platform,omitempty"`     // a platform type, if the list contains it
+	FHIRVersion string `json:"fhir_version,omitempty"` // FHIR version; empty if not in the list
+	Platform    string `json:"platform,omitempty"`     // platform type, if stated in the list
 	Off         bool   `json:"off,omitempty"`          // whether the list marks the endpoint as not in use
 }
 

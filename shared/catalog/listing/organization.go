@@ -95,8 +95,8 @@ func (i *institution) brand(report *Report, parts []extension) {
 	}
 }
 
-// portal reads the organization-portal extension. It omits a portal's logo if the logo has its own licence, because the
-// catalogue would not show the licence.
+// portal reads the organization-portal extension. A portal's logo is omitted if the logo has its own licence, because
+// the catalogue would not show the licence.
 func (i *institution) portal(report *Report, parts []extension) portal {
 	p := portal{Portal: Portal{
 		Name:        report.text(i.Key, first(parts, "portalName"), maxName),

@@ -2,26 +2,27 @@ package listing
 
 import "strconv"
 
-// Reason is a one-word name for a defect in an entry or a list. It may appear in logs, rows and operators' output.
+// Reason is a one-word name for a defect in an entry or a list. A Reason may appear in logs, rows and operators'
+// output.
 type Reason string
 
 // Reasons for omitting or rejecting an entry or a list.
 const (
-	TooLarge     Reason = "too_large"     // exceeds the size limit
+	TooLarge     Reason = "too_large"     // an entry or a list exceeds the size limit
 	TooMany      Reason = "too_many"      // a list has too many entries, or an entry has too many elements
-	TooDeep      Reason = "too_deep"      // nested deeper than any list needs
+	TooDeep      Reason = "too_deep"      // the nesting is deeper than any list needs
 	TooLong      Reason = "too_long"      // a text is too long; an entry that requires the text is omitted
-	NotFormat    Reason = "not_format"    // not written in the list's format
+	NotFormat    Reason = "not_format"    // the content is not in the list's format
 	IsPage       Reason = "is_page"       // an HTML page instead of a list
 	Cut          Reason = "cut"           // ends prematurely
-	Empty        Reason = "empty"         // has no content
-	BadText      Reason = "bad_text"      // not UTF-8, or contains control characters; such characters are omitted
+	Empty        Reason = "empty"         // no content
+	BadText      Reason = "bad_text"      // a text that is not UTF-8 or has control characters, which are omitted
 	BadType      Reason = "bad_type"      // a value is not the expected text, number or list
 	BadAddress   Reason = "bad_address"   // a server's URL is not http or https, or contains user information
 	BadLink      Reason = "bad_link"      // a link is not an http or https URL; the link is omitted
 	BadNumber    Reason = "bad_number"    // an NPI doesn't consist of ten digits; the NPI is omitted
-	NoName       Reason = "no_name"       // missing or blank
-	NoEndpoint   Reason = "no_endpoint"   // has no usable endpoint, even through a parent
+	NoName       Reason = "no_name"       // the name is missing or blank
+	NoEndpoint   Reason = "no_endpoint"   // no usable endpoint, even through a parent
 	NotREST      Reason = "not_rest"      // an endpoint is not a FHIR REST server
 	NoSuch       Reason = "no_such"       // a reference points to a missing resource
 	Circle       Reason = "circle"        // an organization is its own ancestor
@@ -35,7 +36,7 @@ const (
 //nolint:errname // listing.Refused reads better than listing.RefusedError, and it is what a list is
 type Refused struct {
 	Reason Reason
-	Line   int // for line-based formats; 0 if unknown
+	Line   int // line number in line-based formats; 0 if unknown
 }
 
 // Error implements error.

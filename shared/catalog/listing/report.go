@@ -18,7 +18,7 @@ type Report struct {
 	Listings  int       `json:"listings"`            // number of listings passed to each
 	Entries   int       `json:"entries"`             // number of entries in the list, including unusable ones
 	Timestamp time.Time `json:"timestamp,omitzero"`  // timestamp of the list; zero if the list has no timestamp
-	Problems  []Problem `json:"problems,omitempty"`  // by reason, in order of first occurrence
+	Problems  []Problem `json:"problems,omitempty"`  // problems by reason, in order of first occurrence
 	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first OwnLists that the list's institutions reference
 }
 
@@ -74,7 +74,7 @@ func (r *Report) names(key, address string) {
 	}
 }
 
-// shortened makes a key safe for display in a terminal and for storage in a row. It truncates the key and removes
+// shortened makes a key safe for display in a terminal and for storage in a row, by truncating the key and removing
 // control characters.
 func shortened(key string) string {
 	text, _ := plain(key)

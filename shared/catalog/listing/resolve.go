@@ -145,7 +145,7 @@ func (b *bundle) inherited(i *institution) []Portal {
 // endpoint doesn't have an institution for which a patient could search.
 func (b *bundle) giveAlone(n *node, alone bool) error {
 	l := Listing{Key: n.key, Name: b.out.report.text(n.key, n.manager.Display, maxName)}
-	// an Organization contained in the endpoint
+	// The managing Organization may be contained in the endpoint.
 	if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok {
 		l = manager.Listing
 		l.Key = n.key

@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// scanner splits a JSON text into entries without parsing them. A long or malformed entry can therefore be skipped in
+// scanner splits a JSON text into entries without parsing them, so that it can skip a long or malformed entry in
 // bounded memory. The entries don't have to be valid JSON.
 type scanner struct {
 	from  *bufio.Reader
 	value []byte
 }
 
-// entries calls entry for each element in the top-level array. If the top level is an object, entries instead calls
-// entry for each element in the arrays that isList selects. In that case, it also calls member for the object's other
-// short members. If an entry is too large or too deep, reason is set instead of raw.
+// entries calls entry for each element in the top-level array. For a top-level object, entries calls entry for each
+// element in the arrays that isList selects, and member for the object's other short members. If an entry is too large
+// or too deep, reason is set instead of raw.
 func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte),
 	entry func(raw []byte, reason Reason) error,
 ) error {
@@ -150,7 +150,7 @@ func (s *scanner) scan(first byte, longest int) (raw []byte, reason Reason, err 
 		if c, err = s.from.ReadByte(); err != nil {
 			return nil, "", err //nolint:wrapcheck // the list's own, which cut reads
 		}
-		if at.depth == 0 && !at.isText && (c == ',' || c == '}' || c == ']') { // after a number, true, false or null
+		if at.depth == 0 && !at.isText && (c == ',' || c == '}' || c == ']') { // ends a number, true, false or null
 			err = s.from.UnreadByte()
 			break
 		}
@@ -210,9 +210,8 @@ func cut(err error) error {
 // mostMembers is the maximum number of members in an entry's object. FHIR objects have about two dozen members.
 const mostMembers = 200
 
-// ambiguous returns a reason if any object in a JSON text contains the same member twice. Such a text is ambiguous,
-// because parsers differ in which of the two members they use (RFC 8259, section 4). Otherwise, ambiguous returns "",
-// even for invalid JSON.
+// ambiguous returns a reason if any object in a JSON text contains the same member twice. Parsers differ in which of
+// two such members they use (RFC 8259, section 4). For any other text, even invalid JSON, ambiguous returns "".
 func ambiguous(raw []byte) Reason {
 	type level struct {
 		isObject bool

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain converts a text to a single line of UTF-8 with single spaces. It removes control characters and bidirectional
+// plain converts a text to a single line of UTF-8 with single spaces, without control characters and bidirectional
 // controls (Unicode TR 36, section 2.5). isWhole is false if the text was not valid UTF-8 or contained such characters.
 func plain(text string) (_ string, isWhole bool) {
 	isWhole = utf8.ValidString(text)
@@ -76,7 +76,7 @@ func server(value string) (string, bool) {
 }
 
 // website normalises an identifier in the system urn:ietf:rfc:3986 as SMART recommends, unless that would make distinct
-// institutions equal. It removes "www." and a trailing slash, but not the path.
+// institutions equal. The result has no "www." and no trailing slash, but keeps the path.
 func website(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !isWeb(value, true) {

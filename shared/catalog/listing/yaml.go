@@ -74,8 +74,8 @@ func sectionsOf(text []byte) (map[string]*yaml.Node, error) {
 	return sections, nil
 }
 
-// aliased returns the line of the first anchor, alias or excessively nested value. It returns 0 if the document doesn't
-// contain such a value. Such values can expand a short text into a large one.
+// aliased returns the line of the first anchor, alias or excessively nested value, which can expand a short text into a
+// large one. It returns 0 if the document doesn't contain such a value.
 func aliased(node *yaml.Node, depth int) int {
 	if node.Kind == yaml.AliasNode || node.Anchor != "" || depth > maxDepth {
 		return node.Line

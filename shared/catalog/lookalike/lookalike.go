@@ -1,6 +1,6 @@
-// Package lookalike detects names and URLs that a person can mistake for one another. It compares skeletons as defined
-// in Unicode Technical Standard 39, ignoring case, punctuation, legal forms and similar details. The results are used
-// only for comparison and are never displayed.
+// Package lookalike detects names and URLs that a person can mistake for one another. The package compares skeletons as
+// defined in Unicode Technical Standard 39, ignoring case, punctuation, legal forms and similar details. The results
+// are used only for comparison and are never displayed.
 package lookalike
 
 import (
@@ -22,7 +22,7 @@ type Face struct {
 	Logo  string   // URL of the logo
 }
 
-// Comparer compares a Face with many other Faces. It is safe for concurrent use.
+// Comparer compares a Face with many other Faces. A Comparer is safe for concurrent use.
 type Comparer struct {
 	reader *names.Reader
 	names  []string
@@ -80,8 +80,8 @@ func hosts(f Face) []string {
 	return all
 }
 
-// skeleton returns a text's visual skeleton in lower case. Legal forms and abbreviations remain recognisable. The
-// standard maps m to "rn", and skeleton maps "rn" back to m.
+// skeleton returns a text's visual skeleton in lower case. Legal forms and abbreviations remain recognisable. skeleton
+// reverses the standard's mapping of m to "rn".
 func skeleton(text string) string {
 	lower := strings.ToLower(norm.NFKC.String(text))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(lower)), "rn", "m")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// cased converts a name to readable case. It converts a name entirely in upper or lower case to Title Case, with legal
+// cased converts a name to readable case. A name entirely in upper or lower case is converted to Title Case, with legal
 // forms and degrees in their usual spelling. In any other name, cased changes only the legal forms and degrees.
 func (r *Reader) cased(name string) string {
 	hasLow, hasCapital := hasLower(strings.ReplaceAll(name, "'s", "")), strings.IndexFunc(name, unicode.IsUpper) >= 0
@@ -42,7 +42,7 @@ func (r *Reader) capitalised(word string, isFirst bool) string {
 			return low
 		}
 		return word
-	case len(word) <= 5 && !strings.ContainsAny(low, "aeiouy"): // pronounced letter by letter
+	case len(word) <= 5 && !strings.ContainsAny(low, "aeiouy"): // the word is pronounced letter by letter
 		return strings.ToUpper(word)
 	case strings.Contains(word, ".") && len(strings.ReplaceAll(word, ".", ""))*2 <= len(word)+1: // "M.D."
 		return strings.ToUpper(word)

@@ -10,11 +10,11 @@ import (
 // Name is an institution's name, parsed from a list's text.
 type Name struct {
 	Display string // display form
-	// Aliases holds alternative names. They include the original text, if it contains other words, and the name before
-	// or after "DBA".
+	// Aliases holds alternative names, including the original text, if it contains other words, and the name before or
+	// after "DBA".
 	Aliases []string
-	// State is the state that accompanies the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"). It is
-	// empty if the text doesn't contain a state.
+	// State is the state that accompanies the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"), or empty
+	// if the text doesn't contain a state.
 	State string
 	City  string // city that accompanies the name
 }
@@ -22,9 +22,9 @@ type Name struct {
 // maxName is the maximum length of a display name, in runes.
 const maxName = 200
 
-// Read separates a name from the surrounding text in lists. This text may be a state before the name, a town after the
-// name, or a vendor's notes on the customer's server. state is the institution's known state, or empty. Read uses state
-// to distinguish a state after the name from a degree.
+// Read separates a name from the surrounding text in lists, such as a state before the name, a town after the name, or
+// a vendor's notes on the customer's server. state is the institution's known state, or empty. Read uses state to
+// distinguish a state after the name from a degree.
 func (r *Reader) Read(text, state string) Name {
 	said := plain(text)
 	name := Name{}
@@ -63,7 +63,7 @@ func (r *Reader) uncut(text string) string {
 	return text
 }
 
-// plain converts a text to a single line. It decodes HTML entities, and replaces control characters and repeated white
+// plain converts a text to a single line, decodes HTML entities, and replaces control characters and repeated white
 // space with a single space.
 func plain(text string) string {
 	text = html.UnescapeString(strings.ToValidUTF8(text, ""))
@@ -104,8 +104,9 @@ func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	}
 }
 
-// withoutPlaceBehind removes a capitalised town and its state after a name that is not in capitals. It also removes a
-// state after a legal form, or after a town that is also at the start of the name. known is the institution's state.
+// withoutPlaceBehind removes a capitalised town and its state after a name that is not in capitals. withoutPlaceBehind
+// also removes a state after a legal form, or after a town that is also at the start of the name. known is the
+// institution's state.
 func (r *Reader) withoutPlaceBehind(text, said, known string) (rest, city, state string) {
 	words := strings.Fields(text)
 	last := len(words) - 1

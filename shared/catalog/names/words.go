@@ -34,7 +34,7 @@ func (r *reader) take(c rune) {
 		r.last = c
 		r.word.WriteByte(byte(c))
 	case c == '\'' || c == '’' || c == '‘' || c == '`' || unicode.Is(unicode.Mn, c):
-		// drops apostrophes and combining diacritics
+		// Apostrophes and combining diacritics are dropped.
 	case unicode.IsLetter(c) || unicode.IsDigit(c):
 		if r.dot {
 			r.join()
@@ -81,8 +81,8 @@ func (r *reader) end() {
 	r.size, r.dotted, r.dot = 0, 0, false
 }
 
-// writeFolded writes a letter in lower case. It removes the diacritic from Latin letters that occur in Western European
-// names.
+// writeFolded writes a letter in lower case, and removes the diacritic from Latin letters that occur in Western
+// European names.
 func writeFolded(b *strings.Builder, c rune) {
 	c = unicode.ToLower(c)
 	if c < 0x80 {

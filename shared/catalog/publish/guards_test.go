@@ -66,7 +66,7 @@ func TestPublishIgnoresRemovedUsersOfSharedServer(t *testing.T) {
 	}
 }
 
-// TestPublishStopsWhenAnotherVersionIsLive also checks that the other version remains live.
+// TestPublishStopsWhenAnotherVersionIsLive checks that the other version remains live.
 func TestPublishStopsWhenAnotherVersionIsLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,8 +91,8 @@ func TestPublishStopsWhenAnotherVersionIsLive(t *testing.T) {
 	}
 }
 
-// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version. It also checks that a rollback
-// rejects versions whose objects are not referenced by any pointer.
+// TestRollbackRequiresKeptVersion checks that a rollback rejects the live version, and versions whose objects no
+// pointer references.
 func TestRollbackRequiresKeptVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -23,8 +23,8 @@ type DiscoveryReader interface {
 // discoveredLate is the maximum delay before stored URLs appear in the list of discovered URLs.
 const discoveredLate = time.Hour
 
-// pin sets the pins of endpoints that don't have any. It uses the URLs in an endpoint's discovery, each of which must
-// have the endpoint's own origin or one of its platform's origins. Those origins were already trusted
+// pin sets the pins of endpoints that don't have any, from the URLs in the endpoints' discoveries. Each URL must have
+// the endpoint's own origin or one of its platform's origins. Origins of either kind were already trusted
 // (docs/adr/0012-pinned-portals.md), so pinning only narrows the set of trusted origins. Existing pins never change,
 // regardless of the discovery.
 func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Publication, int, error) {

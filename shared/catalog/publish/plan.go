@@ -13,7 +13,7 @@ import (
 // change is the difference in an endpoint's row, or in a way, between two versions. A row contains only the fields that
 // publishing determines, without pins or overrides.
 type change struct {
-	from *catalog.Endpoint // nil if the previous version did not contain the row
+	from *catalog.Endpoint // previous row; nil if the previous version did not contain the row
 	to   catalog.Endpoint
 	way  *catalog.Way // the new way; nil for a row
 }
@@ -94,8 +94,8 @@ func note(by map[string]string, endpoint, id string) {
 	by[endpoint] = id
 }
 
-// merged applies the changes between the two versions to a row. It preserves any changes that an operator has made
-// since the previous version.
+// merged applies the changes between the two versions to a row, preserving any changes that an operator has made since
+// the previous version.
 func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
 	from := c.from
 	if from == nil {

@@ -115,8 +115,8 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 	return slices.DeleteFunc(all, func(h ledger.Held) bool { return !connected[h.EndpointID] }), nil
 }
 
-// questionOf returns the question for an operator. If a question is not necessary, its ID is empty. Otherwise, the ID
-// is derived from the removed and changed records, not from the time.
+// questionOf returns the question for an operator. The question's ID is empty if no question is necessary, and is
+// otherwise derived from the removed and changed records, not from the time.
 func questionOf(out proposal, held []ledger.Held, now time.Time) ledger.Question {
 	q := ledger.Question{
 		Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)],

@@ -1,7 +1,7 @@
-// Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). It composes the accepted lists,
-// and requests an operator's approval if too many records would be removed. It then writes the snapshot, updates the
-// endpoints' rows, moves the pointer, and suspends removed endpoints. If a run is interrupted, the next run continues
-// the publication. Unchanged data is not written again.
+// Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md). The package composes the accepted
+// lists, and requests an operator's approval if too many records would be removed. A publication writes the snapshot,
+// updates the endpoints' rows, moves the pointer, and suspends removed endpoints. If a run is interrupted, the next run
+// continues the publication. Unchanged data is not written again.
 package publish
 
 import (
@@ -54,7 +54,7 @@ type Lists interface {
 // Connected looks up the endpoints at which patients are connected.
 type Connected interface {
 	// ConnectedAt returns the given endpoints that have a connection in the mode, regardless of the connection's state.
-	// It may read all of the mode's connections.
+	// ConnectedAt may read all of the mode's connections.
 	ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error)
 }
 
@@ -71,8 +71,8 @@ type Outcome struct {
 }
 
 // Publish composes a mode's catalogue from the accepted lists, and publishes the catalogue if it differs from the live
-// version. It first completes any interrupted publication. It returns fault.Conflict if another run is publishing. It
-// also returns errors from its dependencies. After an error, the next run continues the publication.
+// version. Publish first completes any interrupted publication. It returns fault.Conflict if another run is publishing,
+// and errors from its dependencies. After an error, the next run continues the publication.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {
@@ -111,7 +111,7 @@ func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	return out, err
 }
 
-// Preview returns the outcome that Publish would have, without changing anything. It ignores any interrupted
+// Preview returns the outcome that Publish would have, without changing anything. Preview ignores any interrupted
 // publication.
 func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
@@ -125,9 +125,9 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	}, err
 }
 
-// Rollback makes an earlier version live again, including its endpoints' rows. Because the lists have not changed, it
-// also pauses publishing until an operator resumes it. Rollback returns fault.NotFound if the version's objects are
-// gone, or fault.Conflict if another run is publishing.
+// Rollback makes an earlier version live again, including its endpoints' rows. Because the lists have not changed,
+// Rollback also pauses publishing until an operator resumes it. Rollback returns fault.NotFound if the version's
+// objects are gone, or fault.Conflict if another run is publishing.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil {
@@ -264,7 +264,7 @@ func (p Publisher) move(ctx context.Context, state ledger.Publication) error {
 	}
 	switch seen.Live {
 	case state.To:
-		return nil // already live before the interruption
+		return nil // the version was live before the interruption
 	case state.From:
 	default:
 		return fault.Stale().Because(errMoved)

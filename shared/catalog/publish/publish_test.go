@@ -40,7 +40,7 @@ func TestPublishPublishesUnchangedCatalogueOnce(t *testing.T) {
 }
 
 // TestPublishWritesRowsBeforePointerAndSuspendsAfter checks that an endpoint's row is written before patients can find
-// the endpoint. It also checks that the row is suspended after patients can no longer find the endpoint.
+// the endpoint, and suspended after patients can no longer find it.
 func TestPublishWritesRowsBeforePointerAndSuspendsAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,7 +179,7 @@ func TestPublishKeepsRowChangesMadeByOperator(t *testing.T) {
 	}
 }
 
-// TestPublishKeepsEndpointDisabledByOperator also covers an endpoint that disappears from its list and returns. The
+// TestPublishKeepsEndpointDisabledByOperator covers an endpoint that disappears from its list and returns. Such an
 // endpoint becomes active again unless an operator has disabled it.
 func TestPublishKeepsEndpointDisabledByOperator(t *testing.T) {
 	t.Parallel()
@@ -215,7 +215,7 @@ func TestPublishRejectsEndpointsAtOwnHost(t *testing.T) {
 	}
 }
 
-// TestPublishContinuesAfterAnyInterruption interrupts a publication at every write.
+// TestPublishContinuesAfterAnyInterruption checks that publishing continues after an interruption at any write.
 func TestPublishContinuesAfterAnyInterruption(t *testing.T) {
 	t.Parallel()
 	begin := func() *world {

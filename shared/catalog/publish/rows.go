@@ -46,8 +46,8 @@ const (
 	batch = 100
 	// atOnce is the maximum number of concurrent transactions or individual writes.
 	atOnce = 8
-	// stride is the number of rows between two checkpoints. After an interruption, the next run processes at most that
-	// many rows again, but doesn't write them again.
+	// stride is the number of rows between two checkpoints. After an interruption, the next run processes at most
+	// stride rows again, without writing them again.
 	stride = 2000
 )
 
@@ -121,8 +121,8 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// ways stores ways. The fence is the publication's revision, which increases with every checkpoint. An outdated
-// publisher therefore can't overwrite newer ways.
+// ways stores ways. The fence is the publication's revision, which increases with every checkpoint, so that an outdated
+// publisher can't overwrite newer ways.
 func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)

@@ -16,7 +16,7 @@ import (
 // sandboxPlatform is the platform of the stack's own sandbox.
 const sandboxPlatform = "sandbox"
 
-// knows returns a function that looks up the platform whose profile contains the host of a FHIR base. The sandbox has
+// knows returns a function that looks up the platform whose profile contains the host of a FHIR base. The sandbox is at
 // the stack's own host.
 func (p Publisher) knows(mode string) func(base string) string {
 	return func(base string) string {
@@ -49,7 +49,7 @@ func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.
 	}
 }
 
-// Host is a host whose servers await an operator's approval. It has the form that catalog diff prints.
+// Host is a host whose servers await an operator's approval, in the form that catalog diff prints.
 type Host struct {
 	Host      string              `json:"host"`
 	IsKnown   bool                `json:"known"` // whether a platform's profile contains the host

@@ -152,8 +152,8 @@ func TestPublishAssignsPlatformOnlyToKnownHost(t *testing.T) {
 	}
 }
 
-// TestPublishPreservesRegistrationOfOlderRows covers an upgrade. It checks that rows without the field OwnRegistration
-// continue to use the same registration.
+// TestPublishPreservesRegistrationOfOlderRows checks that rows without the field OwnRegistration keep their
+// registration after an upgrade.
 func TestPublishPreservesRegistrationOfOlderRows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

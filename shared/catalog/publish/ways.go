@@ -56,7 +56,7 @@ func leading(c record.Catalog, b record.Brand, former map[string][]string) map[s
 	return by
 }
 
-// waysBetween compares two versions. It returns the ways that are new or changed, and the ways that end.
+// waysBetween compares two versions, and returns the new or changed ways and the ways that end.
 func waysBetween(was, is map[[2]string]catalog.Way) (offered, ended []change) {
 	compare := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
 	for _, key := range slices.SortedFunc(maps.Keys(is), compare) {

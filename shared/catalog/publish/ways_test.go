@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// sharing assigns the first brand's portal to brands 1, 2 (hidden) and 3 (removed). It also adds merged IDs for some
+// sharing assigns the first brand's portal to brands 1, 2 (hidden) and 3 (removed), and adds merged IDs for some
 // records.
 func sharing(c *record.Catalog) {
 	for i := 1; i < 4; i++ {
@@ -72,7 +72,7 @@ func TestPublishWritesWaysForSharedServer(t *testing.T) {
 	}
 }
 
-// TestPublishWritesWaysBeforeSharingEndpoint also covers a crash at any write.
+// TestPublishWritesWaysBeforeSharingEndpoint covers a crash at any write.
 func TestPublishWritesWaysBeforeSharingEndpoint(t *testing.T) {
 	t.Parallel()
 	for crash := 1; ; crash++ {

@@ -32,7 +32,7 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 var errCrash = errors.New("crashed")
 
-// world simulates the publisher's dependencies. It counts writes, and can fail all writes from a chosen write onwards.
+// world simulates the publisher's dependencies, counts writes, and can fail all writes from a chosen write onwards.
 type world struct {
 	ledger    store.Catalog
 	files     memory.Files
@@ -149,7 +149,7 @@ func (w *world) publisher() publish.Publisher {
 	}
 }
 
-// write counts a write. It fails from write number crashAt onwards.
+// write counts a write, and fails from write number crashAt onwards.
 func (w *world) write(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

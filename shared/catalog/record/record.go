@@ -1,7 +1,7 @@
 // Package record defines the catalogue's records of institutions, as they appear in files and responses
 // (docs/adr/0023-the-catalogue.md). The records describe brands, the brands' portals, the portals' endpoints, and the
-// successors of merged records. A catalogue belongs to one mode. It contains the URLs of FHIR servers
-// (Endpoint.FHIRBase) for publishing, but public responses do not contain these URLs.
+// successors of merged records. A catalogue belongs to one mode. The URLs of FHIR servers (Endpoint.FHIRBase) are for
+// publishing, and don't appear in public responses.
 package record
 
 import "time"
@@ -22,7 +22,7 @@ type Brand struct {
 	PortalIDs    []string   `json:"portal_ids"`
 	BrandIDs     []string   `json:"brand_ids"` // IDs of brands merged into this brand
 	NPIs         []string   `json:"npis"`
-	Hidden       bool       `json:"hidden"` // excluded from searches, although the brand's ID still resolves
+	Hidden       bool       `json:"hidden"` // whether searches exclude the brand, whose ID still resolves
 	SortName     string     `json:"sort_name"`
 	PlatformType string     `json:"platform_type"`
 	Category     string     `json:"category"`
@@ -39,8 +39,8 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
-	// Hosts is the sorted list of hosts of the endpoints' FHIR servers (catalog.Host). It is set if the brand has
-	// several portals, or if another brand has the same name. Patients can then distinguish the portals by their hosts.
+	// Hosts is the sorted list of hosts of the endpoints' FHIR servers (catalog.Host). Hosts is set if the brand has
+	// several portals or shares its name with another brand, so that patients can distinguish the portals.
 	Hosts []string `json:"hosts,omitempty"`
 	// Choice groups portals of the same brand that patients can't tell apart because the portals have the same name,
 	// website and domain. All portals in a group have the same Choice. Choice is empty for any other portal.
@@ -53,7 +53,7 @@ type Endpoint struct {
 
 	ID             string    `json:"id"`
 	LastUpdated    time.Time `json:"last_updated"`
-	Status         string    `json:"status"`          // Active or Suspended
+	Status         string    `json:"status"`          // status: Active or Suspended
 	ConnectionType string    `json:"connection_type"` // ConnectionType
 	PlatformType   string    `json:"platform_type"`
 	FHIRVersion    string    `json:"fhir_version"`
@@ -73,9 +73,9 @@ const (
 // Location is a place where a brand treats patients.
 type Location struct {
 	City       string `json:"city"`
-	State      string `json:"state"` // two letters in the United States
+	State      string `json:"state"` // state; two letters in the United States
 	PostalCode string `json:"postal_code"`
-	Country    string `json:"country"` // ISO 3166-1 alpha-2
+	Country    string `json:"country"` // country code (ISO 3166-1 alpha-2)
 }
 
 // State describes whether lists still contain a record. The zero value means that a list contained the record when the
@@ -84,8 +84,8 @@ type State struct {
 	// UnconfirmedSince is the time since which every list with the record has been unreadable or rejected. The record's
 	// content dates from that time.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
-	// RemovedAt is the time at which the record disappeared from the last list that contained it. The record is then a
-	// tombstone. Searches exclude a tombstone, and it doesn't accept new connections.
+	// RemovedAt is the time at which the record disappeared from the last list that contained it. A removed record is a
+	// tombstone, which searches exclude and which doesn't accept new connections.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 

@@ -11,15 +11,15 @@ const (
 	maxAcronym = 6
 )
 
-// acronymScore is a brand's minimum score if the query is the brand's acronym. It exceeds the score of a name that
-// begins with a longer word ("choptank" for "chop"). It does not exceed the score of a name or an alias that begins
+// acronymScore is a brand's minimum score if the query is the brand's acronym. This score exceeds that of a name that
+// begins with a longer word ("choptank" for "chop"). The score does not exceed that of a name or an alias that begins
 // with the typed word itself.
 const acronymScore = 0.96*perQuery + perStart + perBegun
 
-// acronyms returns the acronyms by which people may know a name, without duplicates. It returns the name's initials
-// with and without small words ("chop", "chp"). It also returns the initials without general words at the end ("ucsf"
-// for "… San Francisco Medical Center"). For a university, acronyms also returns a form such as "uofm". It doesn't
-// return any acronyms for a practitioner's name.
+// acronyms returns the acronyms by which people may know a name, without duplicates. The acronyms are the name's
+// initials with and without small words ("chop", "chp"), and the initials without general words at the end ("ucsf" for
+// "… San Francisco Medical Center"). For a university, acronyms also returns a form such as "uofm". A practitioner's
+// name has no acronyms.
 func acronyms(words []string) []string {
 	if slices.ContainsFunc(words, isDegree) {
 		return nil
@@ -82,8 +82,8 @@ func isGeneral(word string) bool {
 }
 
 // acronym returns the brands whose acronym equals the complete query, and matches the words in these brands' names. If
-// many names contain a longer word with the same beginning, the query is probably incomplete. In that case, the brands
-// still match, but acronym doesn't return them.
+// many names contain a longer word with the same beginning, the query is probably incomplete, so the brands still
+// match, but acronym doesn't return them.
 func (s search) acronym() map[uint32]bool {
 	short := strings.Join(s.words, "")
 	w, ok := s.index.number(short)

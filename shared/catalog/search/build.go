@@ -118,7 +118,7 @@ func namesOf(b record.Brand) []string {
 	})
 }
 
-// joined returns a text as a single word, such as "newjersey". Searches compare adjacent words with this word.
+// joined returns a text as a single word, such as "newjersey", for comparison with adjacent words.
 func joined(text string) string { return clipped(strings.Join(names.Words(text), "")) }
 
 func zipOf(l record.Location) string {
@@ -146,7 +146,7 @@ func ofLocations(e Entry, of func(record.Location) string) []string {
 	return values
 }
 
-// facet returns the distinct values among entries. For each entry, it also returns the indexes of the entry's values.
+// facet returns the distinct values among entries, and the indexes of each entry's values.
 func facet(entries []Entry, of func(Entry) []string) (texts, rows) {
 	seen := map[string]bool{}
 	for _, e := range entries {

@@ -2,8 +2,8 @@ package search
 
 import "fmt"
 
-// check detects references that point outside the index and data that is out of order. Searches do not check for these
-// errors.
+// check detects references that point outside the index and data that is out of order, because searches do not check
+// for such errors.
 func (x *Index) check() error {
 	brands, words := x.ids.len(), x.words.len()
 	if brands >= maxBrands {

@@ -105,8 +105,8 @@ func hostile() []string {
 // maxTime is the maximum processor time for any query. The entire request has only 20 ms.
 const maxTime = 20 * time.Millisecond
 
-// boundHostile checks the processor time used by hostile queries. It does not measure elapsed time, because other
-// processes share the machine.
+// boundHostile checks the processor time used by hostile queries. boundHostile does not measure elapsed time, because
+// other processes share the machine.
 func boundHostile(t *testing.T, x *search.Index) {
 	t.Helper()
 	runtime.LockOSThread()

@@ -2,8 +2,8 @@ package search
 
 import "slices"
 
-// firstScore is the minimum score for a brand that precedes other brands because of Query.First. It exceeds all other
-// scores.
+// firstScore is the minimum score for a brand that precedes other brands because of Query.First. firstScore exceeds all
+// other scores.
 const firstScore = 2 * aboveAll
 
 // Numbers returns the numbers of the brands with the given IDs, for use in Query.First. The numbers have the same order

@@ -13,7 +13,7 @@ import (
 // Index.parts, each preceded by its size. All numbers have 32 bits and are little-endian. The data is used in place.
 // Reading an index validates the data only once, to ensure that all references point inside the index.
 const (
-	magic     = "rb-catalog-index 1\n" // ends with the version of the format
+	magic     = "rb-catalog-index 1\n" // identifies an index; ends with the format's version
 	headSize  = len(magic) + 8
 	maxSize   = 256 << 20
 	numberLen = 4
@@ -107,7 +107,7 @@ func sizeOf(part string) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(len(part))) //nolint:gosec // G115: maxSize
 }
 
-// Read reads an index written by Write. It does not read beyond the end of the index. Read fails if the data has
+// Read reads an index written by Write. Read does not read beyond the end of the index. Read fails if the data has
 // another format, is damaged, or can't be read.
 func Read(r io.Reader) (*Index, error) {
 	head := make([]byte, headSize)

@@ -55,7 +55,7 @@ func TestBuildRefusesDuplicateID(t *testing.T) {
 	}
 }
 
-// TestReadRejectsDamagedIndex changes every byte and truncates the data at every position.
+// TestReadRejectsDamagedIndex checks that Read rejects an index with any byte changed, or truncated at any position.
 func TestReadRejectsDamagedIndex(t *testing.T) {
 	t.Parallel()
 	whole := written(t, town()[:2])

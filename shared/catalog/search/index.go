@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// Index is a search index. Brands are numbered in the order of their sort names and IDs. As a result, brands with the
-// same score can be ordered by comparing their numbers. Words are numbered in byte order.
+// Index is a search index. Brands are numbered in the order of their sort names and IDs, so that brands with the same
+// score can be ordered by number. Words are numbered in byte order.
 type Index struct {
-	ids       texts // indexed by brand, like sortNames and sources
+	ids       texts // IDs, indexed by brand like sortNames and sources
 	sortNames texts
 	sources   texts // each source is compressed using preset
-	preset    texts // a single text
+	preset    texts // compression dictionary, as a single text
 	words     texts
-	platforms texts // sorted, like the other facets
+	platforms texts // platform types, sorted like the other facets
 	states    texts
 	zips      texts
 
@@ -30,8 +30,8 @@ type Index struct {
 	readers  sync.Pool // pool of decompressors for sources
 }
 
-// place is an occurrence of a word. It contains a brand's number and, in the low byte, either the word's position in
-// the brand's names or one of the values below.
+// place is an occurrence of a word. A place contains a brand's number and, in the low byte, either the word's position
+// in the brand's names or one of the values below.
 type place uint32
 
 const (

@@ -6,7 +6,7 @@ import "strings"
 // a misspelling, and a misspelling ranks above a match inside a word.
 const (
 	whole                   = 1.0
-	plural                  = 0.95       // differs only in a final s
+	plural                  = 0.95       // words that differ only in a final s
 	meant                   = 0.95       // one word is an abbreviation of the other
 	together                = 0.94       // two words in one text are a single word in the other
 	typedLeast, typedMore   = 0.80, 0.14 // last typed word is a prefix; a longer prefix adds more
@@ -28,7 +28,7 @@ const (
 	maxInside = 512 // maximum number of words that contain the typed word
 	usualWord = 100 // minimum number of occurrences of a word that is not treated as a misspelling
 	maxJoined = 3   // maximum number of consecutive words that may form one word
-	minSpelt  = 5   // minimum letters typed before a word may be a misspelling or a plural
+	minSpelt  = 5   // minimum number of letters before a word may be a misspelling or a plural
 )
 
 // scratch is the working memory for a search.

@@ -10,12 +10,12 @@ import (
 // Scores for hits ordered by distance. The integer part is derived from the distance in kilometres, and the fraction
 // from the original score. A brand whose name contains a typed ZIP code has a higher score than any distance yields.
 const (
-	farthest  = 20_000 // in kilometres; exceeds all distances
+	farthest  = 20_000 // a number of kilometres that exceeds all distances
 	nextScore = 1.0 / 256
 	aboveAll  = farthest + 2
 )
 
-// maxTyped is the maximum number of ZIP codes extracted from a text. This maximum limits a search's running time.
+// maxTyped is the maximum number of ZIP codes extracted from a text, to limit a search's running time.
 const maxTyped = 3
 
 // withTypedZIPs returns the query with the ZIP codes in its text as the person's location. A number that is not a known

@@ -20,7 +20,7 @@ const (
 )
 
 // pack compresses sources individually, so that a hit decompresses only its own source. Most of a source's text also
-// occurs in other sources. The preset therefore consists of sample sources.
+// occurs in other sources, so the preset consists of sample sources.
 func (x *Index) pack(sources []string) error {
 	preset := ""
 	for i := 0; i < len(sources) && len(preset) < presetSize; i += 1 + len(sources)/samples {

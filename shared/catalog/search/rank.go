@@ -15,12 +15,12 @@ type ranked struct {
 // Weights in a score. Most of a score is the share of the query that a brand matches, weighted by rarity. The rest of
 // the score ranks brands with the same share.
 const (
-	perQuery    = 100.0 // if all typed words match completely
-	perName     = 8.0   // if all words of the name were typed; favours short names
-	perOrder    = 4.0   // if the words are in the typed order
-	perStart    = 2.0   // if the name begins with the first typed word
-	perBegun    = 5.0   // if the name also begins with all following typed words
-	perExact    = 12.0  // if the name equals the query
+	perQuery    = 100.0 // score if all typed words match completely
+	perName     = 8.0   // score if all words of the name were typed; favours short names
+	perOrder    = 4.0   // score if the words are in the typed order
+	perStart    = 2.0   // score if the name begins with the first typed word
+	perBegun    = 5.0   // score if the name also begins with all following typed words
+	perExact    = 12.0  // score if the name equals the query
 	ofAlias     = 0.9   // factor for an alias
 	otherState  = 3.0   // penalty if another state was typed
 	fillerCount = 0.25  // weight of a filler relative to a word
@@ -225,7 +225,7 @@ func (n *seen) add(mask uint16, level byte, rarity float64) {
 		n.begun++
 	}
 	n.mask = mask
-	if rarity > 1 || mask != 0 { // ignores a leading article
+	if rarity > 1 || mask != 0 { // a leading article is ignored
 		n.length++
 	}
 }

@@ -73,7 +73,7 @@ func skipInShort(tb testing.TB) {
 	}
 }
 
-// realData returns the real list. It skips the test if the list is missing.
+// realData returns the real list, or skips the test if the list is missing.
 func realData(tb testing.TB) published {
 	tb.Helper()
 	skipInShort(tb)

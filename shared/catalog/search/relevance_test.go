@@ -25,7 +25,7 @@ type question struct {
 	want map[string]bool
 }
 
-// asker generates questions. It uses its seed to select a brand, and writes the brand's name the way people do.
+// asker generates questions, using its seed to select a brand and writing the brand's name the way people do.
 type asker struct {
 	random  *rand.Rand
 	entries []search.Entry
@@ -197,8 +197,7 @@ func (a asker) acronym(words []string) string {
 	return short
 }
 
-// initialsOf returns a name's initials without a leading article. It doesn't return any initials for a name with a
-// degree or a legal form.
+// initialsOf returns a name's initials without a leading article. A name with a degree or a legal form has no initials.
 func initialsOf(words []string) string {
 	var short []byte
 	for i, word := range words {

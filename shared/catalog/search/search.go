@@ -15,18 +15,18 @@ const MaxSize = 100
 
 // Query describes a search.
 type Query struct {
-	// Text is the typed text. It contains words in any order, and the last word may be incomplete. Anything beyond 300
-	// runes or 12 words is ignored. A text without words matches all brands, which are listed by name. Unless
-	// ByLocation is set, ZIP codes in the text replace ZIPs and set ByLocation. A typed ZIP code still matches brands
-	// whose names contain it.
+	// Text is the typed text: words in any order, of which the last may be incomplete. Anything beyond 300 runes or 12
+	// words is ignored. A text without words matches all brands, which are listed by name. Unless ByLocation is set,
+	// ZIP codes in the text replace ZIPs and set ByLocation. A typed ZIP code still matches brands whose names contain
+	// it.
 	Text       string
 	Platforms  []string // platform types to include; if empty, all
-	States     []string // two-letter codes; a location must match one of them; if empty, all
+	States     []string // two-letter state codes, of which a location must match one; if empty, all
 	ZIPs       []string // ZIP codes of the person's location, used by ByLocation
 	ByLocation bool     // whether to sort by distance, then by score
 	Size       int      // hits per page, from 1 to MaxSize
 	After      *Position
-	Demote     func(brandID string) Demotion // nil for no demotions
+	Demote     func(brandID string) Demotion // returns a brand's demotion; nil for no demotions
 	// First lists the brands (Index.Numbers) that precede all other brands, in the given order, if Text is empty.
 	First []uint32
 
@@ -68,8 +68,8 @@ type Hit struct {
 	IsFirst  bool            // whether the brand precedes other brands because of Query.First
 }
 
-// Search returns a page of brands. The same query always returns the same hits in the same order. Consecutive pages
-// therefore contain each hit exactly once. Search returns fault.Invalid if the size or position is invalid.
+// Search returns a page of brands. The same query always returns the same hits in the same order, so consecutive pages
+// contain each hit exactly once. Search returns fault.Invalid if the size or position is invalid.
 func (x *Index) Search(q Query) (Page, error) {
 	if q.Size < 1 || q.Size > MaxSize {
 		return Page{}, fault.BadRequest("size must be from 1 to 100.").About("size")

@@ -337,7 +337,7 @@ func TestSearchRefusesInvalidQueries(t *testing.T) {
 	}
 }
 
-// TestEntriesOmitsHiddenAndRemoved also checks the source of the remaining brands.
+// TestEntriesOmitsHiddenAndRemoved checks the source of the remaining brands.
 func TestEntriesOmitsHiddenAndRemoved(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC)

@@ -12,7 +12,7 @@ import (
 const (
 	maxRunes   = 300
 	maxWords   = 12
-	maxLetters = 40 // length of a word in bytes
+	maxLetters = 40 // maximum length of a word in bytes
 )
 
 // typedWords returns the words to search for, without duplicates.

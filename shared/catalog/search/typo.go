@@ -1,8 +1,8 @@
 package search
 
-// typos compares a word with all indexed words in a single pass. It computes the rows for a common prefix only once. An
-// edit inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string alignment). Words are folded to
-// ASCII if possible.
+// typos compares a word with all indexed words in a single pass. The rows for a common prefix are computed only once.
+// An edit inserts, deletes or replaces a byte, or swaps two adjacent bytes (optimal string alignment). Words are folded
+// to ASCII if possible.
 type typos struct {
 	word  string
 	limit int // maximum number of edits
@@ -34,9 +34,9 @@ func editsFor(word string) int {
 	}
 }
 
-// typos calls each for every indexed word within the permitted number of edits from word. If isTyping is true, it also
-// calls each for every indexed word that has a prefix within that number of edits. whole is an upper bound on the
-// number of edits for the complete word, and begun is an upper bound for the prefix. Exact matches are included.
+// typos calls each for every indexed word within the permitted number of edits from word. If isTyping is true, typos
+// also calls each for every indexed word with a prefix within the permitted number of edits. whole is an upper bound on
+// the number of edits for the complete word, and begun is an upper bound for the prefix. Exact matches are included.
 func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whole, begun byte)) {
 	limit := editsFor(word)
 	if limit == 0 {

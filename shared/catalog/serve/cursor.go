@@ -27,7 +27,7 @@ type Cursors struct {
 // Sort is a hit's position in a search, as sent to a client.
 type Sort [4]any
 
-// cursorUse is the purpose with which search cursors are sealed.
+// cursorUse is the sealing purpose of search cursors.
 const cursorUse = "catalog search"
 
 // Search identifies a search whose pages must be consistent.

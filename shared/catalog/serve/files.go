@@ -24,7 +24,7 @@ const maxFiles = 5
 // is downloaded again.
 type Files struct {
 	Objects Objects
-	Dir     string // used only by this process; created if missing
+	Dir     string // directory used only by this process; created if missing
 }
 
 // Read passes an object to read, from disk if the object is cached. It returns any error from read or from opening the
@@ -33,7 +33,7 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	path := f.path(kind, key)
 	if file, err := os.Open(path); err == nil { //nolint:gosec // G304: the name is a hash
 		err = read(file)
-		_ = file.Close() // opened only for reading
+		_ = file.Close() // the file was opened only for reading
 		if err == nil {
 			return nil
 		}
@@ -42,7 +42,7 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = body.Close() }() // opened only for reading
+	defer func() { _ = body.Close() }() // the object was opened only for reading
 	keep := f.create()
 	if err := read(io.TeeReader(body, keep)); err != nil {
 		keep.drop()
@@ -125,7 +125,7 @@ func (c *copied) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// as atomically renames the file to path. The file at path is therefore either complete or missing.
+// as atomically renames the file to path, so that the file at path is either complete or missing.
 func (c *copied) as(path string) {
 	if c.file == nil {
 		return

@@ -21,8 +21,8 @@ const (
 	loadTime = 30 * time.Second
 )
 
-// holder holds each mode's live value. It can replace a value while requests still use the current value. Create a
-// holder with newHolder.
+// holder holds each mode's live value, which it can replace while requests still use the current value. Create a holder
+// with newHolder.
 type holder[T any] struct {
 	pointers Pointers
 	load     func(ctx context.Context, mode string, e Edition) (T, error)
@@ -32,7 +32,7 @@ type holder[T any] struct {
 	modes map[string]*held[T]
 }
 
-// held is a mode's value. Its lock is held while the store is being read, and while a request has to wait for a load.
+// held is a mode's value. The lock is held while the store is being read, and while a request has to wait for a load.
 type held[T any] struct {
 	lock    sync.Mutex
 	there   bool
@@ -42,7 +42,7 @@ type held[T any] struct {
 	next    *loading[T]
 }
 
-// loading is a background load. Its goroutine accesses only the field done.
+// loading is a background load. The load's goroutine accesses only the field done.
 type loading[T any] struct {
 	edition Edition
 	begun   time.Time
@@ -97,9 +97,9 @@ func (h *holder[T]) of(mode string) *held[T] {
 	return h.modes[mode]
 }
 
-// renew reads the live Edition, and loads it if it has changed. It loads the Edition in the background. If there is no
-// current value or a load was frozen, renew loads the Edition immediately. The next check follows after askEvery,
-// regardless of the result.
+// renew reads the live Edition, and loads the Edition in the background if it has changed. If there is no current value
+// or a load was frozen, renew loads the Edition immediately. The next check follows after askEvery, regardless of the
+// result.
 func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bool) error {
 	m.giveUp()
 	m.askedAt = h.now()
@@ -162,7 +162,7 @@ func (m *held[T]) giveUp() {
 	}
 }
 
-// report records in the request's log line that the served data could not be renewed. It also counts the failure for an
+// report records in the request's log line that the served data could not be renewed, and counts the failure for an
 // alarm (docs/operate/runbooks/catalogue-stale.md).
 func report(ctx context.Context, err error) {
 	logx.Add(ctx, slog.Bool("catalog_stale", true), slog.String("catalog_failure", fault.ClassOf(err)))

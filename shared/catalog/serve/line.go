@@ -33,7 +33,7 @@ func findLine(ctx context.Context, ranges Ranges, key string, size int64, id str
 	width := int64(span)
 	for round := 0; s.low < s.high; round++ {
 		from := s.guess(id, width, round < guesses)
-		part, _, err := ranges.Range(ctx, key, from-1, width) // includes the end of the previous line
+		part, _, err := ranges.Range(ctx, key, from-1, width) // the part includes the end of the previous line
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func valueOf(lines []byte, id string) []byte {
 func share(id string) float64 {
 	first, err := strconv.ParseUint(id[:min(len(id), digits)], 16, 64)
 	if err != nil {
-		return 0 // not a UUID; a binary search locates it
+		return 0 // a binary search locates an ID that is not a UUID
 	}
 	return float64(first) / (1 << (4 * digits))
 }

@@ -29,7 +29,7 @@ type Links struct {
 type ticket struct {
 	Mode    org.Mode       `json:"m"`
 	Version ledger.Version `json:"v"`
-	Expires int64          `json:"e"` // in Unix seconds
+	Expires int64          `json:"e"` // expiry in Unix seconds
 }
 
 // FileNames returns the names of the files available to organisations.

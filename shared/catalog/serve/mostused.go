@@ -17,8 +17,8 @@ type UsedBrands interface {
 	MostUsed(ctx context.Context, tenant org.Tenant) ([]string, error)
 }
 
-// MostUsed caches the brands with which patients connect most often, separately for each organisation and mode. It is
-// safe for concurrent use. Create a MostUsed with NewMostUsed.
+// MostUsed caches the brands with which patients connect most often, separately for each organisation and mode. A
+// MostUsed is safe for concurrent use. Create a MostUsed with NewMostUsed.
 type MostUsed struct {
 	brands UsedBrands
 	now    func() time.Time
@@ -37,7 +37,7 @@ const (
 	usedLife = 24 * time.Hour
 	// usedRetry is the delay before a failed read is repeated.
 	usedRetry = 10 * time.Second
-	// usedTime is the timeout of a read. It is short because a search does not need the result.
+	// usedTime is the timeout of a read, which is short because a search does not need the result.
 	usedTime = 500 * time.Millisecond
 	// maxUsed is the maximum number of tenants whose brands are cached.
 	maxUsed = 2000

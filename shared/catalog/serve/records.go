@@ -21,7 +21,7 @@ type Ranges interface {
 	Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error)
 }
 
-// Records reads individual records from the live version. It estimates a record's position in the file, so that
+// Records reads individual records from the live version. Records estimates a record's position in the file, so that
 // functions don't have to load an entire catalogue for a single record. Create a Records with NewRecords.
 type Records struct {
 	ranges Ranges

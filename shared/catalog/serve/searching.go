@@ -23,19 +23,19 @@ const maxOlder = 2
 
 // Searchable holds the data for searches. A search of the zero Searchable doesn't return any hits.
 type Searchable struct {
-	Index  *search.Index // nil if nothing has been published
+	Index  *search.Index // search index; nil if nothing has been published
 	Health health.Summary
 	Demote func(brandID string) search.Demotion
 }
 
-// Catalogue provides the data for searches. It holds each mode's live Edition, and earlier Editions to which cursors
-// refer. Create a Catalogue with NewCatalogue.
+// Catalogue provides the data for searches. Catalogue holds each mode's live Edition, and earlier Editions to which
+// cursors refer. Create a Catalogue with NewCatalogue.
 type Catalogue struct {
 	files Files
 	live  *holder[Searchable]
 
 	lock  sync.Mutex // held while an older index is loaded, so that only one such index is loaded at a time
-	older []older    // most recently used first
+	older []older    // older indexes, most recently used first
 
 	indexesLock sync.Mutex
 	indexes     map[string]weak.Pointer[search.Index] // all indexes in memory, by key
@@ -97,7 +97,7 @@ func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable,
 	return value, err
 }
 
-// load loads a mode's Edition. It reuses an index that is already in memory, because endpoint health changes far more
+// load loads a mode's Edition, reusing an index that is already in memory, because endpoint health changes far more
 // often than the index.
 func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	key := snapshot.Key(mode, e.Version, snapshot.Index)

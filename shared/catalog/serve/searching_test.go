@@ -86,7 +86,7 @@ func TestCatalogueRestartsFrozenLoad(t *testing.T) {
 		if got := version(t, c); got != second {
 			t.Errorf("after the sleep: %s", got)
 		}
-		synctest.Wait() // the first load has ended; otherwise this test would not end
+		synctest.Wait() // this test would not end unless the first load had ended
 	})
 }
 

@@ -1,7 +1,7 @@
-// Package serve provides the data for the catalogue's functions (docs/adr/0029-serving-the-catalogue.md). It provides
-// each mode's live snapshot with endpoint health, older snapshots for later search pages, individual records, and the
-// URLs of complete files. The package checks the live version only periodically, and a request never waits for a newer
-// version. It caches objects on disk for the life of the process.
+// Package serve provides the data for the catalogue's functions (docs/adr/0029-serving-the-catalogue.md). The package
+// provides each mode's live snapshot with endpoint health, older snapshots for later search pages, individual records,
+// and the URLs of complete files. The package checks the live version only periodically, and a request never waits for
+// a newer version. The package caches objects on disk for the life of the process.
 package serve
 
 import (

@@ -22,9 +22,9 @@ type shown struct {
 	} `json:"health"`
 }
 
-// Shown returns a hit's source for a response. It adds the brand's health, which is the health of the brand's
+// Shown returns a hit's source for a response. Shown adds the brand's health, which is the health of the brand's
 // healthiest endpoint. A single working endpoint is enough to connect. If any of the person's ZIP codes is known, Shown
-// adds the distance and lists the nearest location first. It removes websites and logos that point to this service.
+// adds the distance and lists the nearest location first. Shown removes websites and logos that point to this service.
 func (s Searchable) Shown(own weburl.Own, hit search.Hit, zips []string) (json.RawMessage, error) {
 	var said shown
 	if err := json.Unmarshal(hit.Source, &said.Source); err != nil {

@@ -13,8 +13,7 @@ import (
 	"recordbridge/shared/catalog/serve"
 )
 
-// TestSearchOmitsOwnURLsInAnySpelling covers snapshots that an earlier release published. Such snapshots contain the
-// lists' URLs unchanged.
+// TestSearchOmitsOwnURLsInAnySpelling covers snapshots from earlier releases, which contain the lists' URLs unchanged.
 func TestSearchOmitsOwnURLsInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{

@@ -39,7 +39,7 @@ func files(c record.Catalog) []file {
 // write writes records as a JSON object, one record per line, ordered by ID. The same records always produce the same
 // bytes.
 func write[V any](w io.Writer, records map[string]V) error {
-	out := bufio.NewWriter(w) // Flush returns its first error
+	out := bufio.NewWriter(w) // Flush returns the first write error
 	before := "{\n"
 	for _, id := range slices.Sorted(maps.Keys(records)) {
 		name, err := json.Marshal(id)

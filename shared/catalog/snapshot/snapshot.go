@@ -1,6 +1,5 @@
-// Package snapshot defines the catalogue's files (docs/adr/0023-the-catalogue.md). It defines a version's objects,
-// their exact content, and the version's name. Objects are written once and never change. ledger.Pointer selects the
-// live version.
+// Package snapshot defines the catalogue's files (docs/adr/0023-the-catalogue.md): a version's objects, their exact
+// content, and the version's name. Objects are written once and never change. ledger.Pointer selects the live version.
 package snapshot
 
 import (

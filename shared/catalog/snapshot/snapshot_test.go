@@ -95,8 +95,8 @@ func TestSnapshotRoundTrips(t *testing.T) {
 	expect.NotFound(t, "a version that was deleted", err)
 }
 
-// TestWriteIsDeterministic writes repeatedly. Map iteration order is random, so any dependence on that order would
-// cause different output.
+// TestWriteIsDeterministic checks that repeated writes produce the same bytes. Because map iteration order is random,
+// any dependence on it would cause different output.
 func TestWriteIsDeterministic(t *testing.T) {
 	t.Parallel()
 	first, later := &memory.Files{}, &memory.Files{}
@@ -117,7 +117,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestNameChangesWithContent also covers changes to data that no public file contains.
+// TestNameChangesWithContent covers changes to data that no public file contains.
 func TestNameChangesWithContent(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

@@ -33,8 +33,8 @@ type Ticket struct {
 	ExpiresAt time.Time
 }
 
-// State identifies the attempt that a returning browser belongs to. State holds the hash of the state value. The value
-// works once, and only in the browser that received it.
+// State identifies the attempt that a returning browser belongs to. State holds the hash of the state value. The state
+// value works once, and only in the browser that received it.
 type State struct {
 	Hash        string // hex SHA-256 of the state value
 	BindingHash string // hex SHA-256 of the browser's cookie

@@ -14,8 +14,8 @@ const (
 	// the request header, and API Gateway limits the total size of the headers to 10,240 bytes. API Gateway rejects a
 	// larger request before any code that could expire a cookie runs.
 	maxCookies = 20
-	// maxExpired is the maximum number of cookies that a response expires. The number is limited because response
-	// headers are also limited. One cookie is expired for each new cookie.
+	// maxExpired is the maximum number of cookies that a response expires, because the size of response headers is also
+	// limited. One cookie is expired for each new cookie.
 	maxExpired = 20
 )
 

@@ -13,7 +13,7 @@ import (
 )
 
 // TestSurplusCookiesKeepsNewestTwenty checks that a browser that begins many attempts keeps the newest twenty binding
-// cookies. It also checks that only the older binding cookies are expired.
+// cookies, and that only the older binding cookies are expired.
 func TestSurplusCookiesKeepsNewestTwenty(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestSurplusCookiesKeepsNewestTwenty(t *testing.T) {
 	})
 }
 
-// TestSurplusCookiesLimitsExpiredCookiesPerResponse checks that cookies without a creation time count as the oldest. It
-// also checks that a response doesn't expire more cookies than fit in its header.
+// TestSurplusCookiesLimitsExpiredCookiesPerResponse checks that cookies without a creation time count as the oldest,
+// and that a response doesn't expire more cookies than fit in its header.
 func TestSurplusCookiesLimitsExpiredCookiesPerResponse(t *testing.T) {
 	t.Parallel()
 	held := map[string]string{"attempt-newest": "t8mps0.x"}

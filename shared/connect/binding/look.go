@@ -2,10 +2,10 @@ package binding
 
 import "recordbridge/shared/words/fault"
 
-// Look describes the appearance of an attempt's sign-in windows. It holds the patient's language and the organisation's
-// appearance at the time that the attempt was created. A field is empty if its value is unknown.
+// Look describes the appearance of an attempt's sign-in windows. Look holds the patient's language and the
+// organisation's appearance at the time that the attempt was created. A field is empty if its value is unknown.
 type Look struct {
-	Language     string // "en" or "es"
+	Language     string // language: "en" or "es"
 	Organisation string // name
 	Logo         string // https URL that doesn't point to this service
 	Accent       string // colour, "#rrggbb" in lower case

@@ -14,8 +14,8 @@ import (
 // States stores the states of sign-in attempts in progress.
 type States interface {
 	// TakeState removes and returns a state if the state exists, has not expired at now, and is bound to bindingHash.
-	// Otherwise, TakeState doesn't remove the state and returns fault.NotFound. It then also returns the stored state
-	// for logging, or the zero State if the state does not exist.
+	// In all other cases, TakeState retains the state and returns fault.NotFound, with the stored state for logging or,
+	// if the state does not exist, the zero State.
 	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
 }
 
@@ -39,7 +39,7 @@ func Take(
 	why := "other_browser"
 	switch {
 	case state.AttemptID == "":
-		why = "state_unknown" // never created, already used, or expired for more than an hour
+		why = "state_unknown" // the state was never created, was already used, or expired over an hour ago
 	case !now.Before(state.ExpiresAt):
 		why = "state_expired"
 	}

@@ -1,5 +1,5 @@
 // Package connection defines the connection between a patient and an organisation, including its fields, its statuses
-// and the operations that each status permits. A connection doesn't contain any tokens (see package tokens) or the
+// and the operations that each status allows. A connection doesn't contain any tokens (see package tokens) or the
 // patient's name; it contains only a keyed hash for comparison.
 package connection
 
@@ -33,16 +33,16 @@ type Connection struct {
 	PortalID     string
 	EndpointID   string
 	PlatformType string
-	// DirectoryID is the facility's ID in the network's directory. It is set on TEFCA connections, which lack the
-	// endpoint, brand and portal IDs above.
+	// DirectoryID is the facility's ID in the network's directory. DirectoryID is set on TEFCA connections, which lack
+	// the endpoint, brand and portal IDs above.
 	DirectoryID string
 	// Scope holds the granted scopes, separated by spaces. If the EHR didn't name any granted scopes, Scope holds the
 	// requested scopes (RFC 6749 section 5.1).
 	Scope            string
-	ConsentExpiresAt time.Time   // zero if unknown
+	ConsentExpiresAt time.Time   // end of consent; zero if unknown
 	Patient          secret.Mark // keyed hash of issuer and patient ID, to recognise the same patient on reconnect
-	// External is a keyed hash of the organisation's own patient ID, for searches. It is zero if the organisation
-	// didn't supply an ID.
+	// External is a keyed hash of the organisation's own patient ID, for searches, or zero if the organisation didn't
+	// supply an ID.
 	External secret.Mark
 	// VaultKey is a hash that identifies the person and the external ID for a TEFCA connection (package tefca/attempt).
 	// A facility has one connection for each VaultKey.
@@ -68,12 +68,12 @@ type RefreshState struct {
 	Unrenewable bool
 	// Failures counts consecutive failed refreshes that do not indicate a withdrawn consent.
 	Failures int
-	// FailureClass classifies the last counted failure. It is either the class of the failure's fault.Spot or the
-	// unreadable field in a row, such as "TOKENS.sealed". FailureClass is empty if the class and the field are unknown
-	// or if Failures is 0.
+	// FailureClass classifies the last counted failure. The value is either the class of the failure's fault.Spot or
+	// the unreadable field in a row, such as "TOKENS.sealed". FailureClass is empty if the class and the field are
+	// unknown or if Failures is 0.
 	FailureClass string
-	// RenewedAt is the time of the last successful refresh since the patient authorised the connection. It is zero if
-	// no refresh has succeeded since then.
+	// RenewedAt is the time of the last successful refresh since the patient authorised the connection. RenewedAt is
+	// zero if no such refresh has succeeded.
 	RenewedAt time.Time
 	// RefusedAt is the time at which the refresh token for RefusedVersion was first refused during a burst of refusals.
 	// A single refusal during a burst is not trusted. RefusedAt is zero if no such refusal occurred.
@@ -85,17 +85,17 @@ type RefreshState struct {
 	// Warned reports whether the organisation was warned that consent is about to end, for the current ConsentExpiresAt
 	// and Generation.
 	Warned bool
-	// Ended is the reason the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or Disconnected. It is
-	// empty if the connection has not been revoked.
+	// Ended is the reason the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or Disconnected.
+	// Ended is empty if the connection has not been revoked.
 	Ended string
-	// EndedAt is the time at which the connection ended. It is zero if the connection has not ended.
+	// EndedAt is the time at which the connection ended, or zero if the connection has not ended.
 	EndedAt time.Time
 	// UpstreamUntil is the deadline for asking the health system to revoke a disconnected connection's tokens.
 	UpstreamUntil time.Time
 }
 
-// Exportable returns nil if a new export may start on the connection. Otherwise, it returns fault.Conflict with code
-// svc_connection_not_exportable (docs/openapi.yaml).
+// Exportable returns nil if a new export may start on the connection. For any other connection, it returns
+// fault.Conflict with code svc_connection_not_exportable (docs/openapi.yaml).
 func (c Connection) Exportable() error {
 	if c.Status == Authorized {
 		return nil

@@ -110,7 +110,7 @@ func TestReplayedReturnDoesNotCreateSecondConnection(t *testing.T) {
 }
 
 // TestCompleteRejectsReturnFromAnotherBrowser covers an attacker who begins an attempt and lets the victim finish it.
-// It checks that the attacker does not get the victim's records.
+// The attacker must not get the victim's records.
 func TestCompleteRejectsReturnFromAnotherBrowser(t *testing.T) {
 	t.Parallel()
 	for _, widget := range []bool{false, true} {

@@ -80,8 +80,8 @@ func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, 
 	return a, nil
 }
 
-// cancelled returns an error if the patient has cancelled an attempt that a browser is about to continue. Otherwise, it
-// returns nil.
+// cancelled returns an error if the patient has cancelled an attempt that a browser is about to continue, and nil
+// otherwise.
 func (a Attempt) cancelled() error {
 	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
 		return nil
@@ -89,8 +89,8 @@ func (a Attempt) cancelled() error {
 	return failed(binding.Cancelled, nil)
 }
 
-// ended returns the error for a write that lost a conflict. If the attempt's cancellation caused the conflict, ended
-// returns the cancellation. Otherwise, it returns err.
+// ended returns the error for a write that lost a conflict: the attempt's cancellation if that caused the conflict, and
+// err otherwise.
 func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if !errors.Is(err, fault.Conflict) {
 		return err

@@ -41,8 +41,7 @@ func wantCancelled(t *testing.T, got flow.Progress) {
 	}
 }
 
-// checkNothingMade checks that no connection, token or event exists. It also checks that the portal didn't receive a
-// code.
+// checkNothingMade checks that no connection, token or event exists, and that the portal didn't receive a code.
 func (w *world) checkNothingMade(t *testing.T) {
 	t.Helper()
 	if len(w.conns) != 0 || len(w.rows) != 0 || len(w.concluded) != 0 || len(w.enqueued) != 0 {
@@ -55,7 +54,7 @@ func TestCancelEndsAttemptBeforeWindowOpens(t *testing.T) {
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
 	wantCancelled(t, w.cancel(t, p))
-	for range 2 { // also if the window is reloaded
+	for range 2 { // the second time as if the window were reloaded
 		if _, err := w.starter().Leave(t.Context(), p.Start); !binding.IsCancelled(err) {
 			t.Errorf("leaving: %v", err)
 		}
@@ -220,8 +219,8 @@ func (c *cancelling) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set
 	return c.world.Exchange(ctx, grant)
 }
 
-// TestCancelAndCompleteAgree runs a cancellation concurrently with every step in a window, in many orders. Either the
-// cancellation or the completion wins, and all results agree on the winner.
+// TestCancelAndCompleteAgree runs a cancellation concurrently with every step in a window, in many orders. The test
+// checks that either the cancellation or the completion wins, and that all results agree on the winner.
 func TestCancelAndCompleteAgree(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

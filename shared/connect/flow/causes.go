@@ -212,8 +212,8 @@ func internalCauses() fault.Causes {
 // failed returns the error for a failure cause in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// refused returns the error for an error code that a health system returned. If the code is unknown, the cause is
-// otherwise.
+// refused returns the error for an error code that a health system returned. The parameter otherwise is the cause for
+// an unknown code.
 func refused(code, otherwise string, because error) error {
 	switch code {
 	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",

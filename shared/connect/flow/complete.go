@@ -28,7 +28,7 @@ const initialsTime = 2 * time.Second
 // Completer completes an attempt when the patient returns from the portal. Every field is required.
 type Completer struct {
 	Store       EndStore
-	Connections Connections // for reading the connection on a reconnect
+	Connections Connections // reads the connection on a reconnect
 	Portal      Exchanger
 	Sealer      tokens.Sealer // seals with the key for PKCE verifiers
 	Vault       tokens.Vault
@@ -42,7 +42,7 @@ type Completer struct {
 
 // Return holds the parameters with which a browser returns from a portal (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
-	// Registration is the part of the callback path that follows CallbackPath. It is empty for the shared callback.
+	// Registration is the part of the callback path that follows CallbackPath, or empty for the shared callback.
 	Registration string
 	State        string
 	Code         secret.Text
@@ -56,7 +56,7 @@ type Return struct {
 // fields in docs/openapi.yaml or the attempt's error.
 type Completed struct {
 	Redirect      org.VerifiedRedirect
-	InWidget      bool // a widget waits for the result, so the browser gets a page instead of a redirect
+	InWidget      bool // whether a widget waits for the result, so that the browser gets a page instead of a redirect
 	Look          binding.Look
 	Result        url.Values
 	ExternalID    string
@@ -64,9 +64,9 @@ type Completed struct {
 }
 
 // Complete completes an attempt. An error with an empty Completed doesn't have a verified destination and must be shown
-// as a page. An error with a nonempty Completed is returned by redirect or shown to the widget's user. In neither case
-// does Complete create or change a connection, except that a patient's first refusal creates a rejected connection. If
-// the patient cancelled the attempt before its completion, Complete discards the new tokens and returns an error for
+// as a page. An error with a nonempty Completed is returned by redirect or shown to the widget's user. On an error,
+// Complete doesn't create or change a connection, except that a patient's first refusal creates a rejected connection.
+// If the patient cancelled the attempt before its completion, Complete discards the new tokens and returns an error for
 // which binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
@@ -166,8 +166,8 @@ func unnamed(by Server) error {
 	}.Failed(errUnnamed)
 }
 
-// exchange exchanges the authorization code for tokens. If the tokens do not identify a patient, exchange discards them
-// but does not revoke them. At some portals, revoking a single grant ends all of the app's grants.
+// exchange exchanges the authorization code for tokens. Tokens that do not identify a patient are discarded but not
+// revoked, because revoking a single grant ends all of the app's grants at some portals.
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
 	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)
 	if err != nil {

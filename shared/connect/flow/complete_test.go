@@ -224,7 +224,7 @@ func TestCompleteRejectsUnverifiedReturnWithoutRedirect(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*flow.Return)
 		wait   time.Duration
-		keeps  bool // the state still works in the original browser
+		keeps  bool // whether the state still works in the original browser
 	}{
 		"no state":      {change: func(r *flow.Return) { r.State = "" }, keeps: true},
 		"unknown state": {change: func(r *flow.Return) { r.State = "made up" }, keeps: true},

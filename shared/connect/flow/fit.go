@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MaxQuery is the maximum query length, in bytes, that portals are known to accept in an authorization request. It is
-// the default limit in IIS (requestLimits, maxQueryString) and in gateways in front of other servers.
+// MaxQuery is the maximum query length, in bytes, that portals are known to accept in an authorization request. The
+// value is the default limit in IIS (requestLimits, maxQueryString) and in gateways in front of other servers.
 const MaxQuery = 2048
 
 // sample stands in for a state, nonce or challenge that has not been generated yet: 32 bytes in base64url without
@@ -15,7 +15,7 @@ const MaxQuery = 2048
 const sample = "0123456789012345678901234567890123456789012"
 
 // fit returns an attempt's scope. If the scope's resource types come from the server's own list, fit shortens the scope
-// to fit MaxQuery. It drops the last types first, because an export needs them least. The connection records the
+// to fit MaxQuery. The last types are dropped first, because an export needs them least. The connection records the
 // requested scope, so that an export does not mistake a dropped type for a type that the patient withheld. leftOut is
 // the number of dropped scopes.
 func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error) {

@@ -1,6 +1,6 @@
-// Package flow runs a connect attempt. It pins values when the patient is redirected to the portal, and checks that the
-// returning browser presents the right state and cookie. It enforces single use and stores the result. Package flow
-// accesses the portal through an interface and does not depend on HTTP or AWS.
+// Package flow runs a connect attempt. The package pins values when the patient is redirected to the portal, and checks
+// that the returning browser presents the right state and cookie. The package enforces single use, stores the result,
+// and accesses the portal through an interface, without depending on HTTP or AWS.
 package flow
 
 import (
@@ -29,7 +29,7 @@ const (
 // VerifierPurpose is the purpose in the encryption context for sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
 
-// Attempt is a patient's sign-in at a portal. It pins every value that the return needs. As a result, a browser's
+// Attempt is a patient's sign-in at a portal. The attempt pins every value that the return needs, so that a browser's
 // parameters can't choose the destination for a code or a token (RFC 9700 section 4.4).
 type Attempt struct {
 	Requester
@@ -43,16 +43,16 @@ type Attempt struct {
 	ID        string
 	Tenant    org.Tenant
 	Status    Status
-	Look      binding.Look // zero in redirect mode, which doesn't end on a page of the service
+	Look      binding.Look // appearance of the windows; zero in redirect mode, which doesn't end on our page
 	RequestID string
 	CreatedAt time.Time
 	ExpiresAt time.Time
-	Ending    Ending // zero until the attempt succeeds or fails
+	Ending    Ending // outcome; zero until the attempt succeeds or fails
 }
 
 // Requester identifies the patient to the organisation and holds the result's destination.
 type Requester struct {
-	RedirectURI   string // verified as registered when the attempt began; empty for a widget's attempt
+	RedirectURI   string // URI that was registered when the attempt began; empty for a widget's attempt
 	TokenHash     string // hex SHA-256 of the token with which the widget polls; empty in redirect mode
 	ExternalID    string
 	ExternalState string
@@ -66,7 +66,7 @@ type Institution struct {
 	PlatformType string
 }
 
-// Renewal identifies the connection that a patient is reauthorizing. It is zero for a new connection.
+// Renewal identifies the connection that a patient is reauthorizing. A zero Renewal stands for a new connection.
 type Renewal struct {
 	Reconnect string // ID of the connection
 	WasEnded  string // RefreshState.Ended when the attempt began; empty if the connection was active
@@ -76,7 +76,7 @@ type Renewal struct {
 type Server struct {
 	FHIRBase              string
 	Issuer                string
-	IssRequired           bool // the portal advertises that its responses contain iss (RFC 9207)
+	IssRequired           bool // whether the portal advertises that its responses contain iss (RFC 9207)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // URL of the keys that sign id_tokens; empty if unknown
@@ -89,17 +89,17 @@ type Client struct {
 	ClientID     string
 	ClientAuthID string // ID of the client authentication; empty for a public client
 	Callback     string // redirect URI sent to the portal, to which the portal must redirect
-	RawBasic     bool   // HTTP Basic sends client ID and secret unencoded; copied to the token set
+	RawBasic     bool   // whether HTTP Basic sends client ID and secret unencoded; copied to the token set
 }
 
 // Parameters holds the remaining authorization request parameters and the settings that follow from them.
 type Parameters struct {
 	Aud         string   // aud parameter; not sent if empty
 	Scope       string   // requested scopes
-	RepeatScope bool     // every refresh must repeat the scope; copied to the token set
+	RepeatScope bool     // whether every refresh must repeat the scope; copied to the token set
 	Extra       []string // token response fields that the token set retains (tokens.Set)
-	Nonce       bool     // the request includes a nonce
-	NoChallenge bool     // the request omits the PKCE challenge
+	Nonce       bool     // whether the request includes a nonce
+	NoChallenge bool     // whether the request omits the PKCE challenge
 }
 
 // Secrets holds the values that prove that a return belongs to the attempt. The values are created when the browser is
@@ -112,8 +112,8 @@ type Secrets struct {
 // Status is an attempt's status.
 type Status string
 
-// Attempt statuses. An attempt that is still created or open after its lifetime has expired. Readers determine the
-// expiry; the store never records it.
+// Attempt statuses. An attempt whose status is still created or open at the end of its lifetime is expired. Readers
+// determine the expiry; the store never records it.
 const (
 	Created Status = "created" // created by a widget; the browser has not been redirected yet
 	Open    Status = "open"    // the browser is at the portal
@@ -127,7 +127,7 @@ type Ending struct {
 	ConnectionID     string
 	ConnectionStatus connection.Status
 	Scope            string    // granted scopes
-	ConsentExpiresAt time.Time // zero if unknown
+	ConsentExpiresAt time.Time // end of consent; zero if unknown
 	Initials         string    // patient's initials for the widget, for example "A. S."; empty if unknown
 
 	Error       string
@@ -177,8 +177,8 @@ type StartStore interface {
 // CreateStore stores attempts whose browsers are redirected later.
 type CreateStore interface {
 	// CreateAttempt stores a widget's attempt, with status created, and the attempt's ticket in a single transaction.
-	// It may replace an attempt with the same ID and token hash if that attempt's browser has not been redirected yet.
-	// CreateAttempt returns fault.Conflict if the ID belongs to another attempt.
+	// CreateAttempt may replace an attempt with the same ID and token hash if that attempt's browser has not been
+	// redirected yet. CreateAttempt returns fault.Conflict if the ID belongs to another attempt.
 	CreateAttempt(ctx context.Context, attempt Attempt, ticket binding.Ticket) error
 }
 
@@ -201,7 +201,7 @@ type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// NoConnections implements Connections for functions that never begin a reconnect. It doesn't contain any connections.
+// NoConnections is an empty Connections for functions that never begin a reconnect.
 type NoConnections struct{}
 
 // Connection implements Connections.
@@ -225,7 +225,7 @@ type Catalog interface {
 // empty if the server does not state it.
 type Authority struct {
 	Issuer                string
-	IssRequired           bool // responses must contain iss, equal to Issuer (RFC 9207 section 2.4)
+	IssRequired           bool // whether responses must contain iss, equal to Issuer (RFC 9207 section 2.4)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // jwks_uri, the URL of the keys that sign id_tokens
@@ -238,7 +238,7 @@ type Authority struct {
 	// data scopes to request if no other setting specifies scopes, separated by spaces, most needed first
 	Scope  string
 	Access string // scope suffix for read and search: "read" (version 1) or "rs" (version 2)
-	S256   bool   // the server advertises PKCE S256; challenges are sent regardless
+	S256   bool   // whether the server advertises PKCE S256; challenges are sent regardless
 	// Methods lists the client authentication methods that the server advertises and Recordbridge supports. Algorithms
 	// lists the signing algorithms for private_key_jwt. Servers often advertise incorrect methods and algorithms, so
 	// these lists only help the operator who registers a client.
@@ -247,7 +247,7 @@ type Authority struct {
 	// Substitute reports whether the less detailed CapabilityStatement was used because the SMART configuration was
 	// unavailable, possibly only temporarily.
 	Substitute bool
-	// BrandBundle is the URL at which the server says that its institutions' list is published (SMART App Launch 2.2,
+	// BrandBundle is the advertised URL of the list of the server's institutions (SMART App Launch 2.2,
 	// user_access_brand_bundle). The service doesn't fetch the URL merely because a server advertises it.
 	BrandBundle string
 }
@@ -259,7 +259,7 @@ type Profile struct {
 	// Listed reports whether the types in Scope come from the server's own list, most needed first. If the request
 	// would be too long (MaxQuery), the last types are dropped.
 	Listed bool
-	Nonce  bool // a nonce is required even if openid is not requested
+	Nonce  bool // whether a nonce is required even if openid is not requested
 	// RawBasic reports whether HTTP Basic sends the client ID and secret unencoded, contrary to RFC 6749 section 2.3.1.
 	RawBasic bool
 	// RepeatScope reports whether the platform rejects a refresh without scope, contrary to RFC 6749 section 6.
@@ -277,7 +277,7 @@ type Profile struct {
 type Upstream struct {
 	Revocation       string // revocation_endpoint (RFC 7009); empty if not stated
 	Introspection    string // introspection_endpoint (RFC 7662); empty if not stated
-	IntrospectBearer bool   // introspection authenticates with the access token, not as the client
+	IntrospectBearer bool   // whether introspection authenticates with the access token, not as the client
 	// Consent is the duration of the patient's consent if neither the token response nor introspection states it. Zero
 	// means unknown.
 	Consent time.Duration
@@ -296,17 +296,17 @@ type Authorization struct {
 	RedirectURI string
 	Scope       string
 	State       string
-	Aud         string // not sent if empty
-	Challenge   string // not sent if empty
-	Nonce       string // not sent if empty
+	Aud         string // aud parameter; not sent if empty
+	Challenge   string // PKCE challenge; not sent if empty
+	Nonce       string // nonce; not sent if empty
 }
 
 // PortalError is a health system's refusal, reported as one of the codes that Recordbridge forwards
 // (docs/openapi.yaml).
 type PortalError struct {
 	Code string
-	// AmbiguousBasic applies to an invalid_client error. It reports whether a server that decodes HTTP Basic the other
-	// way (Profile.RawBasic) would read a different client ID or secret.
+	// AmbiguousBasic reports, for an invalid_client error, whether a server that decodes HTTP Basic the other way
+	// (Profile.RawBasic) would read a different client ID or secret.
 	AmbiguousBasic bool
 }
 

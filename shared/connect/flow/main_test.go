@@ -64,7 +64,7 @@ type world struct {
 	profile   flow.Profile
 	base      string // FHIR base URL of the endpoint
 	pins      catalog.Pins
-	several   bool   // several institutions share the endpoint
+	several   bool   // whether several institutions share the endpoint
 	callback  string // callback of the registration
 	attempts  map[string]flow.Attempt
 	states    map[string]binding.State

@@ -18,9 +18,9 @@ func (a Authority) Addresses() catalog.Addresses {
 }
 
 // checkOrigins rejects a discovery with an origin that differs from the endpoint's pins. If the endpoint doesn't have
-// pins, checkOrigins rejects any origin that requires approval. It also rejects a discovery that names Recordbridge
-// itself. A wrong origin could receive a redirected code, verifier, secret or token (RFC 9700 section 4.4). A
-// substitute discovery that omits the issuer counts as a portal failure, not as a move.
+// pins, checkOrigins rejects any origin that requires approval. checkOrigins also rejects a discovery that names
+// Recordbridge itself. A wrong origin could receive a redirected code, verifier, secret or token (RFC 9700 section
+// 4.4). A substitute discovery that omits the issuer counts as a portal failure, not as a move.
 func (s Preparation) checkOrigins(ctx context.Context, tenant org.Tenant, e catalog.Endpoint, authority Authority,
 	known []string,
 ) error {

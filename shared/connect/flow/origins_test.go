@@ -38,8 +38,8 @@ func names(a *flow.Authority) map[string]*string {
 	}
 }
 
-// wantMoved checks that neither a browser nor a widget can create an attempt. It also checks that the log contains the
-// role and the role's new origin.
+// wantMoved checks that neither a browser nor a widget can create an attempt, and that the log contains the role and
+// the role's new origin.
 func wantMoved(t *testing.T, w *world, told string) {
 	t.Helper()
 	line := logged(t, func(ctx context.Context) {

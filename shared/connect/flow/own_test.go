@@ -78,7 +78,7 @@ func TestCreateRefusesTakenAttemptID(t *testing.T) {
 	}
 	refused("another's token", func(r *flow.Request) { r.TokenHash = hash("thief") })
 	refused("in other letters", func(r *flow.Request) { r.AttemptID, r.TokenHash = strings.ToUpper(ownID), hash("thief") })
-	w.leave(t, first.Start) // checks that the existing attempt continues
+	w.leave(t, first.Start) // the existing attempt continues
 	if w.attempts[ownID].Status != flow.Open {
 		t.Errorf("the attempt is %+v", w.attempts[ownID])
 	}

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// reconnect stores a new authorisation in the connection that the attempt renews. It rereads rows that change
-// concurrently, and discards the tokens after several failed tries.
+// reconnect stores a new authorisation in the connection that the attempt renews. Rows that change concurrently are
+// read again, and the tokens are discarded after several failed tries.
 func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	var conn connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {

@@ -24,7 +24,7 @@ import (
 // Preparation determines an attempt's pinned values. Every field is required.
 type Preparation struct {
 	Catalog     Catalog
-	Connections Connections // for reading the connection on a reconnect; otherwise NoConnections
+	Connections Connections // reads the connection on a reconnect; otherwise NoConnections
 	Portal      Authorizer
 	Platforms   Platforms
 	BaseURL     string // base URL of the service's API and of its redirect URIs
@@ -44,11 +44,11 @@ type Starter struct {
 // Request holds the parameters of a new attempt. The redirect in a Request is already verified.
 type Request struct {
 	Caller        org.Caller
-	Redirect      org.VerifiedRedirect // zero for a widget
+	Redirect      org.VerifiedRedirect // verified redirect; zero for a widget
 	Reconnect     string               // ID of the connection to reauthorise; empty for a new connection
-	EndpointID    string               // optional with Reconnect; if given, must be the connection's endpoint
-	BrandID       string               // if given, must have the endpoint or be the connection's current brand
-	PortalID      string               // if given, must have the endpoint or be the connection's current portal
+	EndpointID    string               // endpoint; optional with Reconnect, but if given, must be the connection's
+	BrandID       string               // brand; if given, must have the endpoint or be the connection's current brand
+	PortalID      string               // portal; if given, must have the endpoint or be the connection's current portal
 	ExternalID    string
 	ExternalState string
 	RequestID     string

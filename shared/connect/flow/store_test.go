@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ConcludeAttempt implements flow.EndStore. It writes either all rows or no rows, and only if the rows are unchanged
-// since they were read.
+// ConcludeAttempt implements flow.EndStore. ConcludeAttempt writes either all rows or no rows, and only if the rows are
+// unchanged since they were read.
 func (w *world) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -28,7 +28,7 @@ func (w *world) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 		return fault.Stale()
 	}
 	attempt.Status, attempt.Verifier, attempt.Ending = flow.Done, nil, flow.Ending{
-		Initials: c.Initials,
+		Initials:     c.Initials,
 		ConnectionID: c.Connection.ID, ConnectionStatus: c.Connection.Status, Scope: c.Connection.Scope,
 		ConsentExpiresAt: c.Connection.ConsentExpiresAt,
 		Error:            c.Error, Description: c.Description, Cause: c.Cause, RequestID: c.RequestID,

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// target holds the endpoint at which the patient signs in. For a reconnect, it also holds the connection to renew.
+// target holds the endpoint at which the patient signs in and, for a reconnect, the connection to renew.
 type target struct {
 	endpoint   catalog.Endpoint
 	connection string // ID of the connection to reconnect; empty for a new connection

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Prepared holds an attempt that a widget created. Its browser has not been redirected yet.
+// Prepared holds an attempt that a widget created and whose browser has not been redirected yet.
 type Prepared struct {
 	AttemptID string
 	Token     secret.Text // token for polling the attempt; empty if the widget chose its own token
@@ -33,10 +33,10 @@ type Creator struct {
 	Store CreateStore
 }
 
-// Create creates an attempt whose browser is redirected later. It detects every configuration error before a window
+// Create creates an attempt whose browser is redirected later. Create detects every configuration error before a window
 // opens. Create returns the same errors as Starter.Start, and returns fault.Conflict if the widget's chosen ID is
-// taken. A caller may repeat the ID and token hash, for example after losing the response. It then gets the same
-// attempt until a browser is redirected with the attempt.
+// taken. A caller may repeat the ID and token hash, for example after losing the response. Create then returns the same
+// attempt, until a browser is redirected with the attempt.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	own, err := binding.ChosenID(r.AttemptID, r.TokenHash)
 	if err != nil {

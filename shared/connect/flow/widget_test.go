@@ -340,8 +340,8 @@ type silentPortal struct{ *world }
 
 func (silentPortal) AuthorizeURL(r flow.Authorization) (string, error) { return r.Endpoint, nil }
 
-// TestCreateNamesPortalsOutage checks that a portal's outage has a cause. It also checks that a failure of this service
-// doesn't have a cause.
+// TestCreateNamesPortalsOutage checks that a portal's outage has a cause, and that a failure of this service doesn't
+// have a cause.
 func TestCreateNamesPortalsOutage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // Asking implements source.Platforms. It returns the profile's fhir section with the endpoint's overrides applied. A
-// Query value may refer to a token response field as {name}. The caller replaces these references with values from
+// Query value may refer to a token response field as {name}, which the caller replaces with the value from
 // tokens.Set.Extra.
 func (r Registry) Asking(endpoint catalog.Endpoint) (plan.Profile, error) {
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)

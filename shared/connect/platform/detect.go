@@ -51,7 +51,7 @@ func (p Profile) Origins(fhirBase string) []string {
 }
 
 // AtHost returns the platform whose profile lists the host of a FHIR base URL. It returns "" if no profile lists the
-// host. It also returns "" for a URL without TLS, because anyone on the network path could respond to such a URL.
+// host, or for a URL without TLS, because anyone on the network path could respond to such a URL.
 func (r Registry) AtHost(fhirBase string) string {
 	host := hostOf(fhirBase)
 	if !strings.HasPrefix(strings.ToLower(fhirBase), "https://") {

@@ -50,7 +50,7 @@ type Client struct {
 	Methods []string `yaml:"methods" json:"methods"`
 	// signing algorithms for private_key_jwt: RS384, ES384
 	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"`
-	// the methods and algorithms that discovery lists take precedence (Listed)
+	// methods and algorithms in the discovery take precedence (Listed)
 	AsListed bool `yaml:"as_listed" json:"as_listed,omitempty"`
 	// how the platform gets Recordbridge's keys: by "url", or "inline" at registration
 	JWKS string `yaml:"jwks" json:"jwks,omitempty"`
@@ -66,16 +66,16 @@ type Authorize struct {
 	Aud string `yaml:"aud" json:"aud"` // value of aud: "base", "trimmed" (without a trailing slash) or "none"
 	// "S256", even if the platform ignores it; "none" if the platform rejects a challenge
 	PKCE     string `yaml:"pkce" json:"pkce"`
-	Nonce    bool   `yaml:"nonce" json:"nonce,omitempty"`       // a nonce is required, even without openid
-	Fragment bool   `yaml:"fragment" json:"fragment,omitempty"` // the response may use the URL fragment
+	Nonce    bool   `yaml:"nonce" json:"nonce,omitempty"`       // whether a nonce is required, even without openid
+	Fragment bool   `yaml:"fragment" json:"fragment,omitempty"` // whether the response may use the URL fragment
 	// scopes to request; <access> stands for read or rs, depending on the server
 	Scopes []string `yaml:"scopes" json:"scopes"`
-	// patient/*.<access> is granted; otherwise, the types in Types are requested
+	// whether patient/*.<access> is granted; if not, the types in Types are requested
 	Wildcard bool     `yaml:"wildcard" json:"wildcard"`
 	Types    []string `yaml:"types" json:"types,omitempty"` // resource types requested as patient/Type.<access>
 	// Registered reports whether data scopes are chosen at registration instead of being requested.
 	Registered bool `yaml:"at_registration" json:"at_registration,omitempty"`
-	Refresh    bool `yaml:"refresh_scope" json:"refresh_scope,omitempty"` // a refresh must repeat the scope
+	Refresh    bool `yaml:"refresh_scope" json:"refresh_scope,omitempty"` // whether a refresh must repeat the scope
 }
 
 // Tokens describes how the platform issues, rotates and revokes tokens.
@@ -104,11 +104,11 @@ type FHIR struct {
 	NoCount    []string          `yaml:"no_count" json:"no_count,omitempty"` // resource types whose searches refuse _count
 	// required search parameters by resource type
 	Needs map[string][]string `yaml:"needs" json:"needs,omitempty"`
-	// queries that replace the usual one, by resource type
+	// queries that replace the default query, by resource type
 	Ways map[string][]string `yaml:"ways" json:"ways,omitempty"`
 	// a next link works only once, so a resumed query restarts
 	OnceNext  bool     `yaml:"once_next" json:"once_next,omitempty"`
-	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // Bundle.total counts only its page's entries
+	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // whether Bundle.total counts only one page
 	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // responses that mean that access is denied
 	// initial _count; 0 for the default of 100
 	PageSize int `yaml:"page_size" json:"page_size,omitempty"`

@@ -69,7 +69,7 @@ var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 // placeholder matches a reference to a token response field, as in Organization/{ah_practice}.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// fields returns the token response fields that the profile's placeholders refer to, in sorted order. It omits fields
+// fields returns the token response fields that the profile's placeholders refer to, in sorted order, without fields
 // that are only listed.
 func (p Profile) fields() []string {
 	var names []string

@@ -41,7 +41,7 @@ func TestBreakerOpensForOneMinuteAfterFiveFailures(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newEndpoint()
 				d.fail(t, 4, err)
-				expect.NoError(t, d.scheduled(t.Context())) // a success, which ends the run of failures
+				expect.NoError(t, d.scheduled(t.Context())) // a success resets the count of failures
 				d.fail(t, 5, err)
 				calls, opened := d.ehr.calls, time.Now()
 				for range 5 {
@@ -111,7 +111,7 @@ func TestBreakerHonoursRequestedWait(t *testing.T) {
 			if got := time.Until(d.breaker().OpenUntil); got != want {
 				t.Errorf("asked for %v: open for %v, want %v", asked, got, want)
 			}
-			d.fail(t, 1, limited.After(asked+time.Hour)) // an export, whose response requests a longer delay
+			d.fail(t, 1, limited.After(asked+time.Hour)) // the export's response requests a longer delay
 			if got := time.Until(d.breaker().OpenUntil); got != min(asked+time.Hour, day) {
 				t.Errorf("asked for an hour more: open for %v", got)
 			}

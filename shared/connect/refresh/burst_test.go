@@ -207,8 +207,8 @@ func (quiet) Revoke(context.Context, org.Tenant, tokens.Set) error { return nil 
 
 func (quiet) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// schedule queues due connections every minute, but queues each connection at most once in 10 minutes. It sends every
-// tenth message twice.
+// schedule queues due connections every minute, but queues each connection at most once in 10 minutes. Every tenth
+// message is sent twice.
 func (s *burst) schedule(queue chan<- string, during time.Duration) {
 	sent := map[string]time.Time{}
 	for began := time.Now(); time.Since(began) < during; <-time.After(time.Minute) {

@@ -14,21 +14,20 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// unrenewable returns a bench whose tokens are due and don't include a refresh token. The access token expires after
-// left.
+// unrenewable returns a test environment whose tokens are due and don't include a refresh token. The access token
+// expires after left.
 func unrenewable(left time.Duration) *bench {
 	b := newBench()
 	b.err = &tokens.UnrenewableError{Version: 7, ExpiresAt: start.Add(left)}
 	return b
 }
 
-// TestUnrenewableConnectionIsDueAtAccessTokenExpiry also covers older rows without a due time. An export marks these
-// rows as due.
+// TestUnrenewableConnectionIsDueAtAccessTokenExpiry covers older rows without a due time, which an export marks as due.
 func TestUnrenewableConnectionIsDueAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		left, consent time.Duration // durations from now; 0 for unknown
-		warned        bool          // the organisation was already warned of the known end of consent
+		warned        bool          // whether the organisation was already warned of the known end of consent
 		want          time.Duration // reported end of consent
 		events        int           // number of warnings in later runs
 	}{

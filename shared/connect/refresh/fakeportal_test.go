@@ -22,7 +22,7 @@ type fakePortal struct {
 type grant struct {
 	current   int // number of the accepted refresh token
 	withdrawn bool
-	until     time.Time // expiry of an access token issued without a refresh token; otherwise zero
+	until     time.Time // expiry of an access token issued without a refresh token; zero if there is none
 }
 
 func (g *grant) isBare() bool { return !g.until.IsZero() }

@@ -51,8 +51,8 @@ func TestWorkerRetriesFailedFinish(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsUpstreamRevocationBeforeItIsDue covers a duplicate message about a finished disconnection. It checks
-// that the worker ignores the message until the next upstream revocation attempt is due.
+// TestWorkerSkipsUpstreamRevocationBeforeItIsDue checks that the worker ignores a duplicate message about a finished
+// disconnection until the next upstream revocation attempt is due.
 func TestWorkerSkipsUpstreamRevocationBeforeItIsDue(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -63,8 +63,8 @@ func TestWorkerSkipsUpstreamRevocationBeforeItIsDue(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsReconnectedConnection covers a patient who reconnects between the worker's read and the worker's
-// write. It checks that the new authorisation stays unchanged.
+// TestWorkerSkipsReconnectedConnection checks that the new authorisation stays unchanged if the patient reconnects
+// between the worker's read and the worker's write.
 func TestWorkerSkipsReconnectedConnection(t *testing.T) {
 	t.Parallel()
 	b := newBench()

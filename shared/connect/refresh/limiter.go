@@ -20,14 +20,14 @@ const (
 	// calls that record an outcome before the slot is released.
 	stateWithin   = 2 * time.Second
 	releaseWithin = 2 * time.Second
-	// busyFor is the minimum delay before scheduled work retries. It applies if scheduled work didn't find a free slot
-	// or could not check for one.
+	// busyFor is the minimum delay before scheduled work retries after it found no free slot or could not check for
+	// one.
 	busyFor = time.Minute
 	// maxRequestedWait is the maximum delay that an endpoint may request.
 	maxRequestedWait = 24 * time.Hour
 )
 
-// Limiter is a tokens.Limiter. It allows at most 4 concurrent refreshes at a token endpoint across all functions. At
+// Limiter is a tokens.Limiter that allows at most 4 concurrent refreshes at a token endpoint across all functions. At
 // most 3 of these refreshes may be scheduled work, which reserves a slot for an export whose patient is waiting. A
 // breaker blocks scheduled work at a failing endpoint. Limiter also counts responses for the surge guard (revoke.go).
 // Errors in the shared state never stop an export.
@@ -45,7 +45,7 @@ func NewExportLimiter(state EndpointState, maxWait time.Duration, now func() tim
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait}
 }
 
-// NewScheduledLimiter returns the Limiter for scheduled work. It has the same parameters as NewExportLimiter.
+// NewScheduledLimiter returns the Limiter for scheduled work, with the same parameters as NewExportLimiter.
 func NewScheduledLimiter(state EndpointState, maxWait time.Duration, now func() time.Time, newID ids.Source) Limiter {
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait, scheduled: true}
 }
@@ -92,7 +92,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	return taken, nil
 }
 
-// record shares a call's outcome at the endpoint with the other functions. It ignores a failure to store the outcome.
+// record shares a call's outcome at the endpoint with the other functions. A failure to store the outcome is ignored.
 func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()

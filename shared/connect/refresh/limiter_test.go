@@ -94,8 +94,8 @@ func (d *endpoint) breaker() refresh.Breaker {
 	return d.state.breakers[refresh.EndpointName(endpointURL)]
 }
 
-// wantBusy checks that the endpoint was not called. It also checks that the error states the retry time and reports
-// that no token was used.
+// wantBusy checks that the endpoint was not called, and that the error states the retry time and reports that no token
+// was used.
 func wantBusy(t *testing.T, err error, at time.Time) {
 	t.Helper()
 	busy, ok := errors.AsType[*refresh.BusyError](err)
@@ -232,8 +232,8 @@ func TestLimiterCountsResponsesButNotFailures(t *testing.T) {
 	})
 }
 
-// TestLimiterAdmitsExportWhenStateFails checks that errors in the shared state never stop an export. It also checks
-// that these errors postpone scheduled work by a minute.
+// TestLimiterAdmitsExportWhenStateFails checks that errors in the shared state never stop an export, but postpone
+// scheduled work by a minute.
 func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"TakeSlot", "ReleaseSlot", "Breaker", "SaveBreaker", "Count", "all of them hang"} {

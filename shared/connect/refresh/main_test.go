@@ -246,7 +246,7 @@ type endpointState struct {
 	fails      map[string]error // errors of every call, by method name
 	lost       map[string]error // errors of the next call, which still takes effect, by name
 	collisions int              // number of breaker writes that will collide with another write
-	hangs      bool             // every call waits until it is cancelled
+	hangs      bool             // whether every call waits until it is cancelled
 }
 
 type holder struct {

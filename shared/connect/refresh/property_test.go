@@ -14,9 +14,9 @@ import (
 
 // TestConnectionSurvivesAnyInterleaving checks the guarantees in docs/develop/lifecycles.md ("The life of a
 // connection") for a single connection. The test covers any order of messages, exports and reconnects, any worker
-// crashes, and any late or failed calls. Each step starts a worker, resumes a worker that waits at a call, changes
-// something outside, or lets time pass. Each guarantee is checked at the first point where it could be violated. The
-// checks run in the health system on every use, and in the store on every write.
+// crashes, and any late or failed calls. Each step starts a worker, resumes a worker that waits at a call, makes a
+// change outside the workers, or lets time pass. Each guarantee is checked at the first point where it could be
+// violated. The checks run in the health system on every use, and in the store on every write.
 func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 3, 3), 60, 240)
@@ -138,9 +138,8 @@ func (w *simulation) check() {
 	w.actors = slices.DeleteFunc(w.actors, func(a *actor) bool { return a.checked || a.dead })
 }
 
-// finish completes all running work without further faults, then processes the connection as often as necessary. If the
-// health system still accepts the stored token, the connection must then be usable. Otherwise, the connection must be
-// revoked.
+// finish completes all running work without further faults, then processes the connection as often as necessary. The
+// connection must then be usable if the health system still accepts the stored token, and revoked otherwise.
 func (w *simulation) finish() {
 	w.drain()
 	for range 4 { // enough for an open breaker, an expiring lease, and a second refusal

@@ -1,5 +1,5 @@
-// Package refresh maintains tokens between exports. It schedules refreshes, limits concurrent refreshes at a token
-// endpoint, interprets refusals, revokes connections and notifies the connections' organisations. Package tokens
+// Package refresh maintains tokens between exports. The package schedules refreshes, limits concurrent refreshes at a
+// token endpoint, interprets refusals, revokes connections and notifies the connections' organisations. Package tokens
 // implements the refresh itself. Package refresh does not depend on an EHR, AWS or HTTP.
 package refresh
 
@@ -27,7 +27,7 @@ type Store interface {
 	// Upstream reads a disconnected connection's remaining tokens, sealed under UpstreamPurpose. It returns
 	// fault.NotFound if no tokens remain.
 	Upstream(ctx context.Context, tenant org.Tenant, id string) ([]byte, error)
-	// ForgetUpstream deletes the remaining tokens if the stored tokens still equal sealed. Otherwise, it does nothing.
+	// ForgetUpstream deletes the remaining tokens only if the stored tokens still equal sealed.
 	ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error
 }
 
@@ -47,15 +47,16 @@ type Revoker interface {
 
 // Records deletes the cached records of TEFCA connections (records.Ender).
 type Records interface {
-	// DeleteUntil deletes a connection's cached records for all authorisations up to generation. It is idempotent.
+	// DeleteUntil deletes a connection's cached records for all authorisations up to generation. DeleteUntil is
+	// idempotent.
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
-// EndpointState stores the refresh state for token endpoints. All functions share this state. A hash identifies each
+// EndpointState stores the refresh state for token endpoints, which all functions share. A hash identifies each
 // endpoint.
 type EndpointState interface {
-	// TakeSlot leases a numbered slot at the endpoint to owner until the time until, if the slot is free at now.
-	// Otherwise, TakeSlot returns fault.Conflict.
+	// TakeSlot leases a numbered slot at the endpoint to owner until the time until, if the slot is free at now. If the
+	// slot is taken, TakeSlot returns fault.Conflict.
 	TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error
 	// ReleaseSlot releases the slot if owner still holds it.
 	ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error

@@ -15,8 +15,8 @@ import (
 
 const (
 	// Limits for the surge guard. The guard applies if at least surgeFrom refreshes at a token endpoint received
-	// responses within the window and more than one in surgeShare was refused. In that case, an endpoint fault is more
-	// likely than so many withdrawn consents. A refusal therefore counts only if it recurs an hour later.
+	// responses within the window and more than one in surgeShare was refused. Because an endpoint fault is more likely
+	// than so many withdrawn consents, a refusal counts only if it recurs an hour later.
 	surgeWindow = 15 * time.Minute
 	surgeFrom   = 50
 	surgeShare  = 5
@@ -46,7 +46,7 @@ func (w Worker) endOnConflict(
 		if now.Rev != before.Rev || movedOn(seen, now) || !now.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt) {
 			return now.Rev == before.Rev || movedOn(seen, now), nil
 		}
-		// The tokens changed, but not the connection.
+		// The tokens have changed, but the connection has not.
 		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(retryBusyAfter))
 	}, end)
 }
@@ -74,15 +74,15 @@ func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, ref
 	})
 }
 
-// surges reports whether a first refusal by the token endpoint should be distrusted. It also returns true if the counts
+// surges reports whether a first refusal by the token endpoint should be distrusted, as it should be if the counts
 // can't be read.
 func (w Worker) surges(ctx context.Context, endpoint string) bool {
 	answered, refused, err := w.state.Counts(ctx, EndpointName(endpoint), w.now().Add(-surgeWindow))
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
-// End returns the connection as revoked at the given time for the given cause. It also returns the event that reports
-// the revocation.
+// End returns the connection as revoked at the given time for the given cause, and the event that reports the
+// revocation.
 func End(c connection.Connection, cause string, at time.Time) (connection.Connection, webhook.Event, error) {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: at}
 	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at,

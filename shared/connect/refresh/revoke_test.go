@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// refused returns a bench whose refreshes are refused.
+// refused returns a test environment whose refreshes are refused.
 func refused(cause tokens.Cause) *bench {
 	b := newBench()
 	b.err = &tokens.RefusalError{Cause: cause, Version: 7, TokenEndpoint: endpointURL}
@@ -27,7 +27,7 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	t.Parallel()
 	name := refresh.EndpointName(endpointURL)
 	for title, test := range map[string]struct {
-		answered, refused int // numbers at the endpoint, including this refusal
+		answered, refused int // counts at the endpoint, including this refusal
 		age               time.Duration
 		countErr          error
 		refusedAgo        time.Duration // time since the token set was first refused; 0 for never
@@ -98,8 +98,8 @@ func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	}
 }
 
-// wantRevoked checks that the connection is revoked for the cause, reported once and never due again. It also checks
-// that the connection's tokens are deleted.
+// wantRevoked checks that the connection is revoked for the cause, reported once and never due again, and that the
+// connection's tokens are deleted.
 func (b *bench) wantRevoked(t *testing.T, cause string) {
 	t.Helper()
 	got := b.now()

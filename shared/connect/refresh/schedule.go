@@ -10,8 +10,8 @@ import (
 const (
 	// keepAlive is the period within which every refresh token is used at least once, because unused tokens expire.
 	keepAlive = 7 * 24 * time.Hour
-	// afterConsent is the period after the end of consent over which refreshes are spread. These refreshes check
-	// whether consent has really ended.
+	// afterConsent is the period after the end of consent over which refreshes are spread. The refreshes verify that
+	// consent has ended.
 	afterConsent = time.Hour
 	// tooShort is the remaining refresh token lifetime below which an early refresh is not worthwhile. Without this
 	// limit, a token with a fixed expiry would be refreshed more and more often as the expiry approaches.

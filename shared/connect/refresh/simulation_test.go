@@ -124,7 +124,7 @@ func (w *simulation) close() {
 	w.group.Wait()
 }
 
-// actor is a running worker. It implements every dependency of the code under test.
+// actor is a running worker that implements every dependency of the code under test.
 type actor struct {
 	*simulation
 
@@ -133,10 +133,10 @@ type actor struct {
 	at            string    // call at which the actor waits
 	token         token     // refresh token that the actor leased
 	leased        time.Time // time at which the lease was granted
-	late          bool      // the lease expired before the work ended
-	used          bool      // the actor has called the health system
-	refused       bool      // refused by the health system
-	doubtful      bool      // an earlier use of the refused token had an unknown outcome
+	late          bool      // whether the lease expired before the work ended
+	used          bool      // whether the actor has called the health system
+	refused       bool      // whether the health system refused the token
+	doubtful      bool      // whether an earlier use of the refused token had an unknown outcome
 	dead          bool
 	done, checked bool
 }
@@ -324,7 +324,7 @@ func (a *actor) proceed(f fate) {
 	<-time.After(time.Second) // the actor pauses between two tries
 }
 
-// perform makes a call. It waits for the call's fate, which decides whether the call takes effect.
+// perform makes a call after waiting for the call's fate, which decides whether the call takes effect.
 func (a *actor) perform(ctx context.Context, call string, effect func() error) error {
 	a.mu.Lock()
 	if a.dead {

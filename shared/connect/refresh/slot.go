@@ -20,14 +20,14 @@ const (
 
 func scheduledSlots() []int { return []int{0, 1, 2} }
 
-// slot holds a slot's lease at a token endpoint. It implements tokens.Slot.
+// slot implements tokens.Slot and holds a slot's lease at a token endpoint.
 type slot struct {
 	limiter  Limiter
 	endpoint string
 	number   int
 	owner    string
 	until    time.Time
-	isProbe  bool // the call's outcome closes or reopens the breaker
+	isProbe  bool // whether the call's outcome closes or reopens the breaker
 }
 
 // Until implements tokens.Slot.
@@ -50,8 +50,8 @@ func (s slot) giveBack(ctx context.Context) {
 	_ = s.limiter.state.ReleaseSlot(ctx, s.endpoint, s.number, s.owner)
 }
 
-// take waits up to maxWait for a free slot, then returns *BusyError. It does not use package retry, which retries lost
-// writes. take is limited by time instead of a number of tries, because a slot becomes free when another caller
+// take waits up to maxWait for a free slot, then returns *BusyError. take does not use package retry, which retries
+// lost writes. take is limited by time instead of a number of tries, because a slot becomes free when another caller
 // finishes.
 func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	waiting, cancel := context.WithTimeout(ctx, l.maxWait)

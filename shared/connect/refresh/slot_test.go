@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// TestSlotIsFreeAfterLeaseExpires checks that a crashed worker's slot stays leased until the lease expires. The lease
-// expires after the end of the worker's call.
+// TestSlotIsFreeAfterLeaseExpires checks that a crashed worker's slot stays leased until the lease expires, which is
+// after the end of the worker's call.
 func TestSlotIsFreeAfterLeaseExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

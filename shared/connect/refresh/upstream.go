@@ -22,7 +22,7 @@ import (
 // token that can read records.
 type upstreamDocument struct {
 	RefreshToken       string `json:"refresh_token,omitempty"`
-	AccessToken        string `json:"access_token,omitempty"` // set only if there is no refresh token
+	AccessToken        string `json:"access_token,omitempty"` // access token, set only if there is no refresh token
 	RevocationEndpoint string `json:"revocation_endpoint,omitempty"`
 	TokenEndpoint      string `json:"token_endpoint"`
 	FHIRBase           string `json:"fhir_base"`
@@ -37,9 +37,8 @@ func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 }
 
 // EncodeUpstream encodes the document that is sealed for Store.Upstream. The document contains the set's refresh token,
-// or its access token if the set doesn't have a refresh token. It also contains the data needed to revoke that token
-// (RFC 7009). The caller that stores the document sets Refresh.UpstreamUntil, and sets RefreshAt to the time of the
-// first try.
+// or its access token if there is no refresh token, and the data needed to revoke that token (RFC 7009). The caller
+// that stores the document sets Refresh.UpstreamUntil, and sets RefreshAt to the time of the first try.
 func EncodeUpstream(set tokens.Set) []byte {
 	left := upstreamDocument{
 		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
@@ -64,8 +63,8 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 	}, nil
 }
 
-// revokeRemaining makes the health system revoke a disconnected connection's tokens. It deletes the tokens after the
-// revocation or after the deadline.
+// revokeRemaining makes the health system revoke a disconnected connection's tokens, and deletes the tokens after the
+// revocation or the deadline.
 func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection) error {
 	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
 	if errors.Is(err, fault.NotFound) {

@@ -55,7 +55,7 @@ func TestWorkerRevokesUpstreamAndDeletesTokens(t *testing.T) {
 			if diff := cmp.Diff(want, b.look(t)); diff != "" {
 				t.Errorf("connection (-want +got):\n%s", diff)
 			}
-			b.look(t) // a duplicate message
+			b.look(t) // simulates a duplicate message
 			reveal := cmp.Comparer(func(a, b secret.Text) bool { return a.Reveal() == b.Reveal() })
 			if diff := cmp.Diff([]tokens.Set{test.want}, b.revoked, reveal); diff != "" {
 				t.Errorf("revoked (-want +got):\n%s", diff)
@@ -142,7 +142,7 @@ func TestWorkerRetriesEveryUpstreamFailure(t *testing.T) {
 	}
 }
 
-// TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing covers a crash after the tokens' row was deleted. The
+// TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing covers a crash after the tokens' row was deleted, while the
 // connection still refers to the row.
 func TestWorkerSkipsRevocationWhenUpstreamTokensAreMissing(t *testing.T) {
 	t.Parallel()

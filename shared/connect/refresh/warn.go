@@ -49,8 +49,8 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 	return []webhook.Event{event}, err
 }
 
-// WarnAtOnce checks whether a newly created authorisation ends within the usual warning period. If so, it marks c as
-// warned and returns the event that reports the end. Otherwise, WarnAtOnce returns no event.
+// WarnAtOnce marks c as warned and returns the event that reports the end if a newly created authorisation ends within
+// the usual warning period. For a later end, WarnAtOnce returns no event.
 func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
 	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil

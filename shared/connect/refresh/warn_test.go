@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// ending returns a bench whose consent ends after in and whose tokens are not due.
+// ending returns a test environment whose consent ends after in and whose tokens are not due.
 func ending(in time.Duration) *bench {
 	b := newBench()
 	b.change(func(c *connection.Connection) {
@@ -43,7 +43,7 @@ func TestWorkerWarnsSevenDaysBeforeConsentEnds(t *testing.T) {
 			if diff := cmp.Diff(want, b.look(t)); diff != "" {
 				t.Errorf("connection (-want +got):\n%s", diff)
 			}
-			b.look(t) // a duplicate message
+			b.look(t) // simulates a duplicate message
 			if got := len(b.store.told(webhook.AuthorizationEnding)); got != test.events || len(b.enqueued) != test.events {
 				t.Errorf("told %d times, enqueued %d times, want %d", got, len(b.enqueued), test.events)
 			}
@@ -78,8 +78,8 @@ func TestWarningContainsRecommendedAction(t *testing.T) {
 	}
 }
 
-// TestWorkerRefreshesBeforeWarning checks that a refresh comes first, because the refresh may change the end of
-// consent. The warning follows if it is still due.
+// TestWorkerRefreshesBeforeWarning checks that a due refresh precedes a due warning, because the refresh may change the
+// end of consent. The warning follows if it is still due.
 func TestWorkerRefreshesBeforeWarning(t *testing.T) {
 	t.Parallel()
 	for moved, want := range map[bool]int{true: 0, false: 1} {

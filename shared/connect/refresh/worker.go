@@ -36,8 +36,8 @@ type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Worker processes connections that are due. Its method is idempotent. If a call is a duplicate, late or forged,
-// nothing is due and nothing changes.
+// Worker processes connections that are due. Process is idempotent: a duplicate, late or forged call finds nothing due
+// and changes nothing.
 type Worker struct {
 	store    Store
 	tokens   Tokens
@@ -69,9 +69,9 @@ func NewWorker(
 }
 
 // Process performs the action that is due for a connection, if any. The action is an upstream revocation attempt, a
-// refresh, or the warning that consent is about to end. Process always completes a requested disconnection. It saves
-// the connection in every case, which corrects the due time that the scheduler has postponed. An error is internal, and
-// the call can be repeated.
+// refresh, or the warning that consent is about to end. Process always completes a requested disconnection. Process
+// saves the connection in every case, to correct the due time that the scheduler has postponed. An error is internal,
+// and the call can be repeated.
 func (w Worker) Process(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	c, err := w.store.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -159,8 +159,7 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 }
 
 // outlast waits for the expiry of an access token that can't be refreshed, and then ends the connection. The surge
-// guard does not apply, because only the local clock decides when the connection ends. The token endpoint is not
-// involved.
+// guard does not apply, because the local clock, not the token endpoint, decides when the connection ends.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
 	if w.now().Before(last.ExpiresAt) {
 		logOutcome(ctx, "nothing_to_renew")
@@ -217,7 +216,7 @@ const (
 	noNews = false
 )
 
-// amend changes the connection as it was read. After a conflict, it changes the stored connection if that connection's
+// amend changes the connection as it was read or, after a conflict, the stored connection if that connection's
 // authorisation and status are unchanged. A change without news yields to any concurrent change that set another time.
 func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool,
 	change func(*connection.Connection),
@@ -235,7 +234,7 @@ func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews b
 }
 
 // onConflict calls try with the connection as it was read. After each conflict, it calls try with the stored
-// connection. It stops without an error if the connection no longer exists, or if isOver returns true for the
+// connection. onConflict stops without an error if the connection no longer exists, or if isOver returns true for the
 // connection before and after the conflict.
 func (w Worker) onConflict(
 	ctx context.Context, seen connection.Connection, isOver func(before, now connection.Connection) (bool, error),
@@ -261,8 +260,8 @@ func (w Worker) onConflict(
 	})
 }
 
-// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. If so, results for
-// the connection's earlier tokens do not apply to its current tokens.
+// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. Results for the
+// earlier tokens of such a connection do not apply to its current tokens.
 func movedOn(seen, c connection.Connection) bool {
 	return c.Status != seen.Status || c.Generation != seen.Generation
 }

@@ -17,7 +17,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// bench holds a worker with one connection. It also holds tokens and a health system with configurable responses.
+// bench is a test environment with a worker, one connection with tokens, and a health system with configurable
+// responses.
 type bench struct {
 	store    *memory
 	state    *endpointState

@@ -64,8 +64,8 @@ func TestFailedRefreshPostponesNextRefresh(t *testing.T) {
 	}
 }
 
-// TestWorkerStoresLastFailureClass checks that the connection's row contains the last failure's class. Operators then
-// don't have to search the log.
+// TestWorkerStoresLastFailureClass checks that the connection's row contains the last failure's class, so that
+// operators don't have to search the log.
 func TestWorkerStoresLastFailureClass(t *testing.T) {
 	t.Parallel()
 	for want, at := range map[string]fault.Spot{

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestVaultOpensEarlierFormat seals a document in an earlier format, which had neither extra fields nor the requested
+// TestVaultOpensEarlierFormat covers a document in an earlier format, which had neither extra fields nor the requested
 // scope.
 func TestVaultOpensEarlierFormat(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ type flaky struct {
 	tokens.Store
 
 	lease     error
-	leaseDone bool    // the failed lease took effect
+	leaseDone bool    // whether the failed lease took effect
 	leased    func()  // called on every lease
 	reads     []error // results of the next reads
 	rotate    []failure

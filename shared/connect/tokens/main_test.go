@@ -72,7 +72,7 @@ type world struct {
 	slots slots
 	at    time.Time
 
-	// Dependencies of a manager. A test may wrap each dependency.
+	// Dependencies of a manager, each of which a test may wrap.
 	store     tokens.Store
 	refresher tokens.Refresher
 }

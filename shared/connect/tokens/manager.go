@@ -14,7 +14,7 @@ import (
 // refreshBefore is the remaining lifetime below which Manager refreshes an access token before returning it.
 const refreshBefore = 2 * time.Minute
 
-// Manager returns usable access tokens and refreshes tokens when needed. It is safe for concurrent use.
+// Manager returns usable access tokens and refreshes tokens when needed. A Manager is safe for concurrent use.
 type Manager struct {
 	store     Store
 	vault     Vault

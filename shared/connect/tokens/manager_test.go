@@ -20,7 +20,7 @@ func TestCurrentRefreshesOnlyWhenNeeded(t *testing.T) {
 	tests := []struct {
 		name         string
 		left         time.Duration
-		withoutToken bool // the EHR didn't issue a refresh token
+		withoutToken bool // whether the EHR didn't issue a refresh token
 		refreshed    bool
 		want         error
 	}{

@@ -2,8 +2,8 @@ package tokens
 
 import "time"
 
-// Records describes the cached record for a connection whose data is not fetched on demand (package tefca/records). It
-// holds the values from which object names are derived, and the numbers of missing documents.
+// Records describes the cached record for a connection whose data is not fetched on demand (package tefca/records).
+// Records holds the values from which object names are derived, and the numbers of missing documents.
 type Records struct {
 	Generation int64          `json:"generation"`         // the connection's generation
 	Batch      string         `json:"batch"`              // ID of the write; distinguishes two writes of a generation

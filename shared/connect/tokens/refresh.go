@@ -33,7 +33,7 @@ var (
 )
 
 // refresh replaces the row's token set. From before the call until the call's outcome is known, the row records that
-// the refresh token is in use. A crash during the call can thus be distinguished from a withdrawn consent.
+// the refresh token is in use. This mark distinguishes a crash during the call from a withdrawn consent.
 func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) {
 	if set.RefreshToken.Empty() {
 		return Usable{}, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
@@ -59,7 +59,7 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 		return Usable{Set: fresh, Version: version}, nil
 	case errors.Is(err, ErrRefused):
 		return m.refused(ctx, row, leased, fault.SpotOf(err).Failed(refusalOf(row, set.TokenEndpoint)))
-	case errors.Is(err, fault.Conflict): // returned by the store if the row changed
+	case errors.Is(err, fault.Conflict): // the store's error if the row changed
 		return m.newerThan(ctx, leased, err) // the newer set may be the set that was to be stored
 	case isUnspent(err) || errors.Is(err, errTooLate):
 		leased.RefreshStartedAt = row.RefreshStartedAt
@@ -69,8 +69,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 }
 
 // exchange waits for a slot at the EHR's token endpoint, sends the refresh request, stores the response and then
-// releases the slot. Until the rotated refresh token is stored, a crash can lose the token. exchange therefore doesn't
-// block between the response and the write.
+// releases the slot. Until the rotated refresh token is stored, a crash can lose the token, so exchange doesn't block
+// between the response and the write.
 func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, version int64, err error) {
 	asking, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(m.now())-storeWithin)
 	defer cancel()
@@ -141,7 +141,7 @@ func (m Manager) release(ctx context.Context, leased Row) {
 
 // refused returns the refusal, unless another worker has stored a newer set or holds the lease. The other worker may
 // have consumed the refresh token and may be about to store the token's successor. If it was already uncertain whether
-// the token had been used, the row keeps recording the uncertainty. A later refusal then has the same cause.
+// the token had been used, the row keeps recording the uncertainty, so that a later refusal has the same cause.
 func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
 	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt
@@ -196,8 +196,8 @@ func (m Manager) rotate(ctx context.Context, next Row) error {
 }
 
 // conflict determines the cause of a conflict. If the write only collided with another transaction, a retry may still
-// succeed. Otherwise, the version is already stored. Either another worker stored the version, or this worker stored
-// it, lost the response, and repeated the write.
+// succeed. After any other conflict, the version is already stored: another worker stored it, or this worker stored it,
+// lost the response, and repeated the write.
 func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	row, err := m.store.Tokens(ctx, next.Tenant, next.ConnectionID)
 	if err != nil {

@@ -160,8 +160,8 @@ func TestRefreshDiscardsResponseWithoutAccessToken(t *testing.T) {
 	}
 }
 
-// TestCurrentReplacesShortLivedTokenOnEveryCall covers EHRs whose access tokens last only seconds. Such a token is
-// returned once, and replaced on the next request.
+// TestCurrentReplacesShortLivedTokenOnEveryCall covers EHRs whose access tokens last only seconds. A short-lived token
+// is returned once, and replaced on the next request.
 func TestCurrentReplacesShortLivedTokenOnEveryCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)

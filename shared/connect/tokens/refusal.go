@@ -13,8 +13,9 @@ import (
 // Manager returns ErrRefused as *RefusalError, which contains details.
 var ErrRefused = errors.New("the refresh token was refused")
 
-// ErrNothingToRenew means that the EHR did not issue a refresh token. It is not a refusal, because no response from the
-// EHR states that consent has ended. A Manager returns ErrNothingToRenew as *UnrenewableError, which contains details.
+// ErrNothingToRenew means that the EHR did not issue a refresh token. ErrNothingToRenew is not a refusal, because no
+// response from the EHR states that consent has ended. A Manager returns ErrNothingToRenew as *UnrenewableError, which
+// contains details.
 var ErrNothingToRenew = errors.New("there is no refresh token")
 
 // UnrenewableError means that a version of a token set doesn't have a refresh token, so that the version's access token
@@ -45,8 +46,8 @@ const (
 
 // RefusalError reports that the EHR definitely refused the refresh token in one version of a token set. The refusal
 // applies to that version only. A caller that revokes a connection because of a RefusalError must make the write
-// conditional on the version, because a reconnect or a slow worker may have replaced the set. A RefusalError does not
-// contain any part of the EHR's response.
+// conditional on the version. A reconnect or a slow worker may have replaced the set. A RefusalError does not contain
+// any part of the EHR's response.
 type RefusalError struct {
 	Cause         Cause
 	Version       int64

@@ -78,8 +78,8 @@ func TestRefreshCallTimesOutWhenSlotExpires(t *testing.T) {
 	})
 }
 
-// TestRefreshKeepsTokenUnusedWithoutSlot checks that a caller without a slot does not use any token. The next caller
-// then finds the state unchanged.
+// TestRefreshKeepsTokenUnusedWithoutSlot checks that a caller without a slot does not use any token, so that the next
+// caller finds the state unchanged.
 func TestRefreshKeepsTokenUnusedWithoutSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)

@@ -1,8 +1,8 @@
-// Package tokens manages a connection's token set. It seals the set and binds the set to its row, implements the rules
-// for refreshing the set, and interprets refusals. It never writes to the log or revokes a token, and does not depend
-// on an EHR, AWS or HTTP. A refresh consists of a lease, a mark that survives a crash, and a compare-and-swap, so that
-// only one worker at a time uses a rotating refresh token. If the outcome of a use is unknown, the token may be used
-// once more. A token's successor is stored before it is used (RFC 9700 section 4.14).
+// Package tokens manages a connection's token set. The package seals the set and binds the set to its row, implements
+// the rules for refreshing the set, and interprets refusals. The package never writes to the log or revokes a token,
+// and does not depend on an EHR, AWS or HTTP. A refresh consists of a lease, a mark that survives a crash, and a
+// compare-and-swap, so that only one worker at a time uses a rotating refresh token. If the outcome of a use is
+// unknown, the token may be used once more. A token's successor is stored before it is used (RFC 9700 section 4.14).
 package tokens
 
 import (
@@ -19,17 +19,17 @@ const Purpose = "tokens"
 // Set holds a decrypted token set. The set's secrets are redacted when printed.
 type Set struct {
 	AccessToken   secret.Text
-	RefreshToken  secret.Text // empty if the EHR didn't issue a refresh token
+	RefreshToken  secret.Text // refresh token; empty if the EHR didn't issue one
 	PatientID     secret.Text // the patient's FHIR ID at the endpoint
 	Scope         string      // granted scope
 	AskedScope    string      // scope requested from the patient
-	RepeatScope   bool        // every refresh must repeat the scope
+	RepeatScope   bool        // whether every refresh must repeat the scope
 	EndpointID    string      // ID in the catalogue; the endpoint's pins limit where the tokens are sent
 	FHIRBase      string
 	TokenEndpoint string
 	ClientID      string
 	ClientAuthID  string    // ID of the credentials for ClientID; empty for a public client
-	RawBasic      bool      // HTTP Basic sends client ID and secret unencoded (catalog.ClientUse)
+	RawBasic      bool      // whether HTTP Basic sends client ID and secret unencoded (catalog.ClientUse)
 	ExpiresAt     time.Time // expiry of the access token
 
 	// RevocationEndpoint revokes the refresh token (RFC 7009), and IntrospectionEndpoint returns the token's expiry
@@ -42,8 +42,8 @@ type Set struct {
 	// an unused refresh token. Each time is zero if unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
-	// ConsentStated reports whether ConsentExpiresAt is the stated end of the consent itself. Otherwise,
-	// ConsentExpiresAt is a refresh token's expiry, which may change with every refresh.
+	// ConsentStated reports whether ConsentExpiresAt is the stated end of the consent itself. If ConsentStated is
+	// false, ConsentExpiresAt is a refresh token's expiry, which may change with every refresh.
 	ConsentStated bool
 	// Extra holds the token response fields that later calls to the platform need, by name. A value is "" if the EHR
 	// has not sent the field yet. Extra has at most MaxExtra fields, with names that MayBeExtra accepts. The values are
@@ -59,7 +59,7 @@ type Row struct {
 	Tenant       org.Tenant
 	ConnectionID string
 	Sealed       []byte // encrypted token set (see Vault)
-	Version      int64  // incremented with every stored token set; Sealed is bound to the version
+	Version      int64  // version, incremented with every stored token set; Sealed is bound to it
 	LeaseOwner   string
 	LeaseUntil   time.Time
 	// RefreshStartedAt is the time of the first use of this version's refresh token whose outcome is unknown. The use
@@ -72,25 +72,24 @@ type Row struct {
 type Store interface {
 	// Tokens reads a row with a consistent read. It returns fault.NotFound if the connection doesn't have tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (Row, error)
-	// LeaseTokens leases the row to row.LeaseOwner until row.LeaseUntil. It sets RefreshStartedAt to now if
+	// LeaseTokens leases the row to row.LeaseOwner until row.LeaseUntil. LeaseTokens sets RefreshStartedAt to now if
 	// RefreshStartedAt is zero. LeaseTokens returns fault.Conflict if the stored version or RefreshStartedAt differs
 	// from the value in row, or if another lease is active at now.
 	LeaseTokens(ctx context.Context, row Row, now time.Time) error
-	// ReleaseTokens ends the lease if row.LeaseOwner still holds the lease for row.Version. Otherwise, it returns
-	// fault.Conflict. If row.RefreshStartedAt is zero, ReleaseTokens clears the stored value. Otherwise, the stored
-	// value remains.
+	// ReleaseTokens ends the lease if row.LeaseOwner still holds the lease for row.Version, and returns fault.Conflict
+	// if not. ReleaseTokens clears the stored RefreshStartedAt only if row.RefreshStartedAt is zero.
 	ReleaseTokens(ctx context.Context, row Row) error
 	// RotateTokens stores row.Sealed as version row.Version if the stored version is row.Version minus one, regardless
-	// of the lease's owner. Otherwise, RotateTokens returns fault.Conflict. It clears the lease and RefreshStartedAt.
-	// Some conflicts are only collisions with another transaction. The stored version distinguishes these collisions
-	// from real conflicts.
+	// of the lease's owner. For any other stored version, RotateTokens returns fault.Conflict. RotateTokens clears the
+	// lease and RefreshStartedAt. A conflict may be only a collision with another transaction, which the stored version
+	// distinguishes from a real conflict.
 	RotateTokens(ctx context.Context, row Row) error
 }
 
 // Refresher requests a new token set from the EHR (RFC 6749 section 6). If a refresh token, patient ID, scope or extra
-// field is missing from the response, the old value remains. The scope requested from the patient also remains
-// unchanged. A definite refusal is ErrRefused; every other error is transient. A transient error with a method
-// Unspent() bool that returns true means that the refresh token was not used. Errors must not contain token material.
+// field is missing from the response, the old value remains. The scope requested from the patient remains unchanged. A
+// definite refusal is ErrRefused; every other error is transient. A transient error with a method Unspent() bool that
+// returns true means that the refresh token was not used. Errors must not contain token material.
 type Refresher interface {
 	Refresh(ctx context.Context, tenant org.Tenant, old Set) (Set, error)
 }
@@ -107,7 +106,7 @@ type Slot interface {
 	// Until returns the deadline of the call.
 	Until() time.Time
 	// Release releases the slot and records the call's outcome. The outcome is the Refresher's error, or nil for a
-	// response. Release may be slow. After a response, it is called only when storing the new set has succeeded or
+	// response. Release may be slow. After a response, Release is called only when storing the new set has succeeded or
 	// failed.
 	Release(ctx context.Context, outcome error)
 }

@@ -72,7 +72,7 @@ func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string,
 	return Row{Tenant: tenant, ConnectionID: connectionID, Sealed: sealed, Version: version}, nil
 }
 
-// Open decrypts the token set in a row. It fails for a row that was moved to another connection, tenant or version.
+// Open decrypts the token set in a row. Open fails for a row that was moved to another connection, tenant or version.
 func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 	plain, err := v.Sealer.Open(ctx, row.Tenant, boundTo(row.Tenant, row.ConnectionID, row.Version), row.Sealed)
 	damaged := fault.Spot{Operation: "open", Row: "TOKENS", Attribute: "sealed"}

@@ -8,19 +8,19 @@ const (
 	// MaxPages limits the number of pages in a search, so a server that returns endless pages cannot occupy a worker
 	// forever.
 	MaxPages = 2000
-	// MaxOversize limits how many oversized responses are requested again in smaller pages. Without this limit, the
-	// export would send a hostile server one request per resource type and page size.
+	// MaxOversize limits how many requests are repeated with a smaller page size after an oversized response. Without
+	// MaxOversize, the export would send a hostile server one request per resource type and page size.
 	MaxOversize = 40
 	// maxResources limits the number of distinct resources in a record, so endless searches cannot exhaust memory. The
-	// largest real records reported contain a tenth as many resources.
+	// largest reported patient records contain a tenth as many resources.
 	maxResources = 500_000
 	// maxWaiting limits the number of references and attachments that are waiting to be read. maxWaitingBytes limits
-	// the total length of their URLs in a single run. A hostile resource can name thousands of references.
+	// the total length of their URLs in a single run. A hostile resource can contain thousands of references.
 	maxWaiting      = 100_000
 	maxWaitingBytes = 8 << 20
 	// maxNoted limits the number of distinct references that an export stores, including references to other servers.
 	maxNoted = 300_000
-	// maxKnownAs limits the number of ids of a patient. It also limits, separately, the number of business identifiers.
+	// maxKnownAs limits a patient's ids and, separately, the patient's business identifiers.
 	maxKnownAs = 100
 	// maxUnresolved limits the length of each list in Unresolved. URLs beyond the limit are treated as URLs on another
 	// server.

@@ -13,12 +13,12 @@ import (
 // that nothing has been learned.
 type Learned struct {
 	InFlight int `json:"in_flight,omitempty"` // concurrent requests that the server handles; 0 if no limit was seen
-	// initial page size of a query; plan.AnySize sends no page size, 0 means no size has been learned yet
+	// initial page size of a query; plan.AnySize to send none; 0 if not learned yet
 	PageSize int `json:"page_size,omitempty"`
 	// server's maximum page size; 0 if unknown
 	MaxSize  int      `json:"max_size,omitempty"`
 	TooLarge []string `json:"too_large,omitempty"` // types whose pages at the default size were too large
-	NoCount  []string `json:"no_count,omitempty"`  // types whose searches fail if they set a page size
+	NoCount  []string `json:"no_count,omitempty"`  // types whose searches fail if a page size is set
 	ByID     []string `json:"by_id,omitempty"`     // types that can be searched by a list of ids in the _id parameter
 	ListSize int      `json:"list_size,omitempty"` // maximum number of ids in an _id list; 0 if the server has no limit
 
@@ -45,8 +45,8 @@ func (l *Learned) Tried(resourceType string, answered bool) {
 	l.Trials[resourceType] = answered
 }
 
-// Control is a search that found resources. Each batch repeats this search. If the repeated search finds a different
-// number of resources, the entire batch response is discarded.
+// Control is a search that found resources. Each batch repeats the control search. If the repeated search finds a
+// different number of resources, the entire batch response is discarded.
 type Control struct {
 	Query plan.Query `json:"query"`
 	Hits  int        `json:"hits"`
@@ -60,7 +60,7 @@ func (l *Learned) AddExperience(met known.Experience) {
 	}
 }
 
-// InitialInFlight returns the number of concurrent requests with which the next run starts, or 0 for the default.
+// InitialInFlight returns the next run's initial number of concurrent requests, or 0 for the default.
 func (l *Learned) InitialInFlight() int {
 	if l.Load.Trouble {
 		return 0
@@ -69,11 +69,11 @@ func (l *Learned) InitialInFlight() int {
 }
 
 const (
-	// severalTypes is the number of types that must show a behaviour before the export assumes that it applies to the
-	// whole server.
+	// severalTypes is the number of types that must show a behaviour before the export attributes it to the whole
+	// server.
 	severalTypes = 2
-	// quickPage and smallPage limit when the export requests larger pages. The last page must have taken at most
-	// quickPage, and a larger page must be expected to have at most smallPage bytes.
+	// quickPage and smallPage limit page growth. The export requests larger pages only if the last page took at most
+	// quickPage and the larger page is expected to have at most smallPage bytes.
 	quickPage = 3 * time.Second
 	smallPage = 1 << 20
 )
@@ -100,7 +100,7 @@ func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Dur
 		larger = min(larger, l.MaxSize)
 	}
 	switch {
-	case page.Len < q.Count: // server's maximum page size is smaller
+	case page.Len < q.Count: // server's maximum page size is smaller than q.Count
 		l.MaxSize = max(page.Len, plan.UsualSize())
 		l.PageSize = min(l.PageSize, l.MaxSize)
 	case larger > q.Count && took <= quickPage && bytes/page.Len*larger <= smallPage:

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// met is the result of the first request of a query. The result is either a page or a failure.
+// met is the result of a query's first request: either a page or a failure.
 type met struct {
 	resourceType string
 	count        int // requested page size

@@ -1,11 +1,11 @@
 package checkpoint
 
-// seen tracks the resources and references of an export. It ensures that each resource is written once and each
-// reference is read once.
+// seen tracks an export's resources and references, so that each resource is written once and each reference is read
+// once.
 type seen struct {
 	written marks // resources written to the segments, or found and excluded
 	noted   marks // references found so far
-	weight  int   // total URL length, in bytes, that this run loaded or added
+	weight  int   // total length, in bytes, of the URLs that this run loaded or added
 }
 
 func (s *seen) note(name string, weight int) bool {

@@ -1,7 +1,6 @@
-// Package checkpoint holds the progress of an export as data. The data covers queued queries, references and
+// Package checkpoint holds the progress of an export as data. The state includes queued queries, references and
 // attachments, the resources already written, facts learned about the server, and recorded failures. The package saves
-// this state between runs and enforces the bounds in docs/develop/architecture.md ("Bounds"). It does not send any
-// requests.
+// the state between runs and enforces the bounds in docs/develop/architecture.md ("Bounds"), but sends no requests.
 package checkpoint
 
 import (
@@ -29,7 +28,7 @@ type Server struct {
 	Version    string     `json:"fhir_version"` // FHIR version stated by the server; may be empty
 	ByURL      bool       `json:"by_url"`       // whether Questionnaires can be searched by URL
 	Own        string     `json:"own"`          // server's base URL as used in its links; see fhir.Base
-	Resolved   bool       `json:"settled"`      // whether Own is final, because a search found it or no search will
+	Resolved   bool       `json:"settled"`      // whether the search for Own is over, with or without a result
 	Unresolved Unresolved `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// documents decodes the documents of a stored checkpoint. It ignores the order of the marks.
+// documents decodes the documents of a stored checkpoint, ignoring the order of the marks.
 func documents(t *testing.T, body []byte) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -43,9 +43,9 @@ func documents(t *testing.T, body []byte) []map[string]any {
 	}
 }
 
-// Exports are in progress during every deployment, so old checkpoints must remain readable. The first version of the
-// format wrote the first file, with every field set. A version that learns settings from the server wrote the second
-// file.
+// TestStoredCheckpointRoundTrips checks that stored checkpoints remain readable, because exports are in progress during
+// every deployment. The test files cover the first version of the format, with every field set, and a version that
+// learns settings from the server.
 func TestStoredCheckpointRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"checkpoint.json", "checkpoint_learned.json"} {

@@ -7,7 +7,7 @@ import (
 )
 
 // Unresolved holds absolute URLs found in the Patient. The export reads the Patient before a search reveals the
-// server's own base URL, so it cannot yet attribute these URLs to a server.
+// server's own base URL, so it cannot yet attribute the URLs to a server.
 type Unresolved struct {
 	Links       []string          `json:"links,omitempty"` // URLs of other records for the same person
 	References  []string          `json:"references,omitempty"`

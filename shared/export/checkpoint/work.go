@@ -90,8 +90,8 @@ func (l Deferred) Any() bool { return l.size() > 0 }
 
 func (l Deferred) size() int { return len(l.Queries) + len(l.Refs) + len(l.Attachments) }
 
-// TakeTried returns how often earlier runs attempted the next request. It resets the count, because the count applies
-// only to that request.
+// TakeTried returns how often earlier runs attempted the next request, and resets the count, which applies only to that
+// request.
 func (w *Work) TakeTried() int {
 	tried := w.Tried
 	w.Tried = 0

@@ -18,8 +18,8 @@ import (
 // maxAttachment is the maximum size of an exported attachment, in bytes.
 const maxAttachment = 25 << 20
 
-// attacher copies attachments. While it writes one attachment, it reads others ahead. It buffers small attachments in
-// memory and streams larger attachments one at a time.
+// attacher copies attachments, reading others ahead while it writes one. Small attachments are buffered in memory.
+// Larger attachments are streamed one at a time.
 type attacher struct {
 	session *source.Session
 	state   *checkpoint.State

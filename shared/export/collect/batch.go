@@ -18,7 +18,7 @@ const (
 )
 
 // batches combines searches for types that patients rarely have (docs/reference/deviations.md, "Exports"). Each search
-// is counted as if it had been sent alone. If a search in a batch fails, it is sent again on its own.
+// is counted as if it had been sent alone. A search that fails in a batch is sent again on its own.
 type batches struct {
 	work     *checkpoint.Work
 	learned  *checkpoint.Learned
@@ -118,7 +118,7 @@ func (b *batches) take(q plan.Query) (source.Page, bool) {
 	return of.found[q], true
 }
 
-// note makes q the control search if q ended with its first page and that page is the smallest so far.
+// note makes q the control search if q had only one page and that page is the smallest so far.
 func (b *batches) note(q plan.Query, found source.Page) {
 	learned := b.learned
 	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits &&

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// beginner runs the first stage of an export. The stage reads the Patient and creates the plan.
+// beginner runs the first stage of an export, which reads the Patient and creates the plan.
 type beginner struct {
 	task    export.Task
 	session *source.Session
@@ -25,7 +25,7 @@ type beginner struct {
 	writer  *writer
 }
 
-// all reads the Patient and creates the plan. The Patient decides whether there is anything to export. If an earlier
+// all reads the Patient and creates the plan. Without a readable Patient, there is no record to export. If an earlier
 // run has already created the plan, all does nothing.
 func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if b.state.Server.Planned {

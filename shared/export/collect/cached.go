@@ -24,7 +24,7 @@ type Cache interface {
 // cachedVersion is the FHIR version of the cached resources.
 const cachedVersion = "4.0.1"
 
-// These errors end an export of cached records.
+// Errors that end an export of cached records.
 var (
 	errNoDocuments = fault.Spot{Class: "no_documents"}.Failed(errors.New("the facility had no documents"))
 	errNoneRead    = fault.Spot{Class: "documents_lost"}.Failed(
@@ -32,8 +32,8 @@ var (
 	errNoFixture = fault.Spot{Class: "no_fixture"}.Failed(errors.New("the record has no such fixture"))
 )
 
-// cached is the only stage of an export from the cache. Every resource belongs to the connection's patient. The source
-// does not have a URL, and the stage does not follow references.
+// cached is the only stage of an export from the cache. Every cached resource belongs to the connection's patient.
+// Cached resources have no source URL, and their references are not followed.
 type cached struct {
 	task    export.Task
 	held    tokens.Records
@@ -51,8 +51,8 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoFixture}, nil
 	}
 	at := &c.state.Work.Cached
-	// The batch that a first run reads differs from the batch after the patient has authorized again. Resources that
-	// are already written are not written again.
+	// The batch is new in a first run and after the patient has authorized again. Resources already in the file are not
+	// written again.
 	if at.Batch != c.held.Batch {
 		c.begin(chunks)
 	}
@@ -73,7 +73,7 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// begin records what the cache lacks. It also records which types were requested, including types without resources.
+// begin records the requested types, including types without resources, and the documents missing from the cache.
 func (c *cached) begin(chunks int) {
 	state := c.state
 	state.Work.Cached = checkpoint.Cached{Batch: c.held.Batch, Left: chunks}

@@ -1,7 +1,7 @@
 // Package collect performs a single run of an export. Starting from the task's checkpoint, it runs the stages patient,
-// searches, references and attachments, or the single stage for a cached record. It writes each resource once, in plan
-// order, and then saves a checkpoint or creates the files. Requests are sent ahead and concurrently, but a single
-// goroutine makes all decisions and writes all resources.
+// searches, references and attachments, or the single stage for a cached record. Package collect writes each resource
+// once, in plan order, and then saves a checkpoint or creates the files. Requests are sent ahead and concurrently, but
+// a single goroutine makes all decisions and writes all resources.
 package collect
 
 import (
@@ -45,8 +45,7 @@ type End struct {
 	Replaced []string    // object keys that become obsolete once the completed task is stored
 }
 
-// run takes a task from its checkpoint to its files. It passes its parts to the stages. The stages do not refer to the
-// run itself.
+// run takes a task from its checkpoint to its files. The stages receive parts of the run, never the run itself.
 type run struct {
 	files    export.Files
 	memory   *memory
@@ -94,7 +93,7 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	return end, err
 }
 
-// These errors end a run although no request failed.
+// Errors that end a run although no request failed.
 var (
 	errNoScope = errors.New("the patient's authorization does not cover the Patient")
 	errLost    = errors.New("too many types could not be read")
@@ -243,8 +242,7 @@ func (r *run) delivery() delivery {
 	return delivery{files: r.files, task: r.task, session: r.session, state: r.state, pace: r.pace()}
 }
 
-// keepDemand delays the next run by the pause that the server demanded. Otherwise, the next run would ignore the
-// server's demand.
+// keepDemand delays the next run by the pause that the server demanded, which the next run would otherwise ignore.
 func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Result, error) {
 	switch result.Kind {
 	case export.Save:

@@ -50,8 +50,8 @@ func (f *follower) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes the first resource in todo, unless that resource is already written. Meanwhile, the next resources are
-// read ahead.
+// step writes the first resource in todo, unless that resource is already written, while the next resources are read
+// ahead.
 func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (export.Result, error) {
 	if stop := f.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -79,7 +79,7 @@ func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (expo
 	return export.Result{}, f.end(r, found)
 }
 
-// receive processes the response to a list search. Each member of the list is then taken from the response or read
+// receive processes the response to a list search. Each member of the list is taken from the response or read
 // individually.
 func (f *follower) receive(ctx context.Context, list *list) (export.Result, error) {
 	found, err := f.streams.Take(ctx, list.refs[0], func() { f.readAhead(ctx) })

@@ -19,7 +19,7 @@ const (
 
 // lists holds list searches. A list search reads several referenced resources of one type by their ids. A requested
 // resource in the response counts as if it had been read individually. A resource missing from the response is read
-// individually. If a server returns unrequested resources, it gets no further list searches.
+// individually. If a server returns unrequested resources, the server gets no further list searches.
 type lists struct {
 	learned *checkpoint.Learned
 	of      map[checkpoint.Reference]*list // list searches by member

@@ -10,17 +10,15 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// A request that fails for a temporary reason is deferred until all other work is done. The export then retries the
-// request in rounds. If a server is down for an hour, the export finishes an hour late but does not lose any resources
+// A request that fails for a temporary reason is deferred until all other work is done, then retried in rounds. If a
+// server is down for an hour, the export finishes an hour late but does not lose any resources
 // (docs/reference/deviations.md, "Exports").
 const (
-	// fewRounds is the number of retry rounds if the server still responds to other requests. These rounds take six
-	// minutes in total.
+	// fewRounds is the number of retry rounds, six minutes in total, if the server still responds to other requests.
 	fewRounds = 2
-	// allRounds is the number of retry rounds if the server does not respond to any request. These rounds take 80
-	// minutes in total.
+	// allRounds is the number of retry rounds, 80 minutes in total, if the server does not respond to any request.
 	allRounds = 7
-	// lastRounds is the time after its start an export still retries requests. The export needs the remaining time to
+	// lastRounds is how long after its start an export still retries requests. The export needs the remaining time to
 	// deliver the collected data. If a server demands a pause beyond lastRounds, the export gives up on the server
 	// (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
@@ -49,7 +47,7 @@ type outage struct {
 }
 
 // mayPass reports whether a failed request is worth another retry round. Some servers return 500, or an HTML page, for
-// requests that will never succeed. Such requests get only one more round, to avoid delaying the other resources.
+// requests that will never succeed, so a request that fails in this way gets only one more round.
 func (o *outage) mayPass(failed *fhir.RequestError) bool {
 	rounds := fewRounds
 	if o.work.Down {

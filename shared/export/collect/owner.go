@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// ownership classifies a resource by the patient that it belongs to. Larger values are worse.
+// ownership classifies a resource by the patient that it belongs to, from best to worst.
 type ownership int
 
 const (
@@ -28,7 +28,7 @@ func identifierMark(one fhir.Identifier) uint64 {
 }
 
 // of classifies a resource (docs/reference/deviations.md, Owner of a resource). Each of the resource's own members that
-// names a patient must name our patient. If none of these members names a patient, all references in the resource are
+// names a patient must name our patient. If no such member names a patient, all references in the resource are
 // considered.
 func (o owner) of(resource fhir.Resource) ownership {
 	says := contained{owner: o, outer: resource}

@@ -40,8 +40,8 @@ func (s *searcher) attachable() []string {
 	return types
 }
 
-// attached reports whether to write a page of q. The first such page of the export decides whether searches for the
-// other types are also repeated.
+// attached reports whether to write a page of q. The first page of the trial determines whether the searches for the
+// other types are repeated.
 func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	state := s.state
 	if state.Server.Learned.Attached != nil {
@@ -59,8 +59,7 @@ func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	return true
 }
 
-// unattached handles a Provenance search whose first page failed. It ends the search or replaces it with a different
-// request.
+// unattached ends a Provenance search whose first page failed, or replaces the search with a different request.
 func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	state := s.state
 	isTrial := state.Server.Learned.Attached == nil

@@ -23,8 +23,8 @@ type referenceQueue struct {
 	session *source.Session
 }
 
-// note queues all references in a resource. The resource was found after the export followed round levels of
-// references.
+// note queues all references in a resource. The round argument is the number of reference levels that led to the
+// resource.
 func (n referenceQueue) note(resource fhir.Resource, round int) {
 	for _, text := range resource.References {
 		n.reference(text, round)
@@ -63,7 +63,7 @@ func (n referenceQueue) follow(resourceType, id string, round int) {
 }
 
 // foreign counts a resource on another server once. The export does not request the resource, because no token may be
-// sent to that server.
+// sent to another server.
 func (n referenceQueue) foreign(resourceType, address string) {
 	if n.state.IsNew(resourceType, address, 0) {
 		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
@@ -121,8 +121,8 @@ func (n referenceQueue) questionnaire(canonical string, round int) {
 	}
 }
 
-// knownAs records the ids that identify the patient on the server, including business identifiers. It also records the
-// ids of linked records of the same person (Patient.link), which remain after a merge.
+// knownAs records the patient's ids and business identifiers on the server, including the ids of linked records of the
+// same person (Patient.link), which remain after a merge.
 func (n referenceQueue) knownAs(patient fhir.Resource) {
 	known := &n.state.Patient
 	known.IDs = []string{n.record.patient}

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// memory loads and stores hints about the server behind one endpoint (package known). Without these hints, an export
-// takes longer but finds the same resources.
+// memory loads and stores hints about the server behind one endpoint (package known). Without hints, an export takes
+// longer but finds the same resources.
 type memory struct {
 	rows     Known
 	endpoint string // empty for a server outside the catalogue; no hints are stored for such a server
@@ -82,8 +82,8 @@ func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query
 	return append(ordered, later...), last
 }
 
-// remember stores what an export with these options has learned about the server. The state argument is the final state
-// of the export.
+// remember stores what an export with the given options has learned about the server. The state argument is the final
+// state of the export.
 func (m *memory) remember(ctx context.Context, state *checkpoint.State, options export.Options) {
 	learned := state.Server.Learned
 	lesson := known.Lesson{
@@ -113,7 +113,7 @@ func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
 	return isKnown && answers
 }
 
-// isPartial reports whether an export with these options omits some resources of a type.
+// isPartial reports whether an export with the given options omits some resources of a type.
 func isPartial(options export.Options, resourceType string) bool {
 	return !options.Since.IsZero() || !options.Wants(resourceType)
 }

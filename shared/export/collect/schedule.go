@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// stopBefore is the time before its deadline a run saves its checkpoint and hands over to the next run.
+	// stopBefore is how long before its deadline a run saves its checkpoint and hands over to the next run.
 	stopBefore = 75 * time.Second
 	// lastAnswer is the part of stopBefore during which a run still waits for a pending response.
 	lastAnswer = 45 * time.Second
@@ -20,7 +20,7 @@ const (
 	saveAfter = 3 * time.Minute
 )
 
-// errPause is the cause with which the context is cancelled when a run must stop waiting for responses.
+// errPause is the context's cancellation cause when a run must stop waiting for responses.
 var errPause = errors.New("time to save")
 
 // schedule holds the times at which a run must save or end.
@@ -38,8 +38,8 @@ func newSchedule(now func() time.Time, deadline time.Time) schedule {
 	return s
 }
 
-// check returns Yield if the deadline is near, or Save if the last checkpoint is old enough. It prefers to save between
-// queries, because some servers discard the pages of an interrupted query.
+// check returns Yield if the deadline is near, or Save if the last checkpoint is old enough. check prefers to save
+// between queries, because some servers discard the pages of an interrupted query.
 func (s schedule) check(isBetween bool) export.Result {
 	now := s.now()
 	if !s.pauseBy.IsZero() && now.After(s.pauseBy) {
@@ -51,8 +51,8 @@ func (s schedule) check(isBetween bool) export.Result {
 	return export.Result{}
 }
 
-// untilPause returns a context that is cancelled with errPause soon after pauseBy. A slow server therefore cannot use
-// up the time needed to save a checkpoint.
+// untilPause returns a context that is cancelled with errPause soon after pauseBy, so a slow server cannot use up the
+// time needed to save a checkpoint.
 func (s schedule) untilPause(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.pauseBy.IsZero() {
 		return context.WithCancel(ctx)
@@ -79,8 +79,8 @@ func (p pace) reportProgress() {
 }
 
 // isDue decides whether a run must end because its deadline is near or must save its progress. After the export has
-// given up on the server, a run does neither. No requests remain, so the remaining work takes little time. A later run
-// would try the server again.
+// given up on the server, isDue always returns Done. The remaining work takes little time without requests, and a later
+// run would try the server again.
 func (p pace) isDue() export.Result {
 	if p.session.GivenUp() {
 		return export.Result{}

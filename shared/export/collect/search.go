@@ -62,7 +62,7 @@ func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes a page of the first query. Meanwhile, the pages of the next queries are read ahead.
+// step writes a page of the first query while the pages of the next queries are read ahead.
 func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	if stop := s.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -113,7 +113,7 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, s.page(q, found.Bundle)
 }
 
-// receive processes the response to a batch. The searches in the batch then end one at a time, in plan order.
+// receive processes the response to a batch. The batch's searches end one at a time, in plan order.
 func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, error) {
 	found, err := s.streams.Take(ctx, batch.key, func() { s.readAhead(ctx) })
 	if err != nil || found.Stop.Stops() {
@@ -124,8 +124,8 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 	return export.Result{}, nil
 }
 
-// readAhead starts the first queries that are not in progress. It does not start any query after a query for the
-// complete record, because that query may make later queries unnecessary.
+// readAhead starts the first queries that are not in progress. Queries after a query for the complete record are not
+// started, because they may turn out to be unnecessary.
 func (s *searcher) readAhead(ctx context.Context) {
 	work, learned := &s.state.Work, &s.state.Server.Learned
 	for i, q := range s.upcoming() {
@@ -168,7 +168,7 @@ func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	return true
 }
 
-// page writes a page of the first query. It then continues with the next page or ends the query.
+// page writes a page of the first query, then continues with the next page or ends the query.
 func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	work := &s.state.Work
 	if work.Pages == 0 {
@@ -205,7 +205,7 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	work := &s.state.Work
 	s.state.Server.Learned.Refused(q, failed)
 	var instead []plan.Query
-	isOther := work.Pages == 0 // after the first page, only a paging failure has an alternative
+	isOther := work.Pages == 0 // after the first page, only a paging failure leads to a different request
 	switch failed.Class {      //nolint:exhaustive // the others say nothing of pages
 	case fhir.TooLarge:
 		work.Oversize++
@@ -276,7 +276,7 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// endEverything ends the query for the complete record. If this query returned more than the Patient, queries for
+// endEverything ends the query for the complete record. If the query returned more than the Patient, queries for
 // individual types are unnecessary. A server that supports the query returns all resources of the record.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work, accounts := &s.state.Work, &s.state.Accounts

@@ -28,9 +28,9 @@ func (s *searcher) upcoming() []plan.Query {
 	return queries
 }
 
-// unlisted returns searches for types that the server's CapabilityStatement does not list. A type to which the server
-// has responded before gets a complete search. An unknown type gets a trial. A type outside the granted scopes is not
-// tried, because neither the server nor the patient has offered that type.
+// unlisted returns searches for types that the server's CapabilityStatement does not list. A type gets a complete
+// search if the server responded to an earlier search for it. An unknown type gets a trial. A type outside the granted
+// scopes is not tried, because neither the server nor the patient has offered that type.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	if b.memory.isNone() { // without stored results, each export would repeat the trials
 		return nil, nil

@@ -53,7 +53,7 @@ func (w *writer) write(resource fhir.Resource, round int) error {
 }
 
 // writeOwn appends a resource that is known to belong to the patient, unless the resource is already written. The
-// source of the resource does not have a URL.
+// resource has no source URL.
 func (w *writer) writeOwn(resource fhir.Resource) error {
 	if !w.isNew(resource) || !w.isWanted(resource) {
 		return nil
@@ -61,7 +61,7 @@ func (w *writer) writeOwn(resource fhir.Resource) error {
 	return w.line(resource, "")
 }
 
-// isNew records a resource. It reports whether the resource is new and within the limit on distinct resources.
+// isNew records a resource and reports whether the resource is new and within the limit on distinct resources.
 func (w *writer) isNew(resource fhir.Resource) bool {
 	state := w.state
 	mark := checkpoint.MarkOf(resource.Type + "/" + resource.ID)
@@ -100,7 +100,7 @@ func (w *writer) belongs(resource fhir.Resource) bool {
 	return w.isWanted(resource)
 }
 
-// isWanted reports whether the export's options include a resource. They always include the Patient.
+// isWanted reports whether the export's options include a resource. The Patient is always included.
 func (w *writer) isWanted(resource fhir.Resource) bool {
 	return resource.Type == "Patient" || w.options.Wants(resource.Type) && w.options.Changed(resource.LastUpdated)
 }

@@ -17,18 +17,17 @@ import (
 // first window.
 const window = 64 << 10
 
-// uuid matches the ids of resources that were converted from documents. Such resources do not exist on any server (RFC
-// 9562).
+// uuid matches the ids (RFC 9562) of resources that were converted from documents and do not exist on any server.
 var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 var errLine = errors.New("a line is not a JSON object")
 
-// Bundle writes one part of a FHIR Bundle of type collection (bundle.html). The input src contains one resource per
-// line. The Bundle's entries are these resources, in the same order and byte for byte. Every part contains at least one
-// resource. The fullUrl of an entry is the URL of the resource below base, the base URL of a FHIR server. If base is
-// empty and the id is a UUID, fullUrl is the id as a URN (bundle.html#bundle-unique). If the first 64 KiB of the line
-// do not contain a valid type and id, the entry has no fullUrl. Bundle returns an error for a line that does not begin
-// and end as an object. The content in between was checked when the line was written.
+// Bundle writes one part of a FHIR Bundle of type collection (bundle.html). The Bundle's entries are the resources in
+// src, one per line, in the same order and byte for byte. Every part contains at least one resource. The fullUrl of an
+// entry is the URL of the resource below base, the base URL of a FHIR server. If base is empty and the id is a UUID,
+// fullUrl is the id as a URN (bundle.html#bundle-unique). If the first 64 KiB of the line do not contain a valid type
+// and id, the entry has no fullUrl. Bundle returns an error for a line that does not begin and end as an object. Bundle
+// does not check the rest of a line, which was checked when the line was written.
 func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	b := bundle{
 		in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window),
@@ -91,7 +90,7 @@ func (b *bundle) next() (piece, error) {
 	return piece{json: read[:len(read)-1], last: true}, nil
 }
 
-// entry writes the entry for a line that begins with the given piece. It also reads the rest of that line.
+// entry writes the entry for a line that begins with the given piece, reading the rest of the line.
 func (b *bundle) entry(line piece) error {
 	if !bytes.HasPrefix(line.json, []byte("{")) {
 		return errLine

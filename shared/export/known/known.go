@@ -1,7 +1,7 @@
 // Package known holds hints about the FHIR server behind an endpoint. The hints cover concurrency, page size, batches
-// and the order of searches. Exports learn these hints, and later exports use them as a starting point. No hint omits a
-// search for a type that the server lists. If the server neither lists nor supports a type, exports do not try that
-// type again until the hint expires.
+// and the order of searches. Exports learn the hints, and later exports use the hints as a starting point. Hints never
+// make an export skip a type that the server lists. If the server neither lists nor supports a type, exports do not try
+// that type again until the hint expires.
 package known
 
 import (
@@ -76,7 +76,7 @@ type Load struct {
 // Type records when patients last had, and last lacked, resources of a type.
 type Type struct {
 	Found time.Time `json:"found,omitzero"` // when a patient last had a resource of the type
-	Empty time.Time `json:"empty,omitzero"` // when a patient last had no such resource
+	Empty time.Time `json:"empty,omitzero"` // when a patient last had no resource of the type
 }
 
 // Trial records whether an optional feature of the server worked.

@@ -60,8 +60,8 @@ func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	return nil
 }
 
-// call assigns a free slot to a task in line, removes the task from the line, and sends the task's message. If a crash
-// occurs between these steps, the slot soon expires, or the task is due.
+// call assigns a free slot to a task in line, removes the task from the line, and sends the task's message. After a
+// crash between these steps, either the slot expires soon or the task is due.
 func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	taskID string,
 ) (called bool, err error) {

@@ -2,7 +2,7 @@
 // workers for the others (docs/adr/0015-a-share-for-each-organisation.md). Each export occupies one of its tenant's
 // slots, which the code calls places. The export holds the slot under a lease that is renewed with the task's own
 // lease. If no slot is free, the export waits in line. The line is ordered by the time at which exports were requested.
-// A task that leaves a slot passes the slot to the first task in line. The package does not keep a counter. Slots are
+// A task that leaves a slot passes the slot to the first task in line. Instead of a counter, the package uses
 // conditional writes to a single row per tenant, so a crash blocks a slot no longer than the slot's lease.
 package share
 
@@ -24,8 +24,8 @@ const (
 	calledFor = 2 * time.Minute
 	// lookAfter is the delay before the sweeper checks a share that has a line or a called task.
 	lookAfter = 30 * time.Second
-	// announceEvery is the interval at which joining tasks announce the line again. announcedFor is how long an
-	// announcement is valid. It is much longer than the delay of the line's index.
+	// announceEvery is the interval at which joining tasks announce the line again. announcedFor, the lifetime of an
+	// announcement, is much longer than the delay of the line's index.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
 	// moreTries is the number of attempts beyond one attempt per slot. All of a tenant's workers write to the same row,
@@ -96,8 +96,8 @@ func New(rows Rows, enqueuer Enqueuer, size int, lease time.Duration, now func()
 	return Share{rows: rows, enqueuer: enqueuer, size: max(size, 1), lease: lease, now: now}
 }
 
-// Enter assigns a slot to a task that its worker has just claimed. It prefers the slot reserved for the task or the
-// slot that the task held before. If no earlier task is waiting, it can also assign a free slot. If no slot is
+// Enter assigns a slot to a task that its worker has just claimed. Enter prefers the slot reserved for the task or the
+// slot that the task held before. If no earlier task is waiting, Enter can assign any free slot. If no slot is
 // available, the task joins the line and its worker no longer holds the task.
 func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn bool, err error) {
 	var row Row
@@ -179,9 +179,9 @@ func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	return free[0], true, nil
 }
 
-// join adds a task to the line. It first announces the line, so a crash between the two steps leaves only an
-// announcement of an empty line. A task that left its slot in the meantime could not see the joining task, so join
-// checks the slots once more.
+// join announces the line and then adds a task to it. A crash between the two steps leaves only an announcement of an
+// empty line. A task that left its slot in the meantime could not see the joining task, so join checks the slots once
+// more.
 func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	now := s.now()
 	if now.Sub(row.JoinedAt) >= announceEvery {

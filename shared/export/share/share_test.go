@@ -35,8 +35,8 @@ func TestShareRunsQueuedExportsInRequestOrder(t *testing.T) {
 				t.Errorf("export %d has waited %v, want %v, and has failed %d times", number, task.Waited, want, task.Failures)
 			}
 		}
-		// A task costs five writes. One write joins the line, two call the task, one enters a slot and one leaves the
-		// slot. In addition, a slot is renewed every 20 seconds and the line is announced every ten minutes.
+		// A task costs five writes: one to join the line, two to call the task, one to enter a slot and one to leave
+		// it. A slot is renewed every 20 seconds, and the line is announced every ten minutes.
 		if most := many*(5+int(w.takes/(20*time.Second))) + 20; *writes > most {
 			t.Errorf("%d writes for %d exports, want at most %d", *writes, many, most)
 		}
@@ -44,8 +44,8 @@ func TestShareRunsQueuedExportsInRequestOrder(t *testing.T) {
 	})
 }
 
-// TestSharePreservesPlacesAfterCrashes simulates workers that die at any call, before or after the call takes effect.
-// It also simulates runs that pause or continue in a later run.
+// TestSharePreservesPlacesAfterCrashes checks that crashes do not leak slots. Workers die at any call, before or after
+// the call takes effect, and runs pause or continue in a later run.
 func TestSharePreservesPlacesAfterCrashes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
@@ -138,7 +138,7 @@ func TestAdmitSkipsTaskThatEndedWhileQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, time.Minute)
 		w.ask(t.Context(), 0, 1)
-		synctest.Wait() // the first task has entered
+		synctest.Wait() // the first task has entered its slot
 		w.ask(t.Context(), 1, 3)
 		<-time.After(time.Second)
 		// connection was abandoned in the meantime
@@ -177,8 +177,8 @@ func TestAdmitCallsNextTaskWhenCalledTaskEnds(t *testing.T) {
 	})
 }
 
-// TestTaskCalledTwiceKeepsOnePlace simulates two workers that call the same task, each to a different slot. The
-// later worker releases its slot, unless the task has already entered that slot.
+// TestTaskCalledTwiceKeepsOnePlace checks that a task keeps one slot if two workers call it, each to a different slot.
+// The later worker releases its slot, unless the task has already entered that slot.
 func TestTaskCalledTwiceKeepsOnePlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

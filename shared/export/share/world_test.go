@@ -104,8 +104,8 @@ type world struct {
 	tasks *memory.Tasks
 	size  int
 	takes time.Duration // how long an export takes
-	// next returns the life of the next invocation. It also returns how and when the first run of that invocation ends.
-	// A worker with a nil life survives and completes the export.
+	// next returns the life of the next invocation, and how and when the first run of that invocation ends. A worker
+	// with a nil life survives and completes the export.
 	next func() (*life, export.Kind, time.Duration)
 
 	mu      sync.Mutex
@@ -179,7 +179,7 @@ func (w *world) share(l *life) share.Share {
 	return share.New(dying{w.tasks, l}, messages{w, l}, w.size, lease, time.Now)
 }
 
-// invoke simulates the export worker (package worker, Work). It omits the export itself.
+// invoke simulates the export worker (package worker, Work) without the export itself.
 func (w *world) invoke(ctx context.Context, id string) {
 	l, end, wait := &life{}, export.Done, time.Duration(0)
 	if w.next != nil {
@@ -276,8 +276,7 @@ func (w *world) pending() (many int) {
 	return many
 }
 
-// checkNothingIsLeft waits until all leases have expired and the line has ended. It then checks that all slots are
-// free.
+// checkNothingIsLeft waits until all leases have expired and the line has ended, then checks that all slots are free.
 func (w *world) checkNothingIsLeft(t *testing.T) {
 	t.Helper()
 	w.workers.Wait()

@@ -24,7 +24,7 @@ func (f *Flight) Expect(begin, limit int) { f.flight.expect(begin, limit) }
 // Load wraps flight.load for tests.
 func (f *Flight) Load() known.Experience { return f.flight.load() }
 
-// OneByOne sends count requests sequentially. It sends each request after it has received the previous response.
+// OneByOne sends count requests sequentially, each after the response to the previous request.
 func (f *Flight) OneByOne(count int) {
 	for range count {
 		f.flight.complete(completion{number: f.flight.start(1), beside: 1, sign: calm, took: time.Second})

@@ -8,18 +8,19 @@ import (
 )
 
 const (
-	// firstInFlight is the number of concurrent requests with which a run starts. It is low because the server's
-	// clinicians have priority.
+	// firstInFlight is a run's initial number of concurrent requests, which is low because the server's clinicians have
+	// priority.
 	firstInFlight = 4
 	// mostInFlight is the maximum number of concurrent requests to a server that handles concurrency easily.
 	mostInFlight = 8
-	// lateTimes and lateBy define a late response. A response is late if it takes longer than lateTimes the usual time
-	// plus lateBy. A response is a sign of strain if it takes longer than both lateTimes that threshold and veryLate.
+	// lateTimes and lateBy define a late response: one that takes longer than lateTimes times the usual time plus
+	// lateBy. A response is a sign of strain if it takes longer than lateTimes times the late threshold and longer than
+	// veryLate.
 	lateTimes = 2
 	lateBy    = 100 * time.Millisecond
 	veryLate  = 2 * time.Second
-	// provenBy is the number of calm responses at a concurrency level after which a refusal must have another cause.
-	// Fewer calm responses prove nothing, because some of the other requests may have just ended.
+	// provenBy is the number of calm responses at a concurrency level after which the level is ruled out as the cause
+	// of a refusal. Fewer calm responses prove nothing, because some of the other requests may have just ended.
 	provenBy = 24
 )
 
@@ -44,9 +45,8 @@ type completion struct {
 // flight limits the number of concurrent requests to a single server. After as many calm responses as the limit, the
 // flight increases the limit by one. After a sign of strain or a refusal, it halves the limit (additive increase,
 // multiplicative decrease; RFC 5681 section 3.1). If responses are much later than usual, it decreases the limit by
-// one. A refusal above the proven concurrency reveals a limit, and the flight does not exceed that limit again. If the
-// server refuses a request that is the only request in flight, the server has a rate limit instead. A flight is not
-// safe for concurrent use.
+// one. A refusal above the proven concurrency reveals a limit, and the flight does not exceed that limit again. A
+// refusal of the only request in flight indicates a rate limit instead. A flight is not safe for concurrent use.
 type flight struct {
 	limit    int                   // current limit on concurrent requests
 	ceiling  int                   // upper bound of limit, learned from refusals
@@ -173,8 +173,7 @@ func (f *flight) completeCalm(l completion) {
 	}
 }
 
-// lower lowers the limit to at most the given value. It lowers the limit only once for all requests that were in flight
-// together.
+// lower lowers the limit to at most the given value, but only once for all requests that were in flight together.
 func (f *flight) lower(l completion, limit int) {
 	f.limit, f.inARow, f.isFull = min(f.limit, f.ceiling), 0, false
 	if l.number > f.turned {

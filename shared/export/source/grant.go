@@ -39,9 +39,9 @@ func (g *grant) now() (set tokens.Set, version int64) {
 	return g.current, g.version
 }
 
-// renew obtains a new token after a request that used the token of version used failed with a 401. The isNew result is
-// false if the token still reads the Patient. In that case, the 401 concerns only the requested resource, and the token
-// is not rotated (docs/reference/deviations.md, "Exports").
+// renew obtains a new token after a 401 for a request that used token version used. If the token still reads the
+// Patient, the 401 concerns only the requested resource, so the token is not rotated and isNew is false
+// (docs/reference/deviations.md, "Exports").
 func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop export.Result, err error) {
 	g := &s.grant
 	select {
@@ -58,7 +58,7 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	if err != nil || stop.Stops() || reads {
 		return false, stop, err
 	}
-	// An interrupted refresh may have consumed a rotating refresh token. The refresh therefore has its own timeouts.
+	// An interrupted refresh may have consumed a rotating refresh token, so the refresh has its own timeouts.
 	renewed, err := g.tokens.Renew(context.WithoutCancel(ctx), g.tenant, g.connectionID, version)
 	if err != nil {
 		return false, tokenFailure(err, s.pace.now()), nil
@@ -70,8 +70,7 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 }
 
 // readsPatient reports whether the token still reads the Patient. If the server is overloaded or fails, readsPatient
-// repeats the request. Such a failure says nothing about the token and must not consume one of the task's few attempts
-// to obtain a token.
+// repeats the request instead of using up an attempt to obtain a token.
 func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop export.Result, err error) {
 	for try := 1; ; try++ {
 		_, _, stop, unread := s.throttled(ctx, nil, func(ctx context.Context) (fhir.Response, error) {

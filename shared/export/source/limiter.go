@@ -20,14 +20,13 @@ const (
 // turn is a reader's position in the writing order. The reader reads one document at a time. The limiter owns the
 // fields of a turn.
 type turn struct {
-	isNext bool  // next turn: nothing is written before its next document arrives
+	isNext bool  // whether this is the next turn: nothing is written until its document arrives
 	ahead  int   // documents that have been read but not taken
 	held   int64 // bytes of documents not yet taken, and of the document being read ahead
 }
 
-// Limiter admits requests to a single server. It limits concurrent requests to the number that the server handles. It
-// also limits documents read ahead to the available room. Requests from the next turn go first. All other requests are
-// admitted in order of arrival.
+// Limiter admits requests to a single server. A Limiter bounds both concurrent requests and the memory for documents
+// read ahead. Requests from the next turn are admitted first, and all others in order of arrival.
 type Limiter struct {
 	mu     sync.Mutex
 	flight flight
@@ -51,16 +50,16 @@ type waiter struct {
 func (v *waiter) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
 
 // ShownLimit returns the number of concurrent requests that the server was observed to handle, or 0 if no limit was
-// observed. Pass this number to Expect.
+// observed. Pass the number to Expect.
 func (l *Limiter) ShownLimit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.shown()
 }
 
-// OneByOne disables reading ahead until the server has responded to a request. A run starts in this mode if the
-// previous run ended because the server demanded a pause. The mode prevents requests sent ahead from provoking another
-// refusal. Call OneByOne before the first request.
+// OneByOne disables reading ahead until the server has responded to a request. After a run that ended because the
+// server demanded a pause, the next run calls OneByOne to avoid provoking another refusal. Call OneByOne before the
+// first request.
 func (l *Limiter) OneByOne() { l.oneByOne = true }
 
 // IsOneByOne reports whether reading ahead is currently disabled.

@@ -22,9 +22,8 @@ const (
 type pace struct {
 	now     func() time.Time
 	pauseBy time.Time // latest end of any wait; zero if there is no limit
-	// giveUpBy is set before the first request. If a server demands a pause beyond giveUpBy, the session gives up on
-	// the server. The session then sends no further requests, and the remaining requests count as failed. If giveUpBy
-	// is zero, there is no limit.
+	// giveUpBy is set before the first request. If a server demands a pause beyond giveUpBy, the session sends no
+	// further requests, and the remaining requests count as failed. If giveUpBy is zero, there is no limit.
 	giveUpBy time.Time
 
 	mu        sync.Mutex
@@ -53,17 +52,16 @@ func triesFor(failed *fhir.RequestError) int {
 	return 1
 }
 
-// slowDown delays requests until the next window of a nearly exhausted rate limit. It does not wait for a window that
-// ends after longestWait. In that case, the server has not refused a request yet, and a later refusal will state the
-// required wait.
+// slowDown delays requests until the next window of a nearly exhausted rate limit. slowDown does not wait for a window
+// that ends after longestWait, because a later refusal will state any required wait.
 func (p *pace) slowDown(rate fhir.Rate) {
 	if isScarce(rate) && rate.Reset <= longestWait {
 		p.pauseFor(rate.Reset, nil)
 	}
 }
 
-// recordDemand stores the pause that a refusal demands, however long the pause is. The pause applies to all requests.
-// It also applies after the last attempt at the refused request (RFC 9110 section 10.2.3, RFC 6585 section 4).
+// recordDemand stores the pause that a refusal demands, however long the pause is. The pause applies to all requests,
+// even after the last attempt at the refused request (RFC 9110 section 10.2.3, RFC 6585 section 4).
 func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
 		p.pauseFor(failed.RetryAfter, failed)
@@ -81,8 +79,7 @@ func (p *pace) pauseFor(wait time.Duration, demand *fhir.RequestError) {
 	}
 }
 
-// left returns the remainder of the pause that the server demanded. It also returns the refusal, if any, that demanded
-// the pause.
+// left returns the remainder of the pause that the server demanded, and the refusal, if any, that demanded the pause.
 func (p *pace) left() (wait time.Duration, demand *fhir.RequestError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Response is the result of a request. It has a body if Failed is nil and Stop does not stop the run.
+// Response is the result of a request. A Response has a body if Failed is nil and Stop does not stop the run.
 type Response struct {
 	Body   []byte
 	Failed *fhir.RequestError // failure of the last attempt
@@ -56,9 +56,9 @@ type Wanted struct {
 	turn   *turn // nil for a document that is not read ahead
 }
 
-// Ask sends a request and repeats it if repetition may help. After a 401, it repeats the request with a new token.
-// After a temporary failure, it waits and repeats the request. The tried argument is the number of attempts in earlier
-// runs. The returned errors are internal: errors from request other than *fhir.RequestError, and the cause of ctx.
+// Ask sends a request and repeats it if repetition may help. A request is repeated with a new token after a 401, and
+// after a wait if the failure is temporary. The tried argument is the number of attempts in earlier runs. The returned
+// errors are internal: errors from request other than *fhir.RequestError, and the cause of ctx.
 func (s *Session) Ask(ctx context.Context, tried int,
 	request func(context.Context) (fhir.Response, error),
 ) (Response, error) {

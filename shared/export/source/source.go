@@ -1,7 +1,7 @@
-// Package source sends an export's requests to one patient's FHIR server. It manages tokens, limits concurrency and
-// rate, retries requests, and reads ahead of the code that needs the responses. The package neither chooses the
-// requests nor interprets the results. It distinguishes refusals by the server from results that end the run and from
-// internal failures.
+// Package source sends an export's requests to one patient's FHIR server. Package source manages tokens, limits
+// concurrency and rate, retries requests, and reads ahead of the code that needs the responses. The package neither
+// chooses the requests nor interprets the results. The package distinguishes refusals by the server from results that
+// end the run and from internal failures.
 package source
 
 import (
@@ -93,7 +93,7 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 	return s, export.Result{}, nil
 }
 
-// noToken returns an empty token. An empty token suffices to request a server's CapabilityStatement.
+// noToken returns an empty token, which suffices to request a server's CapabilityStatement.
 func noToken(context.Context) (secret.Text, error) { return secret.Text{}, nil }
 
 // open adds the tokens and their server to the session.
@@ -169,14 +169,14 @@ func (s *Session) Tokens() tokens.Set {
 	return set
 }
 
-// Allows reports whether the authorization allows this access to a resource type, insofar as the server has stated the
-// granted scopes.
+// Allows reports whether the authorization allows the given access to a resource type, insofar as the server has stated
+// the granted scopes.
 func (s *Session) Allows(resourceType string, access fhir.Access) bool {
 	granted := s.Tokens().Scope
 	return granted == "" || fhir.ParseScopes(granted).Allows(resourceType, access)
 }
 
-// Withheld returns the reason that the authorization does not cover this access to a resource type. Either the
+// Withheld returns the reason why the authorization does not cover the given access to a resource type. Either the
 // authorization request did not name the type, or the patient or portal did not grant access. For tokens without a
 // stored request, Withheld assumes that access was not granted.
 func (s *Session) Withheld(resourceType string, access fhir.Access) export.LossReason {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// statement is a server's CapabilityStatement. It is requested without a token and concurrently with other requests.
+// statement is a server's CapabilityStatement, requested without a token and concurrently with other requests.
 type statement struct {
 	done       chan struct{}
 	capability fhir.Capability

@@ -28,7 +28,7 @@ const (
 	maxAhead = 8
 )
 
-// NewStreams returns the Streams of a session. No stream is open yet.
+// NewStreams returns the Streams of a session, with no stream open.
 func NewStreams[K comparable](s *Session) *Streams[K] {
 	return &Streams[K]{limiter: &s.limiter, open: map[K]*stream{}, ready: make(chan struct{}, 1)}
 }
@@ -61,7 +61,7 @@ func (s *Streams[K]) Full() bool {
 	return s.limiter.IsOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
-// Start starts to read the wanted page and all pages after it. It reads some of the pages before Take is called. The
+// Start starts to read the wanted page and all pages after it. Some of the pages are read before Take is called. The
 // stream ends when ctx ends, when Drop is called, or after the last page.
 func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// slowServer is a FHIR server that has every requested resource. It takes one second to send each response.
+// slowServer is a FHIR server that has every requested resource and takes one second to send each response.
 type slowServer struct {
 	bytes int    // approximate size of each resource
 	late  string // id of the resource that takes one minute to read

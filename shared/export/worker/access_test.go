@@ -63,8 +63,8 @@ func TestWorkerRenewsTokenOnceAfter401(t *testing.T) {
 	})
 }
 
-// Some servers return 401 for a type that was not granted. If the token still reads the Patient, the token is not
-// rotated.
+// Some servers return 401 for a type that was not granted. The worker must not rotate a token that still reads the
+// Patient.
 func TestWorkerReportsTypeDeniedAfter401WhenTokenStillWorks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

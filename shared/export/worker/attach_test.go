@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// withAttachments returns a bench that contains a note. The note's content is at two URLs on the server, one of which
-// is the URL of a Binary.
+// withAttachments returns a bench with a note whose content is at two URLs on the server, one of them the URL of a
+// Binary.
 func withAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -134,8 +134,8 @@ func TestHandoverBetweenAttachmentsPreservesFile(t *testing.T) {
 	})
 }
 
-// withManyAttachments returns a bench that contains a note. The note's content is at twelve URLs on the server. The
-// third attachment is too large to be read ahead, and the fifth attachment does not exist.
+// withManyAttachments returns a bench with a note whose content is at twelve URLs on the server. The third attachment
+// is too large to be read ahead, and the fifth attachment does not exist.
 func withManyAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)

@@ -46,8 +46,7 @@ func (c *cache) Read(
 	}, nil
 }
 
-// newCachedBench returns a bench whose connection has a cached record and no FHIR server. The record is stored in
-// chunks.
+// newCachedBench returns a bench whose connection has no FHIR server but a cached record, stored in the given chunks.
 func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	t.Helper()
 	b, c := newBench(t), &cache{chunks: map[string][][]string{"one": chunks}}
@@ -59,8 +58,8 @@ func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	return b, c
 }
 
-// cachedRecord returns resources in the form in which they are converted from documents. The Patient's id may differ
-// from the patient id in the tokens.
+// cachedRecord returns resources as converted from documents. The Patient's id may differ from the patient id in the
+// tokens.
 func cachedRecord() []string {
 	all := []string{`{"resourceType":"Patient","id":"p","link":[{"other":{"reference":"Patient/other"},` +
 		`"type":"seealso"}]}`}
@@ -127,8 +126,8 @@ func TestCachedRecordIsExportedOnceWithoutRequests(t *testing.T) {
 	})
 }
 
-// TestCachedRecordFileIsIndependentOfChunksAndHandovers varies the chunk boundaries and the handovers between runs. One
-// of the chunks is temporarily unreadable.
+// TestCachedRecordFileIsIndependentOfChunksAndHandovers checks that the file does not depend on chunk boundaries,
+// handovers between runs, or a temporarily unreadable chunk.
 func TestCachedRecordFileIsIndependentOfChunksAndHandovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -192,8 +191,8 @@ func TestCachedRecordExportAppliesOptions(t *testing.T) {
 	})
 }
 
-// TestCachedRecordReportsLostDocuments also covers an export that is limited to some types, because a lost document may
-// have contained resources of any type.
+// TestCachedRecordReportsLostDocuments checks that an export reports lost documents even if it is limited to some
+// types. A lost document may have contained resources of any type.
 func TestCachedRecordReportsLostDocuments(t *testing.T) {
 	t.Parallel()
 	for name, types := range map[string][]string{"the whole record": nil, "some types": {"Observation"}} {
@@ -266,8 +265,8 @@ func TestFixtureReplacesPatientRecord(t *testing.T) {
 	})
 }
 
-// TestExportFailsWhenFixtureIsNotCached checks that the export neither delivers a different record instead nor queries
-// a server.
+// TestExportFailsWhenFixtureIsNotCached checks that the export neither delivers a different record nor queries a
+// server.
 func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	t.Parallel()
 	for name, record := range map[string]*tokens.Records{"beside others": {
@@ -315,8 +314,7 @@ func TestExportRestartsWhenRecordIsCachedAgain(t *testing.T) {
 	})
 }
 
-// TestExpiredCachedRecordMakesTokensDue covers a cached record whose one-day lifetime has ended. Such a record is not
-// renewed.
+// TestExpiredCachedRecordMakesTokensDue covers a cached record, which can't be renewed, after its one-day lifetime.
 func TestExpiredCachedRecordMakesTokensDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -134,8 +134,8 @@ func TestGroupsAndSchedulesAreFoundByMemberAndActor(t *testing.T) {
 	})
 }
 
-// questionnaireBench returns a bench that contains a QuestionnaireResponse. Its questionnaire is the given canonical
-// URL.
+// questionnaireBench returns a bench with a QuestionnaireResponse that names the given canonical URL as its
+// questionnaire.
 func questionnaireBench(t *testing.T, canonical string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -239,7 +239,7 @@ func TestHandoverBeforeQuestionnairePreservesFile(t *testing.T) {
 		b.server.script("QuestionnaireResponse?_count=100&page=1*", answer{status: 429, retryAfter: 120})
 		limited := answer{status: 429, retryAfter: 120}
 		b.server.script("Questionnaire?*", limited, limited)
-		// The page and the questionnaire are requested concurrently. Their refusals either end the same run or end one
+		// The page and the questionnaire are requested concurrently, so their refusals end either the same run or one
 		// run each.
 		if runs := b.finish(t); runs != 3 && runs != 4 {
 			t.Errorf("%d runs, want 3 or 4", runs)

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// failureCase describes a failing export. It includes the expected number of runs and the expected failure reason.
+// failureCase describes a failing export, with the expected number of runs and failure reason.
 type failureCase struct {
 	given func(b *bench)
 	runs  int

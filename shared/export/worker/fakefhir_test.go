@@ -22,8 +22,7 @@ const (
 	patientID = "p1"
 )
 
-// fakeFHIR is a FHIR server that does not use a socket, so it can run in virtual time. It implements the Doer of the
-// real client.
+// fakeFHIR is a FHIR server that implements the real client's Doer. Without a socket, fakeFHIR can run in virtual time.
 type fakeFHIR struct {
 	version string // FHIR version
 	// CapabilityStatement entries: "Type:search parameter:another"; the first parameter finds the patient's resources
@@ -57,7 +56,7 @@ type answer struct {
 	takes      time.Duration // response time in addition to the server's latency
 	body       string
 	always     bool // whether the response applies repeatedly rather than once
-	normal     bool // send the unscripted response
+	normal     bool // whether to send the unscripted response
 }
 
 // Do implements smart.Doer.
@@ -271,14 +270,14 @@ func (h *fakeFHIR) unscript() {
 	clear(h.scripts)
 }
 
-// synchronize waits until the server has handled all requests, including requests that a run has abandoned. The test
-// can then safely read and change the server.
+// synchronize waits until the server has handled all requests, even abandoned requests, so that the test can safely
+// read and change the server.
 func (h *fakeFHIR) synchronize() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 }
 
-// times returns the number of received requests that have this name.
+// times returns the number of received requests with the given name.
 func (h *fakeFHIR) times(name string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -305,7 +304,7 @@ func (h *fakeFHIR) add(t *testing.T, resources ...string) {
 	}
 }
 
-// These searches and reads of newFakeFHIR's record have scripted failures in the tests.
+// Tests script failures of the following searches and reads of newFakeFHIR's record.
 const (
 	findConditions   = "Condition?_count=100&patient=p1"
 	findObservations = "Observation?_count=100&patient=p1"
@@ -382,7 +381,7 @@ func wholeRecord() []string {
 
 func without(names []string, unwanted ...string) []string {
 	if slices.Contains(unwanted, "Observation") || slices.Contains(unwanted, "Observation/o4") {
-		unwanted = append(unwanted, "Specimen") // no other resource refers to this one
+		unwanted = append(unwanted, "Specimen") // no other resource refers to the Specimen
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.Contains(unwanted, name) || slices.Contains(unwanted, strings.Split(name, "/")[0])

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// margin is the time before its deadline a run hands over.
+// margin is how long before its deadline a run hands over.
 const margin = 75 * time.Second
 
 func contextUntil(t *testing.T, after time.Duration) (context.Context, context.CancelFunc) {
@@ -146,9 +146,9 @@ func TestWorkerSkipsTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
 		runs := b.finish(t)
-		// Each of the three rounds has five attempts in turn. At most one attempt per round runs ahead of its turn.
-		// This attempt does not count, and the server may refuse it before or after the query's turn has come. Each
-		// refusal ends one run.
+		// Each of the three rounds has five attempts in turn and at most one attempt ahead of its turn. An attempt
+		// ahead of its turn does not count, and may be refused before or after the query's turn has come. Each refusal
+		// ends one run.
 		tries := b.server.times(findObservations)
 		if tries < 15 || tries > 18 {
 			t.Errorf("%d tries, want 15 to 18", tries)

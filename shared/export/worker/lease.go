@@ -40,9 +40,9 @@ func (p *progress) get() webhook.Progress {
 	return p.now
 }
 
-// heartbeat renews the leases of the task and its slot whenever a third of the lease duration has passed. It also
-// stores the run's progress. If either lease is lost, heartbeat cancels the run. The returned channel is closed when
-// the heartbeat has ended.
+// heartbeat renews the leases of the task and its slot whenever a third of the lease duration has passed, and stores
+// the run's progress. If either lease is lost, heartbeat cancels the run. The returned channel is closed when the
+// heartbeat has ended.
 func (w Worker) heartbeat(
 	ctx context.Context, place share.Place, task export.Task, reached *progress, stop context.CancelCauseFunc,
 ) <-chan struct{} {
@@ -70,8 +70,8 @@ func (w Worker) heartbeat(
 	return ended
 }
 
-// beat renews the leases once. It creates a progress event if there is new progress and the last event is old enough.
-// After a failure, the next beat tries again.
+// beat renews the leases once, and creates a progress event if there is new progress and the last event is old enough.
+// If a beat fails, the next beat tries again.
 func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Progress) error {
 	now := w.Now()
 	isNew := reached != task.Progress

@@ -105,8 +105,8 @@ func TestReferenceQueueCountsOverflow(t *testing.T) {
 	})
 }
 
-// TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format. That format is a single document
-// with all lists, in which waiting references have no marks.
+// TestCheckpointOfPreviousVersionCanBeResumed covers the previous checkpoint format: a single document with all lists,
+// without marks for waiting references.
 func TestCheckpointOfPreviousVersionCanBeResumed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // maxTold is the maximum number of types listed in a log line.
 const maxTold = 20
 
-// logSuccess logs that the task's files exist. The log line includes any data that is missing from the files.
+// logSuccess logs that the task's files exist. The log line lists the types with data missing from the files.
 func logSuccess(ctx context.Context, task export.Task) {
 	result := "success"
 	if task.Shortfall().Complete != nil {
@@ -73,7 +73,7 @@ func tellCause(ctx context.Context, cause error) {
 	logx.Add(ctx, logx.Spot(fault.SpotOf(cause))...)
 }
 
-// missingTypes lists the types with losses. Each type includes its most significant reason and status.
+// missingTypes lists the types with losses, each with its most significant reason and status.
 func missingTypes(task export.Task) string {
 	var told []string
 	for _, o := range task.Outcome {

@@ -16,9 +16,9 @@ const (
 	aDoctorList   = "Practitioner?*"
 )
 
-// withDoctors returns a bench that contains a Condition. The Condition refers to nine Practitioners and to an
-// Observation of another patient. One Practitioner does not exist, and another Practitioner refers to two
-// Organizations. The lists argument is the server's support for searches by id lists (fakeFHIR).
+// withDoctors returns a bench with a Condition that refers to nine Practitioners and to an Observation of another
+// patient. One Practitioner does not exist, and another Practitioner refers to two Organizations. The lists argument is
+// the server's support for searches by id lists (fakeFHIR).
 func withDoctors(t *testing.T, lists string) *bench {
 	t.Helper()
 	b := newBench(t)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// These are responses to a search for a type in a loss test.
+// Responses to a search for a type in a loss test.
 const (
 	full     = "full"
 	empty    = "empty"
@@ -27,8 +27,8 @@ const (
 	later    = "later" // first page is valid, second page is cut off
 )
 
-// lossBench returns a bench whose server has one type for each of the given responses. The server also has a Patient
-// without references.
+// lossBench returns a bench whose server has one type for each of the given responses, and a Patient without
+// references.
 func lossBench(t *testing.T, ways ...string) *bench {
 	t.Helper()
 	all := strings.Fields("AllergyIntolerance Encounter Goal Immunization Procedure Condition Observation " +
@@ -78,7 +78,7 @@ func TestExportFailsWithReasonWhenHalfOfTypesAreUnreadable(t *testing.T) {
 		"cut":                                    content,
 		"cut full":                               content,
 		"cut full full":                          "",
-		"cut empty":                              content, // a type without resources also counts as read
+		"cut empty":                              content, // a type without resources counts as read
 		"cut empty empty":                        "",
 		"cut cut empty full full":                "",
 		"cut html empty full":                    content,

@@ -22,13 +22,12 @@ import (
 const (
 	manyResources = 50_000
 	pageResources = 500
-	// heapBound is far below the total size of the resources (50 MB). It is far above the size of a page plus the marks
-	// of 50,000 resources.
+	// heapBound is far below the total size of the resources (50 MB) and far above the size of a page plus the marks of
+	// 50,000 resources.
 	heapBound = 24 << 20
 )
 
-// endless is a source.Server that generates its record while the record is being read. The record itself therefore does
-// not use any memory.
+// endless is a source.Server that generates its record while the record is being read, so the record uses no memory.
 type endless struct {
 	peak uint64 // peak live heap size
 }

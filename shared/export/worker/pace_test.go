@@ -41,7 +41,7 @@ func TestRetryAfterAppliesToAllRequests(t *testing.T) {
 		b.work(t, 0)
 		limited := answered[slices.Index(b.server.asked, findObservations)]
 		for i, at := range answered {
-			// requests in flight at that time take one second
+			// requests in flight when the limit was reached take one second
 			if wait := at.Sub(limited); wait > time.Second && wait < 21*time.Second {
 				t.Errorf("%s was answered %v after the server had asked for 20 seconds", b.server.asked[i], wait)
 			}

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// afterWait is the delay between the end of a task's wait and the delivery of its message. The delay prevents clock
-// differences from delivering the message too early.
+// afterWait is the delay between the end of a task's wait and the delivery of its message. The delay prevents early
+// delivery if clocks differ.
 const afterWait = time.Second
 
 // errWait means that a task failed because its wait would exceed its time budget.
@@ -44,8 +44,8 @@ func (w Worker) record(ctx context.Context, end collect.End) error {
 	return w.fail(ctx, task, result)
 }
 
-// succeed stores a task whose files exist, together with the task's event. It then deletes the objects that the files
-// replace. If the worker crashes in between, the remaining objects are deleted when the files expire.
+// succeed stores a task whose files exist, together with the task's event, and then deletes the objects that the files
+// replace. If the worker crashes before the deletion, the remaining objects are deleted when the files expire.
 func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, error) {
 	task, now := end.Task, w.Now()
 	task.Status, task.FinishedAt, task.SentAt, task.FilesUntil = export.Success, now, now, now.Add(w.Retention)
@@ -104,8 +104,8 @@ func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Even
 	return nil
 }
 
-// refused fails a task whose refresh token was refused or is missing. It does not change the status of the connection.
-// It makes the tokens due before it fails the task, so that a crash between the two steps loses nothing.
+// refused fails a task whose refresh token was refused or is missing, without changing the connection's status. The
+// tokens become due before the task fails, so a crash between the two steps loses nothing.
 func (w Worker) refused(ctx context.Context, task export.Task, result export.Result) error {
 	err := w.Refreshes.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())
 	if err != nil && !errors.Is(err, fault.Conflict) {
@@ -114,9 +114,9 @@ func (w Worker) refused(ctx context.Context, task export.Task, result export.Res
 	return w.fail(ctx, task, result)
 }
 
-// yield defers a task for its full wait. During the wait, no worker can claim the task. If the wait would exceed the
-// task's time budget, yield fails the task immediately. This ensures that no request reaches the server too early and
-// that the organisation learns of the failure immediately.
+// yield defers a task for its full wait. No worker can claim the task during the wait, so no request reaches the server
+// too early. If the wait would exceed the task's time budget, yield fails the task immediately, so the organisation
+// learns of the failure at once.
 func (w Worker) yield(ctx context.Context, task export.Task, result export.Result) error {
 	now := w.Now()
 	if now.Add(result.Wait).After(task.Ends()) {

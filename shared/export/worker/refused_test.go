@@ -53,8 +53,8 @@ func TestTokensBecomeDueWhenRejectedOrNotRenewable(t *testing.T) {
 	}
 }
 
-// TestServerOverloadDoesNotConsumeTokenAttempts checks that, at a busy server, the check of an expired token may be
-// repeated more often than the number of tolerated failures.
+// TestServerOverloadDoesNotConsumeTokenAttempts checks that a busy server may delay the check of an expired token more
+// often than failures are tolerated.
 func TestServerOverloadDoesNotConsumeTokenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, busy := range map[string]answer{

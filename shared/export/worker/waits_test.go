@@ -110,8 +110,8 @@ func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	}
 }
 
-// TestWorkerRespectsRetryAfterWhenMessagesArriveEarly simulates a message every 30 seconds. Each message is a duplicate
-// or comes from the sweeper.
+// TestWorkerRespectsRetryAfterWhenMessagesArriveEarly checks that the worker waits although a duplicate message, or a
+// message from the sweeper, arrives every 30 seconds.
 func TestWorkerRespectsRetryAfterWhenMessagesArriveEarly(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{
@@ -173,8 +173,8 @@ func TestWorkerRespectsRetryAfterFromTokenEndpoint(t *testing.T) {
 	})
 }
 
-// TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget checks that the worker does not send a request before the
-// wait ends. It also checks that the task fails immediately instead of at the end of its time budget.
+// TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget checks that the worker sends no request before the wait
+// ends, and that the task fails immediately instead of at the end of its time budget.
 func TestWorkerFailsTaskImmediatelyWhenRetryAfterExceedsBudget(t *testing.T) {
 	t.Parallel()
 	tooLong := answer{status: 429, retryAfter: int((export.Budget + time.Second).Seconds()), always: true}

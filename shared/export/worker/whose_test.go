@@ -17,7 +17,7 @@ const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":
 	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],` +
 	`"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
 
-// otherSpellings returns several forms of a reference to the Patient with this id.
+// otherSpellings returns several forms of a reference to the Patient with the given id.
 func otherSpellings(id string) []string {
 	return []string{
 		"Patient/" + id, "/Patient/" + id, "./Patient/" + id, `Patient\\` + id, "patient/" + id, "Patient/" + id + "?x=1",
@@ -27,7 +27,7 @@ func otherSpellings(id string) []string {
 	}
 }
 
-// whose returns resources without ids. For each resource, it reports whether the resource belongs to patient p1.
+// whose returns resources without ids, and whether each resource belongs to patient p1.
 func whose() map[string]bool {
 	cases := map[string]bool{}
 	for _, text := range otherSpellings("p1") {
@@ -102,8 +102,8 @@ func whose() map[string]bool {
 }
 
 // compartment lists the elements that link each type to a patient in R4's patient compartment
-// (compartmentdefinition-patient.html). It also lists the corresponding elements of types outside the compartment that
-// refer to a patient.
+// (compartmentdefinition-patient.html). The list includes the corresponding elements of types outside the compartment
+// that refer to a patient.
 const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.patient AllergyIntolerance.recorder
 	AllergyIntolerance.asserter Appointment.participant.actor AppointmentResponse.actor AuditEvent.agent.who
 	AuditEvent.entity.what Basic.subject Basic.author BodyStructure.patient CarePlan.subject
@@ -152,8 +152,7 @@ func TestCompartmentElementsDetermineResourceOwner(t *testing.T) {
 	})
 }
 
-// exported exports the resources that a search found. For each resource, it reports whether the file contains the
-// resource.
+// exported exports the resources that a search found, and reports whether the file contains each resource.
 func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 	t.Helper()
 	page := make([]string, 0, len(resources))

@@ -1,6 +1,6 @@
-// Package worker performs exports. It claims a task under a lease, runs the task with package collect, and records the
-// result of each run in the task's row. Every write is fenced by the task's generation, so a worker never modifies a
-// task that another worker has claimed.
+// Package worker performs exports. A worker claims a task under a lease, runs the task with package collect, and
+// records the result of each run in the task's row. Every write is fenced by the task's generation, so a worker never
+// modifies a task that another worker has claimed.
 package worker
 
 import (
@@ -48,7 +48,7 @@ type Refreshes interface {
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// Worker performs exports. Its methods are idempotent, so a duplicate or late call has no effect.
+// Worker performs exports. All methods are idempotent, so a duplicate or late call has no effect.
 type Worker struct {
 	Store            Store
 	Share            share.Share
@@ -138,8 +138,8 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 	}
 }
 
-// runOnce works on the task from its checkpoint to its end or next checkpoint. Meanwhile, the heartbeat renews the
-// leases of the task and its slot.
+// runOnce works on the task from its checkpoint to its end or next checkpoint, while the heartbeat renews the leases of
+// the task and its slot.
 func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task,
 	deadline time.Time,
 ) (collect.End, error) {

@@ -34,8 +34,8 @@ func long(n int) string { return strings.Repeat("x", n) }
 
 const numbered = `<entry><observation classCode="OBS" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="#"/>`
 
-// piece is a document part whose conversion multiplies its size. It holds the document id's extension, the elements
-// before the body, and the sections.
+// piece is a document part whose conversion multiplies its size: the document id's extension, the elements before the
+// body, and the sections.
 type piece struct{ id, header, sections string }
 
 func sectionWith(title, text, entries string) string {
@@ -46,7 +46,7 @@ func sectionWith(title, text, entries string) string {
 const someAuthor = `<author><time value="2024"/><assignedAuthor><id root="2.16.840.1.113883.19.4" ` +
 	`extension="#"/><assignedPerson><name><family>#</family></name></assignedPerson></assignedAuthor></author>`
 
-// amplifiers returns pieces of about size bytes each. Each piece's output is much larger than its input.
+// amplifiers returns pieces of about size bytes each, whose output is much larger than their input.
 func amplifiers(size int) map[string]piece {
 	many := min(size/300, 1900)
 	toNarrative := `<code><originalText><reference value="#t"/></originalText></code>`
@@ -217,7 +217,7 @@ func amplified(pieces ...piece) []byte {
 	return []byte(strings.Replace(text, `extension="d 1"`, `extension="`+id.String()+`"`, 1))
 }
 
-// converted converts a document. It verifies that the output stays within the budget and doesn't contain dangling
+// converted converts a document, and verifies that the output stays within the budget and doesn't contain dangling
 // references.
 func converted(t *testing.T, name string, document []byte) (out []byte, report ccda.DocumentReport) {
 	t.Helper()
@@ -322,8 +322,7 @@ func honestDocuments(t *testing.T) map[string][]byte {
 	return all
 }
 
-// wholeDocuments returns the project's documents by file name. It also returns the public documents if they are on this
-// machine.
+// wholeDocuments returns the project's documents, and the public documents if they are on this machine, by file name.
 func wholeDocuments(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

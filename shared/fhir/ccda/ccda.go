@@ -20,13 +20,13 @@
 //   - anything without a real II: from its document, its type, its enclosing fact and its content, but never
 //     from its position in the document.
 //
-// If two facts of one document get the same id and contradict each other, both are retained. The second fact's id is
-// then derived from its content.
+// If two facts of one document get the same id and contradict each other, both are retained, and the second fact's id
+// is derived from its content.
 package ccda
 
 import "recordbridge/shared/fhir/ccda/cda"
 
-// ErrInvalid is returned if a document cannot be converted at all. Such a document is not well-formed XML, does not
+// ErrInvalid is returned if a document cannot be converted at all. An invalid document is not well-formed XML, does not
 // contain a ClinicalDocument, is too large, or is nested too deeply. The error text never contains any part of the
 // document.
 var ErrInvalid = cda.ErrInvalid

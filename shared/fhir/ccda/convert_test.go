@@ -19,7 +19,8 @@ import (
 // publicFolder contains complete HL7 documents that are not part of the project.
 const publicFolder = "../../../../shared/data/ccda"
 
-// publicDocuments returns the documents in publicFolder by name. It skips the test if the folder is missing.
+// publicDocuments returns the documents in publicFolder by name. publicDocuments skips the test if the folder is
+// missing.
 func publicDocuments(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files, err := filepath.Glob(publicFolder + "/*.xml")
@@ -87,7 +88,8 @@ func checkReferences(t *testing.T, name string, ndjson []byte) {
 	}
 }
 
-// enlarged repeats a document's sections until the document reaches the given size. Each repetition has different ids.
+// enlarged repeats a document's sections until the document reaches the given size, with different ids in each
+// repetition.
 func enlarged(document []byte, size int) []byte {
 	head, rest, _ := bytes.Cut(document, []byte("<structuredBody>"))
 	body, foot, _ := bytes.Cut(rest, []byte("</structuredBody>"))

@@ -9,8 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// mentions returns a document that states one fact count times. Each statement has a different id, code, author and
-// note.
+// mentions returns a document that states one fact count times, each time with a different id, code, author and note.
 func mentions(count int) []byte {
 	var entries strings.Builder
 	for i := range count {
@@ -44,7 +43,7 @@ func BenchmarkMentions(b *testing.B) {
 	}
 }
 
-// TestSetMergesPartsOfRepeatedFact also covers long lists and facts that a second document repeats.
+// TestSetMergesPartsOfRepeatedFact covers repetitions in one document and in a second document, including long lists.
 func TestSetMergesPartsOfRepeatedFact(t *testing.T) {
 	t.Parallel()
 	const count = 300

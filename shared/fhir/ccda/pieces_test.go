@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// inPieces converts a set of documents in pieces with the given number of nodes. It returns the NDJSON and the report.
+// inPieces converts a set of documents in pieces with the given number of nodes, and returns the NDJSON and the report.
 // If nodes is 0, inPieces parses the documents as complete trees.
 func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []byte) {
 	t.Helper()

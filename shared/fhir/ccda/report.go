@@ -2,8 +2,8 @@ package ccda
 
 import "recordbridge/shared/fhir/ccda/emit"
 
-// Report describes the conversion of documents. The report contains only numbers, codes and template ids. It does not
-// contain personal data.
+// Report describes the conversion of documents. The report contains only numbers, codes and template ids, and no
+// personal data.
 type Report struct {
 	Documents []DocumentReport `json:"documents"`
 	Resources map[string]int   `json:"resources"` // number of emitted resources, by type

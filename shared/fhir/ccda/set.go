@@ -15,8 +15,8 @@ import (
 )
 
 // Set collects documents that belong together, such as one response from a health information network. The documents
-// may describe one patient or several patients. A fact stated in several documents is emitted once. Its content comes
-// from the latest document, supplemented by the other documents. The Provenance of each document includes the fact as a
+// may describe one patient or several patients. A fact stated in several documents is emitted once, with the content of
+// the latest document, supplemented by the other documents. The Provenance of each document includes the fact as a
 // target, so no source is lost. Patients that share an identifier are merged. The zero value is an empty set, ready to
 // use.
 type Set struct {
@@ -121,7 +121,7 @@ func (s *Set) pieceNodes(bytes int) int {
 	return s.pieces
 }
 
-// Converted holds a set's resources. It uses less memory than their NDJSON would.
+// Converted holds a set's resources in less memory than their NDJSON would need.
 type Converted struct {
 	Report Report
 
@@ -212,10 +212,10 @@ func (m *merger) take(one added, patientID string) {
 	}
 	m.report.Merged += made.Merged()
 	m.report.Documents = append(m.report.Documents, made.Report())
-	m.store.PackAll() // so that no resource refers to the document's memory
+	m.store.PackAll() // packed resources do not refer to the document's memory
 }
 
-// isOthers reports whether a fact in one patient's document has the same id as another patient's fact. It ignores
+// isOthers reports whether a fact in one patient's document has the same id as another patient's fact. isOthers ignores
 // people, locations and software, which patients share.
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	from := made.Store()
@@ -237,7 +237,7 @@ func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 }
 
 // samePatients returns the id of each document's Patient. Documents whose patients share an identifier, directly or
-// indirectly, get the same id. This id is derived from the smallest identifier.
+// indirectly, get the same id, which is derived from the smallest identifier.
 func samePatients(documents []added) []string {
 	toLess := map[string]string{} // maps each identifier to a smaller identifier of the same patient, or to itself
 	least := func(key string) string {

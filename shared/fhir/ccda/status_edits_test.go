@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// element is an editable element of a test document. It is independent of the converter's tree.
+// element is an editable element of a test document, independent of the converter's tree.
 type element struct {
 	name     string
 	attrs    []xml.Attr
@@ -108,8 +108,7 @@ func (e *element) child(path ...string) *element {
 	return e
 }
 
-// ensure returns the child with the given name. If the child is missing, ensure creates the child and inserts it before
-// the last children.
+// ensure returns the child with the given name. If the child is missing, ensure appends a new child.
 func (e *element) ensure(name string) *element {
 	if c := e.child(name); c != nil {
 		return c
@@ -129,8 +128,8 @@ func (e *element) isStatement() bool {
 	}, e.name)
 }
 
-// numberAll gives each statement a unique id. It also gives the statement's devices and specimens ids that contain the
-// statement's number. It returns the statements in document order.
+// numberAll gives each statement a unique id, and its devices and specimens ids that contain the statement's number.
+// numberAll returns the statements in document order.
 func numberAll(e *element, list []*element) []*element {
 	if e.isStatement() {
 		e.number = strconv.Itoa(len(list))
@@ -159,7 +158,7 @@ func (e *element) identify(extension string) {
 	e.children = slices.Insert(e.children, 0, id)
 }
 
-// edit is a change to a statement. Its three bytes select the statement, the kind of change and the variant.
+// edit is a change to a statement: three bytes that select the statement, the kind of change and the variant.
 type edit [3]byte
 
 // edits decodes up to eight complete edits.

@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzStatementStatus adds nullFlavor, negationInd, statusCode, status observations, times and null names to statements
-// in a corpus document. It uses judge to verify that no resource asserts more than its statement asserts.
+// in a corpus document. The fuzz test uses judge to verify that no resource asserts more than its statement asserts.
 func FuzzStatementStatus(f *testing.F) {
 	corpus := ccdatest.Corpus(f, os.DirFS("testdata/corpus"))
 	for i := range corpus {

@@ -24,8 +24,8 @@ type said struct {
 	discharged bool
 }
 
-// judge returns assertions in resources whose statements negate the fact or leave the fact open. It relies only on the
-// document and matches resources to statements by identifier.
+// judge returns assertions in resources whose statements negate the fact or leave the fact open. judge relies only on
+// the document and matches resources to statements by identifier.
 func judge(document *element, statements []*element, resources []map[string]any) []string {
 	byNumber := map[string]*element{}
 	for _, s := range statements {
@@ -78,8 +78,8 @@ func linkFaults(resources []map[string]any) []string {
 	return faults
 }
 
-// sourcesOf returns the statements that a resource names as identifiers. It also returns the statements for which the
-// resource is a device or specimen.
+// sourcesOf returns the statements that a resource names as identifiers, and the statements for which the resource is a
+// device or specimen.
 func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, things []*element) {
 	list, _ := r["identifier"].([]any)
 	for _, one := range list {

@@ -15,8 +15,8 @@ func MayAttach(f Facts) bool {
 	return isR4 && !f.Profile.Everything && !b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
-// Attach returns the search for a type with _revinclude=Provenance:target added. If the server rejects this search, the
-// export doesn't try another search instead.
+// Attach returns the search for a type with _revinclude=Provenance:target added. If the server rejects the search, the
+// export doesn't try a different search.
 func Attach(resourceType, patientID string) Query {
 	params := ofPatient(resourceType, patientID)
 	params.Set("_revinclude", provenance+":target")
@@ -26,7 +26,7 @@ func Attach(resourceType, patientID string) Query {
 // IsAttaching reports whether q was created by Attach.
 func (q Query) IsAttaching() bool { return q.Step&stepAttach != 0 }
 
-// Attached reports whether a page of q shows that the server supports _revinclude. Such a page either contains
+// Attached reports whether a page of q shows that the server supports _revinclude. A supporting page either contains
 // Provenance or repeats the parameter in its self link (FHIR R4 search.html#conformance).
 func (q Query) Attached(page fhir.Bundle) bool {
 	if self, err := url.Parse(page.Self); err == nil && self.Query().Has("_revinclude") {

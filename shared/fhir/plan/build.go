@@ -15,7 +15,7 @@ const provenance = "Provenance"
 // questionnaire is the resource type that is fetched by canonical URL.
 const questionnaire = "Questionnaire"
 
-// Build creates the plan for one patient's record. It is deterministic.
+// Build creates the plan for one patient's record. Build is deterministic.
 //
 // The plan contains four groups of types, in this order. The US Core types come first. The second group consists of
 // payers' types and other extras. The third group consists of types named only in the platform's profile, sorted by
@@ -101,7 +101,7 @@ func (b builder) granted(resourceType string) bool {
 	return b.facts.Granted == "" || b.scopes.Allows(resourceType, fhir.Search)
 }
 
-// attached reports whether searches for other types return this type.
+// attached reports whether searches for other types return the type.
 func (b builder) attached(resourceType string) bool {
 	return resourceType == provenance && slices.ContainsFunc(b.facts.Capability.Resources, b.attaches)
 }
@@ -180,8 +180,8 @@ func (b builder) definitions() bool {
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
-// byID returns the followed types that the statement or profile declares searchable by several ids at once. The types
-// are sorted. Binary is excluded, because a Binary may be too large to return together with other resources.
+// byID returns, sorted, the followed types that the statement or profile declares searchable by several ids at once.
+// Binary is excluded, because a Binary may be too large to return together with other resources.
 func (b builder) byID() []string {
 	found := slices.Clone(b.facts.Profile.ByID)
 	for resourceType, resource := range b.listed {
@@ -195,8 +195,8 @@ func (b builder) byID() []string {
 	})
 }
 
-// queries returns the initial searches for a type. These are the platform's own queries, the parts that the platform
-// requires, or a single query for the entire type.
+// queries returns the initial searches for a type: the platform's own queries, the parts that the platform requires, or
+// a single query for the entire type.
 func (b builder) queries(resourceType, param string) []Query {
 	profile := b.facts.Profile
 	search := b.conveniences(resourceType)
@@ -226,7 +226,7 @@ func (b builder) queries(resourceType, param string) []Query {
 	return queries
 }
 
-// withWays combines the search with each of a platform's own queries. These queries can't override the parameter that
+// withWays combines the search with each of a platform's own queries, which can't override the parameter that
 // identifies the patient.
 func withWays(search url.Values, ways []string) []url.Values {
 	var all []url.Values
@@ -266,8 +266,7 @@ func (b builder) conveniences(resourceType string) url.Values {
 	return values
 }
 
-// related returns the include parameter for searches of the type (US Core). It also returns the type of the included
-// resources.
+// related returns the include parameter for searches of the type (US Core), and the type of the included resources.
 func related(resourceType string) (include, included string) {
 	switch resourceType {
 	case "CareTeam":

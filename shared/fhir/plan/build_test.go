@@ -26,8 +26,7 @@ func server(types ...string) fhir.Capability {
 	return stated
 }
 
-// asked returns a plan's searches in short form. Each search is the request, with "/n" appended if _count is n instead
-// of 100.
+// asked returns a plan's searches in short form: each request, with "/n" appended if _count is n instead of 100.
 func asked(queries []plan.Query) []string {
 	if queries == nil {
 		return nil

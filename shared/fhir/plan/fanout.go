@@ -26,8 +26,7 @@ const (
 	conditionsDSTU2 = "problem health-concern complaint symptom finding diagnosis"
 	carePlansDSTU2  = "assess-plan careteam" // DSTU2 servers store care teams in CarePlan (Argonaut)
 
-	// These values list the prescription statuses for a single search, in which a comma means "or". They exclude
-	// entered-in-error.
+	// Prescription statuses except entered-in-error, for a single search, where a comma means "or".
 	prescriptions      = "active,on-hold,cancelled,completed,stopped,draft,unknown"
 	prescriptionsDSTU2 = "active,on-hold,completed,stopped,draft"
 )
@@ -78,7 +77,7 @@ func categories(r release, resourceType string) []string {
 	}
 	if r != r4 {
 		byType["Observation"], byType["DiagnosticReport"] = oldObservations, oldReports
-		delete(byType, "DocumentReference") // in that release, DocumentReference has a class instead
+		delete(byType, "DocumentReference") // before R4, DocumentReference has a class instead
 	}
 	if r == dstu2 {
 		byType["Condition"], byType["CarePlan"] = conditionsDSTU2, carePlansDSTU2
@@ -86,8 +85,8 @@ func categories(r release, resourceType string) []string {
 	return strings.Fields(byType[resourceType])
 }
 
-// narrowed splits a search into one search for each combination of the parameters' choices. It omits parameters without
-// choices, so the result may be only the original search.
+// narrowed splits a search into one search for each combination of the parameters' choices. narrowed omits parameters
+// without choices, so the result may be only the original search.
 func narrowed(search url.Values, r release, resourceType string, params []string) []url.Values {
 	all := []url.Values{search}
 	for _, param := range slices.Compact(slices.Sorted(slices.Values(params))) {

@@ -51,7 +51,7 @@ func (q Query) Values() url.Values {
 // available. The third kind omits _include, _revinclude and _lastUpdated, which are optional. The fourth kind queries
 // parts of the type, by category or its equivalent. Each step leads further down the ladder, so the ladder always ends.
 // If a page larger than the usual size fails, the usual size is tried first. Failures that a different request can't
-// fix do not have alternatives. Examples are server errors, rate limits, token failures and plain refusals.
+// fix, such as server errors, rate limits, token failures and plain refusals, have no alternatives.
 func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
@@ -92,9 +92,9 @@ func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	return q.parts()
 }
 
-// OnlyBy returns the search parameter whose listed values restrict q. Such a parameter is needed if the server or its
-// platform refuses to search the entire type. OnlyBy returns "" if q is unrestricted. A restricted search does not find
-// resources with other values.
+// OnlyBy returns the search parameter whose listed values restrict q, for a server or platform that refuses to search
+// the entire type. OnlyBy returns "" if q is unrestricted. A restricted search does not find resources with other
+// values.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
 	// The dates start before the birth of any living patient.
@@ -104,7 +104,7 @@ func (q Query) OnlyBy() string {
 	return param
 }
 
-// uncounted returns q without _count. It returns nil if this query has already been requested.
+// uncounted returns q without _count, or nil if that query has already been requested.
 func (q Query) uncounted() []Query {
 	if q.Step&stepZero != 0 {
 		return nil
@@ -137,8 +137,8 @@ func (q Query) smaller() []Query {
 	return []Query{q}
 }
 
-// wider returns q with the largest first page that a server may return. It returns nil if this page size has already
-// been requested or the server does not support _count.
+// wider returns q with the largest first page that a server may return. It returns nil if the largest page size has
+// already been requested or the server does not support _count.
 func (q Query) wider() []Query {
 	if q.Count == 0 || q.Widened() {
 		return nil
@@ -147,8 +147,8 @@ func (q Query) wider() []Query {
 	return []Query{q}
 }
 
-// Widened reports whether q requests a large first page. Such a query follows a first page of the usual size, already
-// read, whose next link pointed to another server.
+// Widened reports whether q requests a large first page, because the next link of a page of the usual size pointed to
+// another server.
 func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
 // bare returns q without its optional parameters, or nil if q doesn't have any optional parameters.

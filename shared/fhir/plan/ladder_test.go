@@ -187,8 +187,8 @@ func TestAlternativesDoNotNarrowPlatformQuery(t *testing.T) {
 	}
 }
 
-// TestAlternativesAlwaysTerminate simulates arbitrary refusals in any order. It checks that no search is sent twice,
-// that every search names the patient, and that the ladder ends after a few steps.
+// TestAlternativesAlwaysTerminate covers arbitrary refusals in any order. No search may be sent twice, every search
+// must name the patient, and the ladder must end after a few steps.
 func TestAlternativesAlwaysTerminate(t *testing.T) {
 	t.Parallel()
 	classes := []fhir.Class{

@@ -1,5 +1,5 @@
-// Package plan creates the requests to a FHIR server for one patient's record. It determines the searches, their
-// parameters and their order, and replaces refused searches. It doesn't send requests or hold state.
+// Package plan creates the requests to a FHIR server for one patient's record. Package plan determines the searches,
+// their parameters and their order, and replaces refused searches. The package doesn't send requests or hold state.
 package plan
 
 import (
@@ -10,13 +10,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Profile is the request profile of a platform's FHIR server. It is the fhir section of the platform's profile (package
+// Profile is the request profile of a platform's FHIR server: the fhir section of the platform's profile (package
 // smart/platform).
 type Profile struct {
-	Endpoint   string              // endpoint ID in the catalogue; empty for a server outside it
+	Endpoint   string              // endpoint ID in the catalogue; empty if not listed
 	Base       string              // server's current base URL in the catalogue, or empty if unknown
 	Everything bool                // whether Patient/$everything is supported
-	NoCount    []string            // types whose searches fail if they set _count
+	NoCount    []string            // types whose searches fail if _count is set
 	Needs      map[string][]string // parameters that a type requires
 	Ways       map[string][]string // queries for a type that replace the default queries
 	OnceNext   bool                // a next link can be used only once, so resuming restarts the query
@@ -28,7 +28,7 @@ type Profile struct {
 	ByID       []string            // types searchable by a list of ids in _id, regardless of the statement
 }
 
-// Denial describes a response with which a platform permanently refuses a request.
+// Denial describes a platform's response that permanently refuses a request.
 type Denial struct {
 	Status int
 	Body   string // text that the body contains; empty for any body
@@ -45,7 +45,7 @@ type Facts struct {
 	Attaches   bool      // whether searches have returned Provenance by _revinclude
 }
 
-// Query is one search in a plan. It contains the patient's id.
+// Query is one search in a plan. The parameters contain the patient's id.
 type Query struct {
 	Type   string `json:"type"`             // type to collect; empty for a complete record ($everything)
 	Path   string `json:"path,omitempty"`   // path relative to the base, if different from Type
@@ -59,7 +59,7 @@ type Plan struct {
 	Queries []Query
 	Denied  []string // types that the granted scopes do not cover
 
-	Definitions bool     // whether the server supports Definition
+	Definitions bool     // whether the server supports searches by Definition
 	ByID        []string // types that can be searched by a list of ids in _id (see the Listed function)
 }
 

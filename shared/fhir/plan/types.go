@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// release is a FHIR release. It distinguishes only the releases that affect requests. Its values are bits of
-// Query.Step, because the ladder also depends on the release.
+// release is a FHIR release, insofar as the release affects requests. The values are bits of Query.Step, because the
+// ladder also depends on the release.
 type release int
 
 const (
@@ -17,8 +17,8 @@ const (
 	dstu2 release = stepDSTU2
 )
 
-// releaseOf parses CapabilityStatement.fhirVersion. If a server does not state its version, releaseOf assumes R4. R4
-// has been the minimum under the certification rules since 2022.
+// releaseOf parses CapabilityStatement.fhirVersion. If a server does not state its version, releaseOf assumes R4, the
+// minimum under the certification rules since 2022.
 func releaseOf(fhirVersion string) release {
 	switch {
 	case strings.HasPrefix(fhirVersion, "1.0"), strings.HasPrefix(fhirVersion, "0.5"):

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Common reports whether patients usually have resources of the type. It assumes this for every type that US Core or
-// payers name. It is used for servers without stored hints.
+// Common reports whether patients usually have resources of the type. Types that US Core or payers name are assumed to
+// be common. Common is used for servers without stored hints.
 func Common(resourceType string) bool {
 	return slices.ContainsFunc([]release{r4, stu3, dstu2},
 		func(r release) bool { return slices.Contains(table(r), resourceType) })
@@ -18,7 +18,7 @@ func (b builder) brings() bool {
 	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
-// Unlisted returns complete searches for the types that the CapabilityStatement does not list, sorted by name. These
+// Unlisted returns complete searches for the types that the CapabilityStatement does not list, sorted by name. All
 // types are in R4's patient compartment, except Device, which US Core searches by patient. Unlisted returns nil if the
 // statement doesn't list any types or belongs to another release.
 func Unlisted(f Facts) []Query {

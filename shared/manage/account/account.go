@@ -1,7 +1,7 @@
-// Package account defines the users of the dashboard. It covers their accounts, sessions, memberships and roles in
-// organisations, and the permissions of those roles (docs/adr/0036-the-dashboard.md). An account does not belong to any
-// organisation. The package does not depend on HTTP, AWS or the store. Package account/signin implements sign-in, and
-// package account/members changes members.
+// Package account defines the users of the dashboard: their accounts, sessions, memberships and roles in organisations,
+// and the permissions of those roles (docs/adr/0036-the-dashboard.md). An account does not belong to any organisation.
+// The package does not depend on HTTP, AWS or the store. Package account/signin implements sign-in, and package
+// account/members changes members.
 package account
 
 import (
@@ -67,7 +67,7 @@ type Ceremony struct {
 	ExpiresAt time.Time
 }
 
-// Begun holds the data with which the browser starts a ceremony.
+// Begun holds the data that the browser needs to start a ceremony.
 type Begun struct {
 	Options   []byte // JSON for parseCreationOptionsFromJSON or parseRequestOptionsFromJSON
 	Challenge string // challenge that the response must contain
@@ -116,8 +116,8 @@ func Fold(address string) string { return strings.ToLower(address) }
 // Actor returns the name that identifies an account in audit rows.
 func Actor(accountID string) string { return "member:" + accountID }
 
-// ProofRequired returns the error for a request that requires a recent proof of identity (Fresh). It is also the error
-// for a request that requires the account's second factor, if the account has one.
+// ProofRequired returns the error for a request that requires a recent proof of identity (Fresh), or the second factor
+// of an account that has one.
 func ProofRequired() error {
 	return fault.New(fault.Forbidden, fault.CodeProofRequired,
 		"Verify your identity again with a passkey, an authenticator app or an e-mailed code.")

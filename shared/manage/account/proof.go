@@ -6,11 +6,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Action identifies an operation by a member or on an account. The operation may require a recent proof of identity
+// Action identifies an operation, by a member or on an account, that may require a recent proof of identity
 // (docs/openapi.yaml, x-proof).
 type Action string
 
-// These actions may require a proof of identity.
+// Actions that may require a proof of identity.
 const (
 	// CreateKey is the action of creating a credential or a key for a credential.
 	CreateKey Action = "create_key"
@@ -41,8 +41,8 @@ func Actions() []Action {
 }
 
 // NeedsProof reports whether an action in a mode requires a proof of identity that is at most 15 minutes old. The empty
-// mode stands for paths without a mode. NeedsProof contains the only table of these actions. An action that the table
-// does not list requires a proof.
+// mode stands for paths without a mode. NeedsProof contains the only table of the requirements. An action that the
+// table does not list requires a proof.
 func (a Action) NeedsProof(mode org.Mode) bool {
 	if !slices.Contains(Actions(), a) {
 		return true

@@ -30,18 +30,18 @@ type Permission string
 
 // Permissions that a member's role can have.
 const (
-	// View permits reading everything except secrets and delivery bodies.
+	// View allows reading everything except secrets and delivery bodies.
 	View Permission = "view"
-	// Inspect permits reading patient inquiries and the bodies of deliveries and events.
+	// Inspect allows reading patient inquiries and the bodies of deliveries and events.
 	Inspect Permission = "inspect"
-	// Develop permits changing credentials and webhooks, simulating events, and replaying deliveries in test mode.
+	// Develop allows changing credentials and webhooks, simulating events, and replaying deliveries in test mode.
 	Develop Permission = "develop"
-	// Operate permits in live mode everything that Develop permits in test mode. It also permits changing the
+	// Operate allows in live mode everything that Develop allows in test mode. Operate also allows changing the
 	// organisation's pages and replying to patients.
 	Operate Permission = "operate"
-	// Manage permits inviting members, changing members other than owners, and reading the audit log.
+	// Manage allows inviting members, changing members other than owners, and reading the audit log.
 	Manage Permission = "manage"
-	// Own permits changing owners, erasing connections and deleting the organisation.
+	// Own allows changing owners, erasing connections and deleting the organisation.
 	Own Permission = "own"
 )
 

@@ -19,7 +19,7 @@ const (
 	sessionLife = 12 * time.Hour
 	idleLife    = 2 * time.Hour
 	pendingLife = 15 * time.Minute // time limit for proving the second factor
-	// freshFor is the time that sensitive actions are permitted after a proof of identity.
+	// freshFor is how long sensitive actions are allowed after a proof of identity.
 	freshFor = 15 * time.Minute
 	// seenEvery is the minimum interval between updates of the time of a session's last request.
 	seenEvery = 5 * time.Minute
@@ -30,7 +30,7 @@ type Session struct {
 	Hash      string // hash of the session token
 	AccountID string
 	Epoch     int64     // account's epoch when the session started
-	Pending   bool      // second factor not proven yet; the session permits no other action
+	Pending   bool      // second factor not proven yet; the session allows no other action
 	ProvenAt  time.Time // when identity was last proven
 	StartedAt time.Time
 	SeenAt    time.Time // time of the last request, accurate to within five minutes
@@ -56,7 +56,7 @@ func (s Session) ExpiresAt() time.Time {
 	return s.StartedAt.Add(sessionLife)
 }
 
-// NewToken returns a session token. The token consists of 256 random bits, encoded as 43 base64url characters.
+// NewToken returns a session token: 256 random bits, encoded as 43 base64url characters.
 func NewToken(random io.Reader) (secret.Text, error) {
 	value := make([]byte, 32)
 	if _, err := io.ReadFull(random, value); err != nil {
@@ -65,14 +65,14 @@ func NewToken(random io.Reader) (secret.Text, error) {
 	return secret.New(base64.RawURLEncoding.EncodeToString(value)), nil
 }
 
-// Hash returns the form in which tokens are stored. A plain hash suffices because tokens can't be guessed.
+// Hash returns the hash under which a token is stored. A plain hash suffices because tokens can't be guessed.
 func Hash(token secret.Text) string {
 	sum := sha256.Sum256([]byte(token.Reveal()))
 	return hex.EncodeToString(sum[:])
 }
 
-// CSRFToken returns a token that is available only to pages that may read the session's responses. It is derived from
-// the session token, so it needs no storage and expires with the session.
+// CSRFToken returns a token that is available only to pages that may read the session's responses. The CSRF token is
+// derived from the session token, so it needs no storage and expires with the session.
 func CSRFToken(session secret.Text) string {
 	mac := hmac.New(sha256.New, []byte(session.Reveal()))
 	mac.Write([]byte("recordbridge csrf"))
@@ -95,7 +95,7 @@ type Rows interface {
 	Membership(ctx context.Context, orgID, accountID string) (Membership, error)
 }
 
-// Sessions looks up sessions. It does not cache them, so an ended session is rejected on its next request.
+// Sessions looks up sessions without caching, so an ended session is rejected on its next request.
 type Sessions struct {
 	Rows     SessionRows
 	Accounts Rows
@@ -137,7 +137,7 @@ func (s Sessions) Role(ctx context.Context, accountID, orgID string) (Role, erro
 	return found.Role, nil
 }
 
-// over returns fault.Unauthenticated if err means that the session has ended. It wraps any other error as an internal
+// over returns fault.Unauthenticated if err means that the session has ended. over wraps any other error as an internal
 // error.
 func over(err error) error {
 	if err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Conflict) {

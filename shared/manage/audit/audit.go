@@ -58,7 +58,7 @@ type Rows interface {
 type Log struct{ Rows Rows }
 
 // appendTries limits the number of attempts to append a row. All changes in an organisation compete for the next number
-// in its chain, and all changes must be recorded. In each round, one change succeeds.
+// in its chain, and all changes must be recorded. One change succeeds in each round of attempts.
 const appendTries = 50
 
 // Append adds a row to an organisation's chain. If the tenant is zero, Append adds the row to the chain of changes that
@@ -112,7 +112,7 @@ func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (r
 	return rows, next, nil
 }
 
-// Has reports whether a row with this ID was added after the given time.
+// Has reports whether a row with the given ID was added after the given time.
 func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, error) {
 	for before := int64(0); ; {
 		rows, next, err := l.List(ctx, orgID, before, maxPage)

@@ -59,7 +59,7 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// TestHashMatchesDocumentedFormat checks the hashed text. The text is documented (docs/operate/audit.md), so it must
+// TestHashMatchesDocumentedFormat checks that the hashed text is as documented (docs/operate/audit.md), because it must
 // never change. The expected hash was computed with Python's json and hashlib.
 func TestHashMatchesDocumentedFormat(t *testing.T) {
 	t.Parallel()

@@ -14,14 +14,13 @@ import (
 // Finding is a kind of defect in an audit chain.
 type Finding string
 
-// These are the defects that an audit chain can have.
+// Defects that an audit chain can have.
 const (
 	// Missing means that the rows from this number up to the next existing row are missing.
 	Missing Finding = "missing"
 	// Changed means that the hash of the row does not match its content.
 	Changed Finding = "changed"
-	// Unlinked means that the row does not contain the hash of the preceding row. One of the two rows was therefore
-	// replaced.
+	// Unlinked means that the row does not contain the hash of the preceding row, so one of the two rows was replaced.
 	Unlinked Finding = "unlinked"
 	// Misplaced means that the row follows a row with an equal or higher number.
 	Misplaced Finding = "misplaced"
@@ -109,8 +108,7 @@ func (c *checker) take(row Row) error {
 	return nil
 }
 
-// end reports the rows that are named by a head but missing from the chain. It also reports the rows that come after
-// the head.
+// end reports the rows that are named by a head but missing from the chain, and the rows that come after the head.
 func (c *checker) end(head Head) Report {
 	c.report.Head = head
 	if c.last.Seq == head.Seq && c.last.Hash != head.Hash {
@@ -129,7 +127,7 @@ func (c *checker) end(head Head) Report {
 	return c.report
 }
 
-// Verify verifies a complete chain. It also checks that the chain still contains the rows named by known heads. Without
+// Verify verifies a complete chain and checks that the chain still contains the rows named by known heads. Without
 // known heads, a chain whose rows and head were rewritten would appear consistent. Rows may be added during
 // verification.
 func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, error) {
@@ -205,7 +203,7 @@ func write(to io.Writer, value any) error {
 // maxLine is the maximum length of a line in an export, in bytes.
 const maxLine = 64 << 10
 
-// VerifyExport verifies the output of Export. It also checks that the output contains the rows named by known heads.
+// VerifyExport verifies the output of Export and checks that the output contains the rows named by known heads.
 func VerifyExport(from io.Reader, known ...Head) (Report, error) {
 	c, lines, head, ended := newChecker(known), bufio.NewScanner(from), headLine{}, false
 	lines.Buffer(nil, maxLine)

@@ -171,7 +171,7 @@ func TestVerifyDetectsTampering(t *testing.T) {
 }
 
 // TestVerifyDetectsReplacedChainFromKnownHead checks that Verify detects a chain whose rows and head were both
-// rewritten, given a head that was stored elsewhere. Such a chain is otherwise consistent.
+// rewritten, given a head that was stored elsewhere. Without the head, the chain would appear consistent.
 func TestVerifyDetectsReplacedChainFromKnownHead(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 5)

@@ -1,7 +1,6 @@
-// Package deletion deletes organisations. For a week, an owner can cancel a deletion request. After that week,
-// everything is removed in a fixed order, and an audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md).
-// A request is a row that a worker advances from stage to stage, so a crash loses nothing. The package does not depend
-// on AWS.
+// Package deletion deletes organisations. An owner can cancel a deletion request for a week before everything is
+// removed in a fixed order. An audit row proves the deletion (docs/adr/0044-recovery-and-leaving.md). A request is a
+// row that a worker advances from stage to stage, so a crash loses nothing. The package does not depend on AWS.
 package deletion
 
 import (
@@ -42,7 +41,7 @@ const (
 )
 
 const (
-	// wait is the time that owners can cancel a deletion.
+	// wait is how long owners can cancel a deletion.
 	wait = 7 * 24 * time.Hour
 	// pause is the minimum time between two deletion requests. Each request or cancellation sends email to all members
 	// and verified notice addresses.
@@ -84,7 +83,7 @@ type Deletion struct {
 	Rev         int64 // revision for compare-and-swap writes; 0 before the deletion is stored
 }
 
-// ID returns the ID of the request. The audit row and the notices use this ID.
+// ID returns the ID of the request, which the audit row and the notices use.
 func (d Deletion) ID() string {
 	return ids.Derive("deletion", d.OrgID, d.RequestedAt.UTC().Format(time.RFC3339Nano))
 }
@@ -112,10 +111,10 @@ type Requests struct {
 }
 
 // Request schedules the deletion of an organisation and returns the deletion. If a deletion is already scheduled or in
-// progress, Request returns that deletion. It calls announce before it stores a new deletion, because an unannounced
-// deletion must not begin. The claims argument contains the mail domains of the organisation's members and notice
-// addresses. Request returns any error from announce. It returns fault.Limited if a deletion was requested less than a
-// day ago and then cancelled.
+// progress, Request returns that deletion. Request calls announce before it stores a new deletion, because an
+// unannounced deletion must not begin. The claims argument contains the mail domains of the organisation's members and
+// notice addresses. Request returns any error from announce. It returns fault.Limited if a deletion was requested less
+// than a day ago and then cancelled.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string,
 	announce func(Deletion) error,
 ) (Deletion, error) {

@@ -321,7 +321,7 @@ func TestWorkerCompletesDeletionAfterAnyCrash(t *testing.T) {
 	}
 }
 
-// TestWorkerRemovesRowsAddedDuringDeletion checks that the worker also removes rows that were added during a deletion.
+// TestWorkerRemovesRowsAddedDuringDeletion checks that the worker removes rows that were added during a deletion.
 func TestWorkerRemovesRowsAddedDuringDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3)

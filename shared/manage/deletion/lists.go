@@ -37,7 +37,7 @@ func (s Stage) isIndexed() bool {
 }
 
 // list removes the rows of a stage, one mode after the other, until a pass finds no rows. One step records and counts a
-// page of rows, and the next step removes those rows. A crash therefore can't falsify the count.
+// page of rows, and the next step removes those rows, so a crash can't falsify the count.
 func (w Worker) list(ctx context.Context, d *Deletion) (time.Duration, error) {
 	all := tenants(d.OrgID)
 	at := max(0, slices.IndexFunc(all, func(t org.Tenant) bool { return t.Mode == d.Mode }))
@@ -102,7 +102,7 @@ func (c *Counts) of(s Stage) *int64 {
 	return nil
 }
 
-// end removes the row with the given key. It disconnects a connection before it removes the connection's row, because
+// end removes the row with the given key. end disconnects a connection before it removes the connection's row, because
 // the patient may have reconnected.
 func (w Worker) end(ctx context.Context, stage Stage, tenant org.Tenant, place string) error {
 	if stage == Disconnecting || stage == Connections {
@@ -176,8 +176,8 @@ func (w Worker) domains(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// look restarts the deletion if any row remains. Otherwise, look writes the audit row and removes the organisation
-// itself.
+// look restarts the deletion if any row remains. If no row remains, look writes the audit row and removes the
+// organisation itself.
 func (w Worker) look(ctx context.Context, d *Deletion) error {
 	for _, tenant := range tenants(d.OrgID) {
 		for _, stage := range []Stage{

@@ -135,8 +135,8 @@ func (w Worker) save(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// step performs a single repeatable step of a stage and returns how long to wait before the next step. The caller then
-// saves d.
+// step performs a single repeatable step of a stage and returns how long to wait before the next step. The caller must
+// save d.
 func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	switch d.Stage {
 	case Waiting:
@@ -168,8 +168,8 @@ func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// stop suspends the organisation. Requests that use its keys or public IDs are then rejected as if those keys and IDs
-// did not exist.
+// stop suspends the organisation, so requests that use its keys or public IDs are rejected as if those keys and IDs did
+// not exist.
 func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	o, err := w.Store.Organisation(ctx, auditTenant(d.OrgID))
 	if err != nil && !errors.Is(err, fault.NotFound) {

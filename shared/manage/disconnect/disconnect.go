@@ -1,7 +1,7 @@
-// Package disconnect disconnects a connection at its organisation's request. It defines which parts end with a
-// connection, and in which order. It also defines how long a token is stored for revocation at the health system.
-// Package refresh performs that revocation, and the sweeper deletes the objects of expired files. The package does not
-// depend on HTTP or AWS.
+// Package disconnect disconnects a connection at its organisation's request. The package defines which parts end with a
+// connection, in which order, and how long a token is stored for revocation at the health system. Package refresh
+// performs that revocation, and the sweeper deletes the objects of expired files. The package does not depend on HTTP
+// or AWS.
 package disconnect
 
 import (
@@ -26,7 +26,7 @@ import (
 // life of a connection").
 const keepUpstream = 24 * time.Hour
 
-// Reader reads everything that ends with a connection, and it expires the connection's files. All reads are consistent.
+// Reader reads everything that ends with a connection, and expires the connection's files. All reads are consistent.
 type Reader interface {
 	// Connection reads a connection. It returns fault.NotFound if the connection does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
@@ -74,7 +74,7 @@ type Records interface {
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
-// Disconnector disconnects connections. It also handles their tokens and cached records.
+// Disconnector disconnects connections and handles their tokens and cached records.
 type Disconnector struct {
 	Store    Store
 	Vault    tokens.Vault
@@ -84,12 +84,12 @@ type Disconnector struct {
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection and returns its new state. It revokes the connection, fails a pending export, and
-// expires the connection's files. It also deletes the connection's tokens, except for tokens that the health system has
-// yet to revoke. Files and cached records end first, and the status changes last. A disconnected connection therefore
-// never has files or cached records, even after a crash, and a repeated call completes an interrupted disconnection. If
-// a Requester has ended the connection, Disconnect deletes tokens and cached records. If the connection ended in
-// another way, Disconnect only ends the exports.
+// Disconnect ends a connection and returns its new state. Disconnect revokes the connection, fails a pending export,
+// and expires the connection's files. Disconnect deletes the connection's tokens, except for tokens that the health
+// system has yet to revoke. Files and cached records end first, and the status changes last, so a disconnected
+// connection never has files or cached records, even after a crash. A repeated call completes an interrupted
+// disconnection. If a Requester has ended the connection, Disconnect deletes tokens and cached records. If the
+// connection ended in another way, Disconnect only ends the exports.
 //
 // Disconnect does not emit a patient.authorization_revoked event, because the organisation itself made the request. It
 // returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt conflicts with a
@@ -98,8 +98,8 @@ func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return d.persist(ctx, tenant, id, false)
 }
 
-// Finish completes a disconnection that a Requester has begun. It does not change an authorized connection, because the
-// patient has reconnected in the meantime. It returns the same errors as Disconnect.
+// Finish completes a disconnection that a Requester has begun. Finish does not change an authorized connection, because
+// the patient has reconnected in the meantime. Finish returns the same errors as Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }

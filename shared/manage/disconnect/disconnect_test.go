@@ -33,7 +33,7 @@ func (w *world) disconnect(t *testing.T) connection.Connection {
 	return c
 }
 
-// wantConnection checks the stored connection. It ignores the revision.
+// wantConnection checks the stored connection, ignoring the revision.
 func (w *world) wantConnection(t *testing.T, want connection.Connection) {
 	t.Helper()
 	got, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -227,7 +227,7 @@ func TestDisconnectStopsReadingAtOldExports(t *testing.T) {
 	w.connect(t)
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
-	w.export(t, 1, "") // older than oldest: not examined, or else its file would have to expire
+	w.export(t, 1, "") // older than oldest: must not be examined, because its file would have to expire
 	expect.NoError(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
 	expect.NoError(t, err)

@@ -16,8 +16,8 @@ const (
 	// for a few hours at most. The bucket's lifecycle rule deletes every object after 10 days, regardless of the
 	// retention parameter.
 	oldest = 12 * 24 * time.Hour
-	// most limits the number of tasks that are read, so that a request ends in time. The limit allows for 40 exports a
-	// day. The files of earlier exports expire without intervention.
+	// most limits the number of tasks that are read, so that a request completes in time. The limit allows for 40
+	// exports a day. The files of earlier exports expire without intervention.
 	most = 500
 )
 

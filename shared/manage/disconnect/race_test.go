@@ -138,9 +138,9 @@ func others() map[string]func(*testing.T, *world) error {
 	}
 }
 
-// TestDisconnectCompletesDespiteConcurrentChanges runs other operations at any point of a disconnection. Everything
-// created before the last step must then have ended. Later operations must find the connection ended, and a refresh in
-// progress must not store anything.
+// TestDisconnectCompletesDespiteConcurrentChanges runs other operations at any point of a disconnection, and checks
+// that everything created before the last step has ended. Later operations must find the connection ended, and a
+// refresh in progress must not store anything.
 func TestDisconnectCompletesDespiteConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for other, act := range others() {
@@ -229,8 +229,8 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	}
 }
 
-// TestDisconnectFinishesInterruptedDisconnection makes a single call fail, before or after it takes effect, and then
-// repeats the disconnection.
+// TestDisconnectFinishesInterruptedDisconnection checks that a repeated disconnection completes after any single call
+// failed, before or after taking effect.
 func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 	t.Parallel()
 	for _, point := range points() {

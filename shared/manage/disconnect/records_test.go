@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// cabinet holds the names of cached objects. It calls a function when an object is deleted.
+// cabinet holds the names of cached objects, and calls a function when an object is deleted.
 type cabinet struct {
 	names map[string]bool
 	act   func() error
@@ -45,8 +45,8 @@ func (c *cabinet) Delete(_ context.Context, name string) error {
 
 const another = "c0000000-0000-4000-8000-000000000002"
 
-// cached converts the connection to a TEFCA connection and caches several versions of its record. It also caches the
-// record of another connection.
+// cached converts the connection to a TEFCA connection and caches several versions of its record, and the record of
+// another connection.
 func (w *world) cached(t *testing.T) *cabinet {
 	t.Helper()
 	c := authorized()
@@ -72,8 +72,8 @@ func (c *cabinet) wantOthers(t *testing.T) {
 	}
 }
 
-// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends. A repeated
-// call after a crash therefore completes the deletion.
+// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection ends, so that a
+// repeated call after a crash completes the deletion.
 func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	for name, point := range map[string]string{
@@ -135,8 +135,8 @@ func TestDisconnectDeletesRecordCachedConcurrently(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// TestFinishKeepsRecordsCachedAfterReconnect checks that Finish keeps the cached records of a new authorisation. The
-// patient reauthorises the connection between the disconnection request and its completion.
+// TestFinishKeepsRecordsCachedAfterReconnect checks that Finish keeps the cached records of a new authorisation between
+// the disconnection request and its completion.
 func TestFinishKeepsRecordsCachedAfterReconnect(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

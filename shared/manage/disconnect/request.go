@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// remindAfter is the time from a disconnection request until the scheduler queues the connection again. This time
-// exceeds the duration of a gradual rollout. During a rollout, the worker of the previous release can't finish a
+// remindAfter is the time from a disconnection request until the scheduler queues the connection again. remindAfter
+// exceeds the duration of a gradual rollout, during which the worker of the previous release can't finish a
 // disconnection and skips rows that aren't due.
 const remindAfter = 15 * time.Minute
 
@@ -36,8 +36,8 @@ type Chain interface {
 		audit.Row, error)
 }
 
-// Requester disconnects connections without access to tokens or cached records. Functions that browsers can reach use
-// it. The refresh worker later completes the disconnection from the connection's row.
+// Requester disconnects connections without access to tokens or cached records, for functions that browsers can reach.
+// The refresh worker completes the disconnection from the connection's row.
 type Requester struct {
 	Store    RequestStore
 	Audit    Chain
@@ -49,10 +49,10 @@ type Requester struct {
 
 // Disconnect ends a connection for its organisation and returns the new state of the connection. The connection is
 // revoked, so neither a refresh nor a new export can use its tokens. Any pending export fails, and the connection's
-// files expire. The audit row is stored in the same transaction. The refresh worker then deletes tokens and cached
-// records and asks the health system to revoke the tokens. If the connection ended earlier, Disconnect only ends the
-// exports. Disconnect returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt
-// conflicts with a concurrent change.
+// files expire. The audit row is stored in the same transaction. The refresh worker deletes tokens and cached records
+// and asks the health system to revoke the tokens. If the connection ended earlier, Disconnect only ends the exports.
+// Disconnect returns fault.NotFound if the connection does not exist and fault.Conflict if every attempt conflicts with
+// a concurrent change.
 func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error) {
 	var ended connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {

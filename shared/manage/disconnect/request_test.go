@@ -20,7 +20,7 @@ import (
 
 const actor = "member:ac000000-0000-4000-8000-000000000001"
 
-// enqueued records the connections that are queued for the worker. It simulates the loss of every message.
+// enqueued records the connections that are queued for the worker, and simulates the loss of every message.
 type enqueued struct{ told []string }
 
 // EnqueueConnection implements refresh.ConnectionEnqueuer.
@@ -124,8 +124,8 @@ func TestRequestedDisconnectionIsDueUntilFinished(t *testing.T) {
 	}
 }
 
-// TestDisconnectFinishesRequestedDisconnection checks that any call to Disconnect finishes a requested disconnection.
-// The API and the eraser also call Disconnect.
+// TestDisconnectFinishesRequestedDisconnection checks that any call to Disconnect, such as by the API or the eraser,
+// finishes a requested disconnection.
 func TestDisconnectFinishesRequestedDisconnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,7 +1,7 @@
-// Package erase erases a connection. It defines which data is removed and in which order, how the data is prevented
-// from returning, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a worker
-// advances from stage to stage. After a crash, the worker resumes at the stage in the row. The package does not depend
-// on AWS.
+// Package erase erases a connection. The package defines which data is removed and in which order, how the data is
+// prevented from returning, and how the erasure is proven (docs/adr/0036-the-dashboard.md). A request is a row that a
+// worker advances from stage to stage. After a crash, the worker resumes at the stage in the row. The package does not
+// depend on AWS.
 package erase
 
 import (
@@ -36,7 +36,7 @@ const (
 // Portal is the outcome of the request to the portal to revoke the grant.
 type Portal string
 
-// These are the outcomes of the revocation request.
+// Outcomes of the revocation request.
 const (
 	NothingToRevoke Portal = "nothing_to_revoke" // there are no tokens, or there is no revocation endpoint
 	Asked           Portal = "asked"             // requested; the portal responded
@@ -55,8 +55,8 @@ type Counts struct {
 	Inquiries   int64 `json:"inquiries"`
 }
 
-// Erasure is a request to erase a connection, with the progress of the erasure. Once the erasure is done, it does not
-// contain any ID of the erased data.
+// Erasure is a request to erase a connection, with the progress of the erasure. A completed Erasure does not contain
+// any ID of the erased data.
 type Erasure struct {
 	ID           string // derived from the connection ID, so a connection has only one erasure
 	Tenant       org.Tenant

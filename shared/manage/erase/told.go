@@ -138,8 +138,8 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return quiet, nil
 }
 
-// look checks whether any data remains or has been added since the last step. If so, look removes the data and
-// schedules another check. Otherwise, it marks the erasure as done and writes the audit row that proves the erasure.
+// look removes any data that remains or has been added since the last step, and then schedules another check. If no
+// data remains, look marks the erasure as done and writes the audit row that proves the erasure.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {

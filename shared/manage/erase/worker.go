@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// portalTime is the time that the portal has to revoke the grant. After that, the tokens for the request are removed.
+	// portalTime is how long the portal has to revoke the grant before the tokens for the request are removed.
 	portalTime = time.Hour
-	// askAgain is the time that a stage pauses when it waits for the portal or for another worker.
+	// askAgain is how long a stage pauses while it waits for the portal or for another worker.
 	askAgain = time.Minute
 	// indexTime is the maximum delay before the index contains the latest event.
 	indexTime = 20 * time.Second
-	// quiet is the time after the removal of an export's row a run may still write to the bucket. It exceeds the
-	// maximum run time of a function.
+	// quiet is how long after the removal of an export's row a run may still write to the bucket. The period exceeds
+	// the maximum run time of a function.
 	quiet = 20 * time.Minute
 	// margin is the remaining time below which a run does not begin another step.
 	margin = 30 * time.Second
@@ -162,7 +162,7 @@ func (w Worker) save(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// step performs a repeatable part of a stage and returns how long to wait before the next step. The caller then saves
+// step performs a repeatable part of a stage and returns how long to wait before the next step. The caller must save
 // the changes to e.
 func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	switch e.Stage {

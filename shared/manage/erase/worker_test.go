@@ -246,7 +246,7 @@ func (f *fixture) inquire(t *testing.T, n int, of org.Tenant, i inquiry.Inquiry)
 }
 
 // TestErasureRemovesInquiriesNamingConnection checks that an inquiry is removed if its text or a reply names the
-// connection, ignoring case. An inquiry does not belong to a connection.
+// connection, ignoring case. Inquiries do not belong to connections.
 func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

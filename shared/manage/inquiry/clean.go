@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Limits on a patient's texts. The limits are in characters unless they are stated in bytes. An event with all texts at
-// their limits is far smaller than the maximum row size.
+// Limits on texts from a patient, in characters unless marked as bytes. Even with every text at its limit, an event is
+// far smaller than the maximum row size.
 const (
 	maxName    = 200
 	maxSubject = 200
@@ -29,11 +29,11 @@ const (
 	optional presence = false
 )
 
-// reader converts a patient's texts to safe plain text. Where the text is displayed, it must not produce markup,
-// additional lines or reordered letters. The reader retains the first error.
+// reader converts a patient's texts to safe plain text. When displayed, the text must not produce markup, extra lines
+// or reordered letters. The reader retains the first error.
 type reader struct{ err error }
 
-// line cleans and validates a text that must fit on a single line.
+// line cleans and validates text that must fit on a single line.
 func (r *reader) line(field, text string, most int, need presence) string {
 	text = strings.Join(strings.Fields(visible(text)), " ")
 	switch {
@@ -45,7 +45,7 @@ func (r *reader) line(field, text string, most int, need presence) string {
 	return text
 }
 
-// paragraphs cleans and validates a required text that may have several lines.
+// paragraphs cleans and validates required text that may span several lines.
 func (r *reader) paragraphs(field, text string) string {
 	lines := strings.Split(visible(strings.ReplaceAll(text, "\r\n", "\n")), "\n")
 	for i, line := range lines {
@@ -61,8 +61,8 @@ func (r *reader) paragraphs(field, text string) string {
 	return text
 }
 
-// website validates an optional URL that may omit its scheme. The service does not fetch the URL. A human reader may
-// follow the URL, so it must not point to this service.
+// website validates an optional URL that may omit its scheme. The service does not fetch the URL. The URL must not
+// point to this service, because a reader may open it.
 func (r *reader) website(own weburl.Own, text string) string {
 	text = r.line("website", text, maxWebsite, optional)
 	if text == "" {
@@ -85,9 +85,9 @@ func (r *reader) refuse(field, public string) {
 	}
 }
 
-// visible replaces invisible characters, and control characters other than line ends, with spaces. Invisible characters
-// include marks that change the writing direction, join letters or divide letters. Angle brackets become quotation
-// marks, so the text can't contain a tag.
+// visible replaces invisible characters, and control characters other than line breaks, with spaces. Invisible
+// characters include marks that change the writing direction and marks that join or separate letters. Angle brackets
+// become quotation marks, so the text can't contain a tag.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -97,7 +97,7 @@ func visible(text string) string {
 			return '‹'
 		case r == '>':
 			return '›'
-		case r == '\u200c' || r == '\u200d': // needed to join letters in some scripts and in emoji
+		case r == '\u200c' || r == '\u200d': // zero-width joiner or non-joiner, needed in some scripts and in emoji
 			return r
 		case unicode.Is(unicode.Cf, r):
 			return -1

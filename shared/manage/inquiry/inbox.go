@@ -22,7 +22,7 @@ type Status string
 
 // Inquiry statuses.
 const (
-	Open     Status = "open" // also the status of a new inquiry
+	Open     Status = "open" // initial status of an inquiry
 	Answered Status = "answered"
 	Closed   Status = "closed"
 )
@@ -36,7 +36,7 @@ func ParseStatus(text string) (Status, bool) {
 // Kind is the kind of request in an inquiry.
 type Kind string
 
-// These are the kinds of inquiries.
+// Kinds of inquiries.
 const (
 	KindHelp         Kind = "support"
 	KindHealthSystem Kind = "health_system" // request for a missing health system
@@ -69,14 +69,14 @@ func (i Inquiry) Names(id string) bool {
 // Delivery is the known outcome of emailing a reply.
 type Delivery string
 
-// These are the outcomes of sending a reply.
+// Outcomes of sending a reply.
 const (
 	Sending Delivery = "sending" // in progress or unknown (after a crash or without an SES response)
 	Sent    Delivery = "sent"
 	Refused Delivery = "refused" // SES rejected the patient's address as invalid
 )
 
-// Answer is a reply that is sent to the patient by email. Each reply to an inquiry has a different text.
+// Answer is a reply sent to the patient by email. No two replies to an inquiry have the same text.
 type Answer struct {
 	At       time.Time `json:"at"` // time of the latest attempt to send the reply
 	By       string    `json:"by"` // actor's name in the audit log
@@ -90,7 +90,7 @@ const (
 	mostSent    = 100 // maximum number of emails per tenant and day (UTC) from the operator's address
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
-	// sendingTime is the time that an unfinished email blocks another attempt to send it.
+	// sendingTime is the period during which an unfinished email can't be sent again.
 	sendingTime = time.Minute
 )
 
@@ -121,8 +121,7 @@ type Limits interface {
 type Author struct {
 	Host org.Organisation // organisation that received the inquiry
 	By   string           // author's name in the audit log
-	// AsOperator sends the reply on behalf of the service operator. The patient's responses are then sent to
-	// Inbox.Support.
+	// AsOperator sends the reply on behalf of the service operator, so the patient's responses go to Inbox.Support.
 	AsOperator bool
 }
 
@@ -154,7 +153,7 @@ func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry,
 }
 
 // Move sets the status of an inquiry and reports whether the status changed. It returns fault.NotFound if the inquiry
-// does not exist and fault.Conflict if concurrent changes interfered.
+// does not exist and fault.Conflict if concurrent changes interfere.
 func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status) (i Inquiry, isMoved bool, err error) {
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		if i, err = d.Show(ctx, tenant, id); err != nil || i.Status == to {
@@ -168,7 +167,7 @@ func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status
 	return i, isMoved, err
 }
 
-// Answer sends a reply from an organisation or the operator to the patient. It reports whether this call sent the
+// Answer sends a reply from an organisation or the operator to the patient and reports whether this call sent the
 // reply. A reply that was already sent is not sent again. Answer returns fault.Invalid, fault.NotFound, fault.Conflict
 // if no reply is possible, fault.Limited, or fault.Unavailable if it is unknown whether the email was sent.
 func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
@@ -197,7 +196,7 @@ func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	if delivery == Sending {
 		return i, false, failure
 	}
-	// The outcome of the reply is known. It is stored even after the deadline, so that the reply is not sent again.
+	// Store the known outcome even after the deadline, so that the reply is not sent again.
 	i, err = d.note(context.WithoutCancel(ctx), i, text, delivery)
 	return i, delivery == Sent, errors.Join(failure, err)
 }
@@ -244,8 +243,7 @@ func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a An
 	return nil
 }
 
-// answerable returns nil if the reply can be sent now. Otherwise, it returns an error that states why the reply can't
-// be sent.
+// answerable returns nil if the reply can be sent now, or an error that states why the reply can't be sent.
 func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
 	for at, sent := range i.Answers {
@@ -283,7 +281,7 @@ func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (D
 	} else {
 		replyTo = from.Host.VerifiedEmails[0]
 	}
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to record a failed reply
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // mailTime leaves time to record a failed reply
 	defer cancel()
 	err := d.Mailer.SendReplyTo(ctx, []string{i.Email}, replyTo, l.Subject, l.Text(), l.HTML())
 	switch {

@@ -149,7 +149,7 @@ func TestAnswerEscapesMarkupInEmail(t *testing.T) {
 	})
 }
 
-// TestAnswerIsIdempotentForSameText covers a caller that repeats a request after the response was lost.
+// TestAnswerIsIdempotentForSameText checks that a request repeated after a lost response does not send the reply again.
 func TestAnswerIsIdempotentForSameText(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -166,8 +166,8 @@ func TestAnswerIsIdempotentForSameText(t *testing.T) {
 	})
 }
 
-// TestAnswerReturnsConflictWhenSendIsInProgress checks that a concurrent request must wait and that concurrent changes
-// are kept.
+// TestAnswerReturnsConflictWhenSendIsInProgress checks that the same reply can't be sent concurrently and that
+// concurrent changes to the inquiry are kept.
 func TestAnswerReturnsConflictWhenSendIsInProgress(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
@@ -273,8 +273,8 @@ func TestAnswersAreRateLimited(t *testing.T) {
 	})
 }
 
-// TestAnswersPerTenantAreLimitedDaily checks that every email counts, regardless of the patient. All of these emails
-// come from the operator's address.
+// TestAnswersPerTenantAreLimitedDaily checks that every email counts towards the tenant's daily limit, regardless of
+// the patient. The emails come from the operator's address.
 func TestAnswersPerTenantAreLimitedDaily(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {

@@ -1,5 +1,5 @@
 // Package inquiry records requests that patients send to an organisation while they are connecting. A patient can ask
-// for help or report a missing health system. Each request becomes an event for the organisation's webhooks. It is also
+// for help or report a missing health system. Each request becomes an event for the organisation's webhooks, and is
 // stored so that members can read it and reply. The package does not depend on HTTP or AWS.
 package inquiry
 
@@ -44,8 +44,8 @@ type From struct {
 	Tenant org.Tenant
 	Email  string
 	Token  secret.Text // token from verification of the email address; empty if unverified
-	// RequestKey identifies a single submission of a form. The submission is recorded once, regardless of how often it
-	// arrives. Without a key, identical texts are recorded once a day.
+	// RequestKey identifies a single submission of a form. A submission is recorded once, regardless of how often it
+	// arrives. Without a RequestKey, identical texts are recorded once a day.
 	RequestKey string
 }
 
@@ -87,13 +87,14 @@ type Recorder struct {
 	Store    Store
 	Enqueuer Enqueuer
 	Proofs   Proofs
-	Keys     secret.Keyring // keys of the hash in an event ID, which must not reveal the inquiry's text
-	Own      weburl.Own     // URLs that websites must not point to; used only by AskHealthSystem
+	Keys     secret.Keyring // hash keys for event IDs, which must not reveal the inquiry's text
+	Own      weburl.Own     // URLs that a submitted website must not point to; used only by AskHealthSystem
 	Now      func() time.Time
 }
 
 // AskSupport notifies the organisation and the operator that a patient or a member of the organisation needs help. It
-// returns fault.Invalid for unacceptable input. It accepts a repeated request without recording the request again.
+// returns fault.Invalid for unacceptable input. AskSupport accepts a repeated request without recording the request
+// again.
 func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	i, err := c.begin(ctx, from, webhook.SupportRequested)
 	var r reader
@@ -151,12 +152,12 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	}
 	i.ID = event.ID
 	var notices []notice.Notice
-	if i.Kind() == KindHelp { // also notify the operator's support
+	if i.Kind() == KindHelp { // also notify the operator's support team
 		notices = append(notices, notice.SupportRequested(i.Tenant, i.ID, i.CreatedAt))
 	}
 	err = c.Store.CreateInquiry(ctx, i, event, notices...)
 	if errors.Is(err, fault.Conflict) {
-		return nil // the inquiry was submitted before
+		return nil // the inquiry was already submitted
 	}
 	if err != nil {
 		return fmt.Errorf("store inquiry: %w", err)

@@ -34,7 +34,7 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// queue records queued events and notices. It can also simulate a failure.
+// queue records queued events and notices, and can simulate a failure.
 type queue struct {
 	told    []string
 	notices []string
@@ -77,7 +77,7 @@ func (o *office) flow() store.Flow {
 	return store.Flow{DB: o.tables.DB, Table: o.tables.Name("FlowTable")}
 }
 
-// rows returns the items in table Work whose keys contain word. The items are returned as JSON.
+// rows returns, as JSON, the items in table Work whose keys contain word.
 func (o *office) rows(word string) []string {
 	o.t.Helper()
 	page, err := o.tables.Cloud.DynamoDB().Browse(ddb.Position{Table: o.tables.Name("WorkTable"), Limit: 100})
@@ -212,8 +212,8 @@ func TestRepeatedInquiryHasNoEffect(t *testing.T) {
 	})
 }
 
-// TestAskSupportNotifiesOperatorOnceWithoutTicketText checks that the operator is notified of a ticket. If a health
-// system is missing, only the organisation is notified.
+// TestAskSupportNotifiesOperatorOnceWithoutTicketText checks that a ticket notifies the operator once. A request for a
+// missing health system notifies only the organisation.
 func TestAskSupportNotifiesOperatorOnceWithoutTicketText(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -83,7 +83,7 @@ func reached(all map[string][]string, from string) map[string]bool {
 	return seen
 }
 
-// constructors maps names to the constructors of the nouns in the package.
+// constructors maps names to the package's constructors.
 var constructors = map[string]any{
 	"NewCatalog": operator.NewCatalog, "NewCatalogOverrides": operator.NewCatalogOverrides,
 	"NewCatalogSources": operator.NewCatalogSources,

@@ -71,7 +71,7 @@ func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.published", mode+" "+string(out.Live))
 }
 
-// Approve approves the question that blocks publishing in a mode. It does not publish. It returns fault.Invalid,
+// Approve approves the question that blocks publishing in a mode, without publishing. Approve returns fault.Invalid,
 // fault.NotFound if no question blocks publishing, or fault.Conflict.
 func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, error) {
 	if err := checkMode(mode); err != nil {

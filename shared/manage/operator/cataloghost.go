@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// HostChoice selects hosts whose servers are waiting for a decision. It selects a single host or all hosts that a
-// source names. If both fields are set, it selects a single host as named by the source.
+// HostChoice selects hosts whose servers are waiting for a decision. If only Source is set, HostChoice selects every
+// host that the source names. If both fields are set, HostChoice selects Host for that source only.
 type HostChoice struct{ Host, Source string }
 
 // Has reports whether a waiting server is at one of the chosen hosts.
@@ -28,10 +28,10 @@ func (c HostChoice) subject(mode string) string {
 	return strings.Join(strings.Fields(mode+" "+c.Host+" "+c.Source), " ")
 }
 
-// AllowHosts accepts the servers that are currently waiting at the chosen hosts. It accepts each server only for the
-// brands and platforms for which it is waiting. If a list later adds servers at these hosts, the added servers must
-// wait again. AllowHosts returns the hosts. It returns fault.Invalid on failure, or fault.NotFound if no server is
-// waiting at the chosen hosts.
+// AllowHosts accepts the servers that are currently waiting at the chosen hosts. Each server is accepted only for the
+// brands and platforms for which the server is waiting. If a list later adds servers at these hosts, the added servers
+// must wait again. AllowHosts returns the hosts. It returns fault.NotFound if no server is waiting at the chosen hosts,
+// or fault.Invalid on other failures.
 func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
 		if w.Why == compose.OfPlatform {
@@ -41,8 +41,8 @@ func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice Ho
 	})
 }
 
-// AllowEveryBrand permits servers of all brands at a host, now and in the future. It is meant for hosts such as those
-// of a vendor with many institutions. AllowEveryBrand returns fault.Invalid or fault.Conflict on failure.
+// AllowEveryBrand allows servers of all brands at a host, now and in the future. AllowEveryBrand is meant for hosts
+// such as those of a vendor with many institutions. AllowEveryBrand returns fault.Invalid or fault.Conflict on failure.
 func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
 	if err := o.put(ctx, mode, host, ledger.Override{
 		Kind: ledger.Portal, ID: ledger.EveryBrand,
@@ -54,8 +54,8 @@ func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string
 }
 
 // RefuseHosts excludes the chosen hosts from the catalogue. Servers at these hosts no longer wait for a decision, and
-// the next publication removes servers that are already published. RefuseHosts can also refuse a host without waiting
-// servers. It returns the hosts. It returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// the next publication removes servers that are already published. RefuseHosts also accepts a host that has no waiting
+// servers. RefuseHosts returns the hosts, or fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
 		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {

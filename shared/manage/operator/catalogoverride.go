@@ -53,8 +53,8 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
 }
 
-// Merge merges the institution brand into the institution into. The ID in brand then resolves to into. Merge returns
-// the same errors as Hide.
+// Merge merges the institution brand into another institution, into. The ID in brand will then resolve to into. Merge
+// returns the same errors as Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
 		return fault.BadRequest("An institution can't be merged into itself.").About("into")

@@ -33,7 +33,7 @@ type SourceLister interface {
 	Sources(ctx context.Context) ([]intake.Row, error)
 }
 
-// NewCatalogSources returns a CatalogSources. The lists argument must use the same rows.
+// NewCatalogSources returns a CatalogSources. The lists argument must use the same rows as the returned CatalogSources.
 func NewCatalogSources(rows SourceRows, lists intake.Intake, by Journal) CatalogSources {
 	return CatalogSources{rows: rows, intake: lists, by: by}
 }
@@ -81,7 +81,7 @@ func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error)
 	return row, nil
 }
 
-// Remove removes a source. The next publication drops the content that only this source supplied. It requires approval
+// Remove removes a source. The next publication drops the content that only this source supplied, and requires approval
 // if that content is a large part of the catalogue. Remove returns fault.NotFound or fault.Conflict on failure.
 func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	row, err := o.Show(ctx, id)
@@ -97,9 +97,9 @@ func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	return o.by.record(ctx, org.Tenant{}, "catalog.source_removed", id)
 }
 
-// Import imports a source immediately. It reads the content from list or, if list is nil, from the source's URL. It
-// returns fault.Invalid if the source has no URL, fault.NotFound, or fault.Conflict. An unusable list is not an error,
-// because the returned row reports it.
+// Import imports a source immediately, from list or, if list is nil, from the source's URL. It returns fault.Invalid if
+// the source has no URL, fault.NotFound, or fault.Conflict. An unusable list is not an error, because the returned row
+// reports it.
 func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (intake.Row, intake.Outcome, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {

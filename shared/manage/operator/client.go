@@ -140,9 +140,9 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	return o.by.record(ctx, owner, "client.rotated", id)
 }
 
-// Remove removes a client that belongs to exactly this owner, unless a registration names the client. The sealed tokens
-// of a connection refer to the client with which the connection was created. Without that client, the connection can
-// never be refreshed again. If such connections may exist, the caller must confirm the removal (abandon). Remove
+// Remove removes a client that belongs to exactly this owner, unless a registration names the client. A connection's
+// sealed tokens refer to the client that created the connection. Without that client, the connection can never be
+// refreshed again. If connections may depend on the client, the caller must confirm the removal (abandon). Remove
 // returns fault.NotFound or fault.Conflict on failure.
 func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abandon bool) error {
 	found, err := o.own(ctx, owner, id)
@@ -254,7 +254,7 @@ func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAut
 	return nil
 }
 
-// checkClient rejects values that no authorization server accepts. Its errors never contain the secret.
+// checkClient rejects values that no authorization server accepts, with errors that never contain the secret.
 func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	switch a.Method {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ConnectionRows lists connections with any status. It reads the lists from an eventually consistent index.
+// ConnectionRows lists connections with any status, from an eventually consistent index.
 type ConnectionRows interface {
 	ConnectionLister
 	// ConnectionsOfBefore lists the connections whose external ID has this keyed hash.
@@ -21,7 +21,7 @@ type ConnectionRows interface {
 // ConnectionLister lists and reads connections.
 type ConnectionLister interface {
 	ConnectionReader
-	// ConnectionsBefore returns the cursors of a tenant's connections. It works like ExportRows.TasksBefore.
+	// ConnectionsBefore returns the cursors of a tenant's connections, like ExportRows.TasksBefore.
 	ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (
 		found []string, more bool, err error,
 	)
@@ -35,7 +35,7 @@ type ConnectionReader interface {
 }
 
 // listed returns the cursors of a tenant's connections. If externalID is not empty, listed returns only connections
-// with that external ID. It looks up the external ID under every existing version of the hash key.
+// with that external ID. The external ID is looked up under every existing version of the hash key.
 func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID string) places {
 	rows := o.rows
 	if externalID == "" {

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Connections lists and disconnects connections, and requests their erasure. It reports token status only to the extent
-// that unencrypted fields reveal the status. It never shows a token or the patient's identity.
+// Connections lists and disconnects connections, and requests their erasure. Connections reports token status only as
+// far as unencrypted fields reveal the status. Connections never shows a token or the patient's identity.
 type Connections struct {
 	service connectionNames
 	rows    ConnectionRows
@@ -62,8 +62,8 @@ type ConnectionQuery struct {
 }
 
 // ConnectionPage is a page in a list of connections. Next is the cursor of the next page, or "" if there are no more
-// connections. The number of rows read for a page is limited. A page may therefore be short, or even empty, although
-// more connections follow.
+// connections. Because the number of rows read for a page is limited, a page may be short or even empty although more
+// connections follow.
 type ConnectionPage struct {
 	Connections []Connection
 	Next        string

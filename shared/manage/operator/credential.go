@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxRedirectURIs = 25 // limit from docs/reference/deviations.md, Connecting
-	maxLiveKeys     = 2  // limit from docs/reference/deviations.md: rotation without downtime
+	maxRedirectURIs = 25 // limit from docs/reference/deviations.md, section Connecting
+	maxLiveKeys     = 2  // limit from docs/reference/deviations.md, for rotation without downtime
 )
 
 // Credentials creates and changes the credentials of organisations.
@@ -30,8 +30,8 @@ type Credentials struct {
 	within  org.Tenant // tenant whose credentials are visible; zero for all tenants
 }
 
-// NewCredentials returns a Credentials. It generates private keys from random and hashes them with hashing. It rejects
-// credential URLs that point to any of the service's own URLs (own).
+// NewCredentials returns a Credentials that generates private keys from random and hashes them with hashing. The
+// Credentials rejects credential URLs that point to any of the service's own URLs (own).
 func NewCredentials(
 	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
 ) Credentials {
@@ -60,13 +60,13 @@ type CredentialRows interface {
 	// SaveCredential stores a changed credential. It returns fault.Conflict if the credential has changed since it was
 	// read.
 	SaveCredential(ctx context.Context, c org.Credential) error
-	// TenantOf returns the tenant of a credential. Credential reads a credential. Both functions return fault.NotFound
-	// if the credential does not exist.
+	// TenantOf returns the tenant of a credential. Credential reads a credential. TenantOf and Credential return
+	// fault.NotFound if the credential does not exist.
 	TenantOf(ctx context.Context, credentialID string) (org.Tenant, error)
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
-	// KeyUses returns the time, to the hour, at which each of a tenant's keys was last used, by key ID.
+	// KeyUses returns, by key ID, the hour in which each of a tenant's keys was last used.
 	KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error)
 	// RemoveCredential removes a credential and its public ID. It returns fault.Conflict if the credential has changed
 	// since it was read.
@@ -128,7 +128,7 @@ func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credent
 	return all, nil
 }
 
-// Uses returns the time, to the hour, at which each of a tenant's keys was last used, by key ID. It omits unused keys.
+// Uses returns, by key ID, the hour in which each of a tenant's keys was last used, omitting unused keys.
 func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
 	uses, err := o.rows.KeyUses(ctx, tenant)
 	if err != nil {

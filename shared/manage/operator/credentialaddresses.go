@@ -35,7 +35,7 @@ type CredentialChange struct {
 	AnyOrigin       bool // removes all origins, so that pages from any origin may use the public ID
 }
 
-// changedCredential returns a credential with a change applied. It does not validate unchanged URL lists again.
+// changedCredential returns a credential with a change applied, without validating unchanged URL lists again.
 func (o Credentials) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
 	if change.Note != nil {
 		found.Note = *change.Note
@@ -106,7 +106,7 @@ func (o Credentials) changedOrigins(before []string, change CredentialChange) ([
 	return list, nil
 }
 
-// edited returns list after it has added and removed items. Every item to remove must be in the list.
+// edited returns list with items added and removed. Every item to remove must be in the list.
 func edited(list, add, remove []string, field string) ([]string, error) {
 	list = slices.Clone(list)
 	for _, text := range remove {

@@ -32,8 +32,8 @@ type DeletionMembers interface {
 // DeletionRequests stores organisation deletions (deletion.Requests).
 type DeletionRequests interface {
 	DeletionReader
-	// Request schedules the deletion of an organisation after a waiting period. It calls announce before it stores a
-	// new deletion.
+	// Request schedules the deletion of an organisation after a waiting period, calling announce before it stores a new
+	// deletion.
 	Request(ctx context.Context, orgID, actor string, claims []string,
 		announce func(deletion.Deletion) error) (deletion.Deletion, error)
 	// Cancel cancels a deletion that has not begun. It returns fault.NotFound or fault.Conflict on failure.
@@ -91,14 +91,14 @@ func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	return o.members.NotifyMembers(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
-// Show returns the deletion of an organisation, until 90 days after the end of the deletion. It returns fault.NotFound
-// if the organisation has no deletion.
+// Show returns the deletion of an organisation until 90 days after the deletion ended. It returns fault.NotFound if the
+// organisation has no deletion.
 func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
 	return o.requests.Show(ctx, tenant.OrgID)
 }
 
-// claims returns the mail domains that an organisation may have claimed. These are the domains of its members and
-// notice addresses.
+// claims returns the mail domains that an organisation may have claimed: the domains of its members and notice
+// addresses.
 func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, error) {
 	all, err := o.members.List(ctx, of.ID)
 	if err != nil {
@@ -130,9 +130,9 @@ func deletionRequested(name string, begins time.Time) mailtext.Message {
 			{Name: "Deletion starts", Value: begins.UTC().Format("2006-01-02 15:04 UTC")},
 		},
 		Closing: []string{
-			"After that, the organisation's API keys and webhooks will stop working, and all patients will be disconnected. " +
-				"Connections, exports, files, events and members will be deleted. The deletion can't be undone. The audit log " +
-				"is kept.",
+			"When the deletion starts, the organisation's API keys and webhooks will stop working, and all patients will " +
+				"be disconnected. Connections, exports, files, events and members will be deleted. The deletion can't be " +
+				"undone. The audit log is kept.",
 			"If nobody in your organisation requested the deletion, ask an owner to cancel the deletion, end all sessions " +
 				"and check the audit log.",
 		},

@@ -31,8 +31,8 @@ type EndpointReader interface {
 
 // EndpointConnections reports whether patients are connected to an endpoint.
 type EndpointConnections interface {
-	// HasConnectionsAt reports whether a tenant has ever had a connection to an endpoint. It scans all connections of
-	// the tenant.
+	// HasConnectionsAt reports whether a tenant has ever had a connection to an endpoint. HasConnectionsAt scans all
+	// connections of the tenant.
 	HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error)
 }
 
@@ -59,7 +59,7 @@ type EndpointRows interface {
 
 // NewEndpoint describes an endpoint to create for an institution.
 type NewEndpoint struct {
-	Endpoint     catalog.Endpoint // Create sets ID, Status, Pins and any empty PlatformType
+	Endpoint     catalog.Endpoint // Create sets ID, Status, Pins and, if empty, PlatformType
 	Registration catalog.Registration
 	Access       string   // "rs" or "read": use the platform's scopes instead of Registration.Scope
 	Approved     Approval // verified URLs outside the origins of the FHIR base URL and the vendor
@@ -76,8 +76,8 @@ type MadeEndpoint struct {
 }
 
 // EndpointID returns the ID of the endpoint with a FHIR base URL in a mode. The ID is derived from the URL and the
-// mode. It is therefore known in advance, and a URL can't become two endpoints by mistake. EndpointID returns an error
-// if base is malformed.
+// mode, so it is known in advance and a URL can't become two endpoints by mistake. EndpointID returns an error if base
+// is malformed.
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
@@ -96,11 +96,10 @@ func NewEndpoints(
 	return Endpoints{rows: rows, connections: connections, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Create makes an institution's endpoint available to all organisations. It uses the given registration. If that
-// registration is zero, Create uses the platform's registration, which must exist. Create runs discovery on the server,
-// pins the server's URLs, and detects its platform (docs/operate/health-systems.md). It returns fault.Invalid, or
-// fault.Conflict if the FHIR base URL already has an endpoint. If the server does not respond as it should, Create
-// returns fault.Upstream or fault.Unavailable.
+// Create makes an institution's endpoint available to all organisations. Create uses the given registration or, if that
+// is zero, the platform's registration, which must exist. Create runs discovery on the server, pins the server's URLs,
+// and detects its platform (docs/operate/health-systems.md). It returns fault.Invalid, or fault.Conflict if the FHIR
+// base URL already has an endpoint. If the server misbehaves, Create returns fault.Upstream or fault.Unavailable.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
 	err := o.checkNew(wanted)
@@ -146,9 +145,9 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 	return made, nil
 }
 
-// Add stores an endpoint without changes. It also stores the endpoint's registration, unless the registration is zero.
-// Add does not request, validate or pin anything. Use Add for endpoints whose details are all known, such as the
-// sandbox. Use Create for institutions.
+// Add stores an endpoint unchanged, together with its registration unless the registration is zero. Add does not
+// request, validate or pin anything. Use Add for endpoints whose details are all known, such as the sandbox. Use Create
+// for institutions.
 func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
 	_, err := o.add(ctx, e, r)
 	return err
@@ -194,7 +193,8 @@ func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	return CheckBase(o.baseURL, e.FHIRBase, e.Mode)
 }
 
-// newID returns the ID of a new endpoint. It rejects a second endpoint with the same FHIR base URL unless again is set.
+// newID returns the ID of a new endpoint. newID rejects a second endpoint with the same FHIR base URL unless again is
+// set.
 func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (string, error) {
 	id, err := EndpointID(e.Mode, e.FHIRBase)
 	if err != nil {
@@ -229,8 +229,7 @@ func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Sur
 	return catalog.PinsOf(seen.Addresses), nil
 }
 
-// withAccess sets the scope of a registration to the platform's scopes if the operator has specified the access suffix
-// of the scopes.
+// withAccess sets a registration's scope to the platform's scopes if the operator specified their access suffix.
 func withAccess(profile platform.Profile, r catalog.Registration, access string) (catalog.Registration, error) {
 	switch {
 	case access == "":
@@ -242,8 +241,8 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	return r, nil
 }
 
-// usable checks the registration that a new endpoint uses. If r names a client, usable returns r in its stored form.
-// Otherwise, it checks the platform's registration.
+// usable checks the registration that a new endpoint uses. If r names a client, usable returns r in its stored form. If
+// r names no client, usable checks the platform's registration.
 func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration,
 	profile platform.Profile,
 ) (catalog.Registration, error) {
@@ -307,9 +306,9 @@ func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.
 	return e, nil
 }
 
-// profileOf returns the effective profile of an endpoint. It starts with the platform's profile and adds discovery
-// results where the profile permits them. It then applies the endpoint's own overrides. If the server does not respond,
-// profileOf omits the discovery results.
+// profileOf returns the effective profile of an endpoint: the platform's profile with discovery results, where the
+// profile allows them, and the endpoint's own overrides. If the server does not respond, profileOf omits the discovery
+// results.
 func profileOf(ctx context.Context, servers Servers, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

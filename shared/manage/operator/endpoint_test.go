@@ -46,7 +46,7 @@ func TestCreateEndpointPinsDiscovery(t *testing.T) {
 	}
 }
 
-// same compares audit rows in any order, because all rows have the same time in these tests.
+// same compares audit rows regardless of order, because all rows have the same time in these tests.
 func same(got, want []string) bool {
 	slices.Sort(got)
 	slices.Sort(want)

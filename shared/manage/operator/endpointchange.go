@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Override replaces an endpoint's overrides of its platform's profile. An empty text removes the overrides. Override
+// Override replaces an endpoint's overrides of its platform's profile. An empty string removes the overrides. Override
 // returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
 	_, err := o.save(ctx, id, "endpoint.overridden", func(e *catalog.Endpoint) error {
@@ -42,7 +42,8 @@ func (o Endpoints) Enable(ctx context.Context, id string) error {
 }
 
 // Remove removes a disabled endpoint that has neither its own registration nor any connections, regardless of their
-// status. It scans all connections in the endpoint's mode. Remove returns fault.NotFound or fault.Conflict on failure.
+// status. Remove scans all connections in the endpoint's mode. Remove returns fault.NotFound or fault.Conflict on
+// failure.
 func (o Endpoints) Remove(ctx context.Context, id string) error {
 	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {

@@ -77,7 +77,7 @@ type EndpointDepartures struct {
 	To       []catalog.Departure
 }
 
-// Bundle describes a list that institutions publish. The list is not a source of the catalogue.
+// Bundle describes a list that institutions publish but that is not a source of the catalogue.
 type Bundle struct {
 	Address   string
 	Endpoints []record.Endpoint // IDs of endpoints that name the list
@@ -154,7 +154,7 @@ func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []healt
 	})
 }
 
-// departures returns the endpoints whose discovery names unapproved URLs. It omits endpoints for which an operator has
+// departures returns the endpoints whose discovery names unapproved URLs, omitting endpoints for which an operator has
 // pinned the URLs.
 func (o EndpointHealth) departures(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,

@@ -33,7 +33,7 @@ func (o Erasures) As(actor string) Erasures {
 	return o
 }
 
-// Request requests the erasure of a connection and all its data. If the erasure was requested before, Request returns
+// Request requests the erasure of a connection and all its data. If the erasure was already requested, Request returns
 // the progress of the earlier request. An erasure can't be undone. Request returns fault.NotFound if the connection
 // does not exist.
 func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
@@ -44,8 +44,8 @@ func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (er
 	return e, o.by.record(ctx, tenant, "connection.erasure_requested", e.ConnectionID)
 }
 
-// Show returns the progress of a connection's erasure, until 90 days after the end of the erasure. It returns
-// fault.NotFound if the connection has no erasure.
+// Show returns the progress of a connection's erasure until 90 days after the erasure ended. It returns fault.NotFound
+// if the connection has no erasure.
 func (o Erasures) Show(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	return o.requests.Show(ctx, tenant, id)
 }

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports lists and shows the exports of connections. It is read-only, and it does not show health records or links.
+// Exports lists and shows the exports of connections. Exports is read-only and does not show health records or links.
 type Exports struct {
 	service     connectionNames
 	connections ConnectionReader
@@ -25,11 +25,10 @@ type Exports struct {
 	now         func() time.Time
 }
 
-// TaskLister lists export tasks. It reads the lists from an eventually consistent index.
+// TaskLister lists export tasks, from an eventually consistent index.
 type TaskLister interface {
 	// TasksBefore returns the cursors of a tenant's tasks after a cursor, newest first, and reports whether more tasks
-	// follow. A cursor consists of a row's creation time, a # and the row's ID. An empty cursor starts at the newest
-	// task.
+	// follow. A cursor is a row's creation time and ID, separated by a #. An empty cursor starts at the newest task.
 	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
 }
 

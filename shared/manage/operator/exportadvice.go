@@ -16,8 +16,8 @@ import (
 // maxNamed is the maximum number of resource types named in a sentence.
 const maxNamed = 12
 
-// untakenAfter is the time that a pending export may wait for its first worker. A lost message is sent again within a
-// minute.
+// untakenAfter is the maximum time that a pending export may wait for its first worker. A lost message is sent again
+// within a minute.
 const untakenAfter = 5 * time.Minute
 
 // adviseExport returns the recommended action for an export at time now, in one sentence. The c argument is the
@@ -28,7 +28,7 @@ func adviseExport(e Export, c Connection, now time.Time) string {
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", endpointID, of)
 	link := fmt.Sprintf("ctl connection show %s -id %s", of, e.ConnectionID)
 	if endpointID == "" {
-		probe = link // a probe of the endpoint reveals the problem
+		probe = link // no endpoint to probe, so show the connection instead
 	}
 	switch {
 	case len(e.Damaged) > 0:

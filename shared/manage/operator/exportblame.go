@@ -8,11 +8,11 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Blame names the party that caused an export to fail, or that caused the gaps in the exported record. It is empty if
-// there is no failure or gap, or if the rows do not reveal the party.
+// Blame names the party that caused an export to fail, or that caused the gaps in the exported record. Blame is empty
+// if there is no failure or gap, or if the rows do not reveal the party.
 type Blame string
 
-// These parties can cause an export's failure or its gaps.
+// Parties that can cause an export's failure or its gaps.
 const (
 	BlamePatient      Blame = "patient"      // the patient withheld or withdrew consent
 	BlamePortal       Blame = "portal"       // the portal refuses, fails or omits required data
@@ -80,8 +80,8 @@ func blameForTokens(c Connection) Blame {
 	return ""
 }
 
-// blameForGaps returns the party that caused most of the gaps in a file. It checks for gaps caused by Recordbridge
-// first, because the operator can fix those gaps.
+// blameForGaps returns the party that caused most of the gaps in a file. blameForGaps checks for gaps caused by
+// Recordbridge first, because the operator can fix those gaps.
 func blameForGaps(e Export) Blame {
 	if e.Shortfall().Complete == nil {
 		return ""

@@ -33,7 +33,7 @@ func (o Inquiries) As(actor string) Inquiries {
 
 // InquiryRows lists inquiries.
 type InquiryRows interface {
-	// InquiriesBefore returns the cursors of a tenant's inquiries. It works like ExportRows.TasksBefore.
+	// InquiriesBefore returns the cursors of a tenant's inquiries, like ExportRows.TasksBefore.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string,
 		more bool, err error)
 }

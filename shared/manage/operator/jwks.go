@@ -27,9 +27,8 @@ func NewClientKeys(baseURL string, get func(ctx context.Context, address string)
 	return ClientKeys{baseURL: baseURL, get: get}
 }
 
-// PublicKeys returns the public client keys of the running service, formatted for pasting into a registration. It
-// returns either all keys or only the RSA keys. It returns an error if the set is empty or if a key has a private
-// member.
+// PublicKeys returns all public client keys of the running service, or only the RSA keys, formatted for pasting into a
+// registration. It returns an error if the set is empty or if a key has a private member.
 func (o ClientKeys) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
 	address, err := keysAddress(o.baseURL, onlyRSA)
 	if err != nil {
@@ -68,9 +67,9 @@ func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }
 
-// checkPublic requires a public RSA or EC key with a kid, because health systems select keys by kid. It rejects keys
-// with any member that holds private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Its errors name members but never
-// contain their values.
+// checkPublic requires a public RSA or EC key with a kid, because health systems select keys by kid. checkPublic
+// rejects keys with any member that holds private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Errors from
+// checkPublic name members but never contain their values.
 func checkPublic(key map[string]json.RawMessage, onlyRSA bool) error {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if _, found := key[name]; found {

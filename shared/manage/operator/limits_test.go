@@ -59,7 +59,7 @@ func TestAddKeyLimitsCredentialToTwoLiveKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	public := made.PublicID()
-	for range 2 { // adds a second key, and a third key in place of the revoked key
+	for range 2 { // add a second key, then a third key in place of the revoked key
 		if _, second, err := r.operator.Credentials.AddKey(t.Context(), public); err != nil || second.Empty() {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// mostListed is the maximum number of rows on a page. usuallyListed is the default number.
+	// mostListed and usuallyListed are the maximum and the default number of rows on a page.
 	mostListed, usuallyListed = 100, 50
 	// mostRead limits the number of rows read for a single page, including rows that do not match.
 	mostRead = 500
@@ -42,13 +42,13 @@ func (p Paging) checked() (Paging, error) {
 	return p, nil
 }
 
-// places returns the cursors of the rows after a cursor, newest first. A cursor consists of a row's creation time, a #
-// and the row's ID.
+// places returns the cursors of the rows after a cursor, newest first. A cursor is a row's creation time and ID,
+// separated by a #.
 type places func(after string, limit int) (found []string, more bool, err error)
 
 // collect reads the rows at cursors until a page is full or the read limit is reached. It returns the matching rows and
-// the cursor of the next page, or "" if there are no more rows. The read function reports whether a row matches. It may
-// also find that the row no longer exists.
+// the cursor of the next page, or "" if there are no more rows. The read function reports whether a row exists and
+// matches.
 func collect[T any](p Paging, list places,
 	read func(id string) (row T, isWanted bool, err error),
 ) (rows []T, next string, err error) {

@@ -13,8 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// These constants limit the length, in characters, of the purpose of live mode that an organisation states and of an
-// operator's reason.
+// Limits, in characters, on an organisation's stated purpose for live mode and on an operator's reason.
 const (
 	minPurpose = 20
 	maxPurpose = 1000
@@ -24,8 +23,8 @@ const (
 // LiveStep is a condition that an organisation must meet before it requests live mode (docs/openapi.yaml, LiveAccess).
 type LiveStep string
 
-// These are the conditions for requesting live mode. In the request itself, the organisation accepts the terms and
-// states the purpose of live mode.
+// Conditions for requesting live mode. In the request itself, the organisation accepts the terms and states the purpose
+// of live mode.
 const (
 	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read a privacy policy
 	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one notice address is verified
@@ -83,9 +82,9 @@ func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveC
 	}, nil
 }
 
-// Request requests live mode for an organisation that meets every condition. With the request, the organisation accepts
-// the terms of live mode. Request returns fault.Invalid, fault.NotFound or fault.Conflict on failure. A conflict means
-// that a condition is not met, or that the organisation has already requested or been granted live mode.
+// Request requests live mode for an organisation that meets every condition. By requesting live mode, the organisation
+// accepts the terms of live mode. Request returns fault.Invalid, fault.NotFound or fault.Conflict on failure. A
+// conflict means that a condition is not met, or that the organisation has already requested or been granted live mode.
 func (o LiveAccess) Request(
 	ctx context.Context, tenant org.Tenant, accountID, purpose string,
 ) (org.Organisation, error) {

@@ -21,7 +21,7 @@ type Alike struct {
 	Ways    []string // similarities, as returned by lookalike.Comparer.Alike
 }
 
-// known describes a party with which organisations are compared.
+// known describes a party to compare organisations with.
 type known struct {
 	Alike
 

@@ -27,7 +27,8 @@ type LiveReviewRows interface {
 	TenantLister
 }
 
-// NewLiveReviews returns a LiveReviews. It compares organisations with each other and with the institutions in catalog.
+// NewLiveReviews returns a LiveReviews that compares organisations with each other and with the institutions in
+// catalog.
 func NewLiveReviews(rows LiveReviewRows, access LiveAccess, catalog Catalog, notices Notices, by Journal) LiveReviews {
 	return LiveReviews{
 		orgEditor: orgEditor{saver: rows, by: by}, rows: rows, access: access, catalog: catalog, notices: notices,

@@ -41,8 +41,8 @@ func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email strin
 	return o.membership.Invite(ctx, members.Operator(o.actor), tenant.OrgID, email, account.Owner)
 }
 
-// Recover starts the account recovery for an owner who has lost the second factors. The factors are removed three days
-// later, unless the account or another owner stops the recovery. Recover returns fault.Invalid, fault.NotFound or
+// Recover starts the account recovery for an owner who has lost their second factors. The factors are removed three
+// days later, unless the account or another owner stops the recovery. Recover returns fault.Invalid, fault.NotFound or
 // fault.Conflict on failure.
 func (o Members) Recover(ctx context.Context, tenant org.Tenant, email, reason string) (account.Recovery, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {

@@ -119,8 +119,8 @@ func unverified(o org.Organisation, email string) (string, error) {
 }
 
 // setEmails replaces the notice addresses of an organisation. Verified addresses stay verified. The own argument is the
-// address of the account that makes the change, and it counts as verified. setEmails returns fault.Invalid for an
-// invalid address.
+// address of the account that makes the change, and counts as verified. setEmails returns fault.Invalid for an invalid
+// address.
 func setEmails(o *org.Organisation, emails []string, own string) error {
 	if err := checkEmails(emails, o.Emails); err != nil {
 		return err
@@ -132,7 +132,7 @@ func setEmails(o *org.Organisation, emails []string, own string) error {
 	return nil
 }
 
-// checkEmails limits the number of addresses to the number of recipients that an email can have. It also requires new
+// checkEmails limits the number of addresses to the maximum number of recipients of an email, and requires new
 // addresses to be valid.
 func checkEmails(emails, known []string) error {
 	if len(emails) > maxEmails {

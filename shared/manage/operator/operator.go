@@ -1,9 +1,9 @@
 // Package operator implements the changes that an operator or a member makes to a stack. The changes concern
-// organisations, credentials and their keys, webhooks, institutions, and Recordbridge's client registrations. Each noun
-// is a separate type whose constructor takes exactly its dependencies. The package does not depend on AWS or a
-// transport, and it writes through the same stores that the functions read. Every change leaves an audit row, either in
-// the log of its organisation or in the shared log. The command line (infra/ctl/wiring) and the dashboard functions
-// call the package.
+// organisations, credentials and their keys, webhooks, institutions, and Recordbridge's client registrations. Each
+// subject is a separate type whose constructor takes exactly its dependencies. The package does not depend on AWS or a
+// transport, and writes through the same stores that the Lambda functions read. Every change leaves an audit row,
+// either in the log of its organisation or in the shared log. The command line (infra/ctl/wiring) and the dashboard
+// functions call the package.
 package operator
 
 import (
@@ -22,7 +22,7 @@ type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// Journal supplies the times and IDs of changes. It writes audit rows for the changes on behalf of one actor.
+// Journal supplies the times and IDs of changes, and writes their audit rows on behalf of one actor.
 type Journal struct {
 	audit Audit
 	now   func() time.Time

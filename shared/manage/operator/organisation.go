@@ -31,7 +31,7 @@ type OrganisationRows interface {
 	CreateOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// NewOrganisations returns an Organisations. It rejects organisation URLs that point to any of the service's own URLs
+// NewOrganisations returns an Organisations that rejects organisation URLs pointing to any of the service's own URLs
 // (own).
 func NewOrganisations(rows OrganisationRows, own weburl.Own, by Journal) Organisations {
 	return Organisations{orgEditor: orgEditor{saver: rows, by: by}, rows: rows, own: own}
@@ -95,7 +95,7 @@ func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organis
 type OrganisationChange struct {
 	Name    *string
 	Plan    *string
-	Website *string // empty removes the website; likewise for the following fields
+	Website *string // empty to remove the website; likewise for the following fields
 	Privacy *string
 	Terms   *string
 	Logo    *string

@@ -66,5 +66,5 @@ func changed(what string, err error) error {
 	return fmt.Errorf("save %s: %w", what, err)
 }
 
-// refused returns the error for an operation that the current state does not permit.
+// refused returns the error for an operation that the current state does not allow.
 func refused(public string) error { return fault.New(fault.Conflict, fault.CodeConflict, public) }

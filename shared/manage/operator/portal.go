@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Survey holds the current metadata from a health system's server. All of this metadata is untrusted.
+// Survey holds the current, untrusted metadata from a health system's server.
 type Survey struct {
 	Addresses  catalog.Addresses
 	Methods    []string // client authentication methods listed by discovery
@@ -25,8 +25,8 @@ type Survey struct {
 
 // Servers reads metadata from the servers of health systems (survey.Servers).
 type Servers interface {
-	// Survey reads the discovery of the server with this FHIR base URL and the name of the server's software. It
-	// returns fault.Upstream or fault.Unavailable if discovery fails.
+	// Survey reads the discovery document and the software name of the server with this FHIR base URL. It returns
+	// fault.Upstream or fault.Unavailable if discovery fails.
 	Survey(ctx context.Context, base string) (Survey, error)
 }
 
@@ -124,7 +124,7 @@ type Approval struct {
 	Issuer  *string  // exact issuer; nil if not named, empty for a server without an issuer
 }
 
-// check rejects malformed origins, because they would otherwise have no effect.
+// check rejects malformed origins, which would otherwise have no effect.
 func (a Approval) check() error {
 	for _, named := range a.Origins {
 		if catalog.Origin(named) == "" {

@@ -56,8 +56,8 @@ type RegistrationLister interface {
 
 // ClientReader reads Recordbridge's client credentials.
 type ClientReader interface {
-	// ClientAuth reads the client that a tenant's connections use. This is the tenant's own client or, if the tenant
-	// has none, the shared client. ClientAuth returns fault.NotFound if neither client exists.
+	// ClientAuth reads the client that a tenant's connections use: the tenant's own client or, if the tenant has none,
+	// the shared client. ClientAuth returns fault.NotFound if neither client exists.
 	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
@@ -95,8 +95,8 @@ type Change struct {
 
 // Set creates or changes a client registration at a place. The registration is for a single organisation or, if owner
 // is zero, for all organisations. If place names an endpoint, Place.Mode must be the endpoint's mode. Existing
-// connections keep the client with which they were created. Set returns fault.Invalid, fault.NotFound or fault.Conflict
-// on failure.
+// connections keep the client that created them. Set returns fault.Invalid, fault.NotFound or fault.Conflict on
+// failure.
 func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place,
 	change Change,
 ) (Registered, error) {
@@ -172,7 +172,7 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	return callbackAddress(o.baseURL, found.Callback), true, nil
 }
 
-// callbackAddress returns the redirect URI of a registration. If callback is empty, it returns the shared redirect URI.
+// callbackAddress returns the redirect URI of a registration, or the shared redirect URI if callback is empty.
 func callbackAddress(baseURL, callback string) string {
 	address := strings.TrimRight(baseURL, "/") + flow.CallbackPath
 	if callback == "" {
@@ -223,9 +223,9 @@ func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, e
 	return all, nil
 }
 
-// Remove removes the registration with exactly this owner and place, and returns the removed registration. Patients
-// then connect with the next applicable registration, if any. Sign-ins in progress and existing connections keep their
-// client. Remove returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// Remove removes the registration with exactly this owner and place, and returns the removed registration. After
+// removal, patients connect with the next applicable registration, if any. Sign-ins in progress and existing
+// connections keep their client. Remove returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -297,8 +297,8 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 }
 
 // checkMethod validates the client authentication of a registration. The client must be available to the owner, and the
-// endpoint must accept the client. If the endpoint has no ID, the platform must accept the client. If the client has a
-// secret, the secret must be permitted to be sent to the endpoint. An empty ID stands for a public client.
+// endpoint must accept the client. If the endpoint has no ID, the platform must accept the client. A client's secret,
+// if any, must be allowed to be sent to the endpoint. An empty ID means a public client.
 func checkMethod(
 	ctx context.Context, rows ClientReader, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
@@ -352,8 +352,8 @@ func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 		token)).About("client-auth")
 }
 
-// findClient returns the client that a tenant's connection would use. This is the tenant's own client or, if the tenant
-// has none, the shared client.
+// findClient returns the client that a tenant's connection would use: the tenant's own client or, if the tenant has
+// none, the shared client.
 func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := rows.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {

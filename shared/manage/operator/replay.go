@@ -38,7 +38,7 @@ type DeliveryQueue interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// NewDeliveries returns a Deliveries. It derives the data of test events from random.
+// NewDeliveries returns a Deliveries that derives the data of test events from random.
 func NewDeliveries(
 	rows WebhookReader, work DeliveryRows, queue DeliveryQueue, random io.Reader, by Journal,
 ) Deliveries {
@@ -78,9 +78,8 @@ func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id stri
 	})
 }
 
-// ReplayRange resends all deliveries of a webhook that were created between two times, whether or not the deliveries
-// succeeded. The range does not include the second time. ReplayRange returns the number of deliveries, and the same
-// errors as ReplayFailed.
+// ReplayRange resends all deliveries of a webhook that were created at or after from and before to, whether or not the
+// deliveries succeeded. ReplayRange returns the number of deliveries, and the same errors as ReplayFailed.
 func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)
@@ -215,7 +214,7 @@ func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (
 	return sub, nil
 }
 
-// testData returns the data for a test event. The data differs each time.
+// testData returns the data for a test event, which differs each time.
 func (o Deliveries) testData() (webhook.Test, error) {
 	random := make([]byte, 16)
 	if _, err := io.ReadFull(o.random, random); err != nil {

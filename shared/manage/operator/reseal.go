@@ -40,15 +40,15 @@ func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journa
 
 // Resealed holds the number of rows of each kind that were resealed.
 type Resealed struct {
-	Webhooks int `json:"webhooks"` // number of webhooks resealed, with secrets, signing key and headers
+	Webhooks int `json:"webhooks"` // number of webhooks whose secrets, signing key and headers were resealed
 	Clients  int `json:"clients"`  // number of resealed client secrets
-	// Changed lists the IDs of rows that changed concurrently. The concurrent change or the next run reseals these
-	// rows.
+	// Changed lists the IDs of rows that changed concurrently. The concurrent change or the next run reseals each
+	// listed row.
 	Changed []string `json:"changed"`
 }
 
-// All reseals every secret. It is idempotent, and it replaces a row only if the row has not changed since it was read.
-// An error names the row that failed. Rows before the failed row are resealed.
+// All reseals every secret. All is idempotent, and replaces a row only if the row has not changed since it was read. An
+// error names the failed row; all rows before that row have been resealed.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
 	tenants, err := o.rows.Tenants(ctx)
@@ -106,7 +106,7 @@ func (o Reseals) clientSecret(ctx context.Context, c catalog.OwnedClient) error 
 	return o.rows.SaveClientAuth(ctx, c.Owner, auth)
 }
 
-// counted counts a resealed row in its into argument, or records the ID of a row that changed concurrently.
+// counted increments *into for a resealed row, or records the ID of a row that changed concurrently.
 func counted(err error, into *int, done *Resealed, id string) error {
 	switch {
 	case errors.Is(err, fault.Conflict):

@@ -17,10 +17,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restores restores lost token sets from an earlier state of a table. If a portal rotates refresh tokens, a token that
-// was used after the time of that state is spent. Using a spent token again may end all of the patient's grants (RFC
-// 9700 section 4.14). Restores therefore does not restore a spent token set. Instead, the connection ends, so that the
-// organisation is notified and the patient can reconnect.
+// Restores restores lost token sets from an earlier state of a table. If a portal rotates refresh tokens, a token used
+// after that state is spent. Using a spent token again may end all of the patient's grants (RFC 9700 section 4.14).
+// Restores therefore ends a connection whose token set is spent, so that the organisation is notified and the patient
+// can reconnect.
 type Restores struct {
 	service     OrganisationReader
 	connections ConnectionLister
@@ -51,8 +51,8 @@ type Restored struct {
 }
 
 // Tokens restores the lost token sets of a tenant's connections to their state at moment. If isMeant is false, Tokens
-// does not write anything. Tokens is idempotent, because it does not change a connection again after the connection was
-// restored or has ended. After an error, the remaining connections are unchanged.
+// does not write anything. Tokens is idempotent, because it skips connections that were already restored or have ended.
+// After an error, the remaining connections are unchanged.
 func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant, moment time.Time,
 	isMeant bool,
 ) (Restored, error) {
@@ -113,7 +113,7 @@ func (o Restores) restore(
 	if err := rows.PutBack(ctx, row); err != nil {
 		return fmt.Errorf("put tokens back: %w", err)
 	}
-	// A worker that ran after the loss found nothing to renew, so it set the connection never to be due.
+	// A worker that ran after the loss found no tokens to refresh, so it cleared the connection's due time.
 	if err := rows.RefreshDue(ctx, tenant, id, o.by.now()); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("make tokens due: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Suspensions suspends and resumes organisations. It also removes suspended organisations.
+// Suspensions suspends and resumes organisations, and removes suspended organisations.
 type Suspensions struct {
 	orgEditor
 
@@ -59,10 +59,10 @@ func NewSuspensions(
 	}
 }
 
-// Suspend suspends an organisation in both modes within 30 seconds. Requests that use its keys or public IDs are
-// rejected as if those keys and IDs did not exist. Operations in progress finish, connections are maintained, and
-// events are delivered (docs/operate/ctl.md, "Stop and remove"). Suspend returns fault.NotFound or fault.Conflict on
-// failure.
+// Suspend suspends an organisation in both modes within 30 seconds. Requests that use the organisation's keys or public
+// IDs are rejected as if those keys and IDs did not exist. Operations in progress finish, connections are maintained,
+// and events are delivered (docs/operate/ctl.md, "Stop and remove"). Suspend returns fault.NotFound or fault.Conflict
+// on failure.
 func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
 }

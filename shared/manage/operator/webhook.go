@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxSubscriptions is the maximum number of webhooks per tenant. It ensures that all deliveries of an event fit in one
+// maxSubscriptions is the maximum number of webhooks per tenant, so that all deliveries of an event fit in one
 // transaction.
 const maxSubscriptions = 25
 
@@ -40,8 +40,8 @@ type WebhookRows interface {
 	WebhookReader
 	// CreateSubscription stores a new webhook.
 	CreateSubscription(ctx context.Context, sub webhook.Subscription) error
-	// SaveSubscription, DisableSubscription and EnableSubscription change a webhook. They return fault.Conflict if the
-	// webhook has changed in the meantime.
+	// SaveSubscription, DisableSubscription and EnableSubscription change a webhook, or return fault.Conflict if the
+	// webhook has changed since it was read.
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
 	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
@@ -143,8 +143,8 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// SetURL changes the URL of a webhook as Change does. It returns fault.Invalid, fault.NotFound or fault.Conflict on
-// failure.
+// SetURL changes the URL of a webhook, with the same effects as Change. It returns fault.Invalid, fault.NotFound or
+// fault.Conflict on failure.
 func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
 	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
 }
@@ -177,9 +177,9 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	)
 }
 
-// Enable enables a disabled webhook. It returns the former state of the webhook and the time since which the webhook
-// has missed events. That time is at most 15 days ago. Failed and held deliveries are sent only by a replay. Enable
-// returns fault.NotFound or fault.Conflict on failure.
+// Enable enables a disabled webhook. Enable returns the webhook's former state and the time, at most 15 days ago, since
+// which the webhook has missed events. Only a replay sends failed and held deliveries. Enable returns fault.NotFound or
+// fault.Conflict on failure.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	id string,
 ) (was webhook.Subscription, missedSince time.Time, err error) {
@@ -200,8 +200,8 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
 }
 
-// Remove removes a disabled webhook. Its held deliveries stay in the delivery log until they expire, but they can't be
-// sent. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
+// Remove removes a disabled webhook. The webhook's held deliveries stay in the delivery log until they expire, but
+// can't be sent. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// normalURLs sets the organisation's URLs that change names, in normalised form. It returns fault.Invalid for an
+// normalURLs normalises the URLs in change and sets them in the organisation. It returns fault.Invalid for an
 // unacceptable URL.
 func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange) error {
 	for _, at := range []struct {

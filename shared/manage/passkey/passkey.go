@@ -1,5 +1,5 @@
 // Package passkey implements the registration and authentication ceremonies of passkeys (W3C WebAuthn level 3) for a
-// single relying party. It creates the options for the browser and verifies the browser's response. The package is
+// single relying party. The package creates the options for the browser, verifies the browser's response, and is
 // stateless. The caller stores the state that finishes a ceremony and ensures that this state is used only once.
 package passkey
 
@@ -19,8 +19,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Party is a relying party. The relying party is the host of the dashboard. Passkeys for this host do not work for any
-// other host.
+// Party is a relying party: the host of the dashboard. Passkeys for one host do not work for any other host.
 type Party struct {
 	rules *webauthn.WebAuthn // nil if the host does not support passkeys
 }
@@ -126,9 +125,9 @@ func (Party) Claim(answer []byte) (account.Claim, error) {
 	return account.Claim{Challenge: client.Challenge, AccountID: string(said.Response.UserHandle)}, nil
 }
 
-// Prove verifies a response to Ask against the account that the response names. It returns the passkey, updated for its
-// next use. Prove returns fault.Invalid if the response can't be verified. It also returns fault.Invalid if the
-// passkey's counter decreased, which indicates a copy of the passkey (section 6.1.1).
+// Prove verifies a response to Ask against the account that the response names. Prove returns the passkey, updated for
+// its next use. It returns fault.Invalid if the response can't be verified, or if the passkey's counter decreased,
+// which indicates a copy of the passkey (section 6.1.1).
 func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -203,7 +202,7 @@ func (p Party) stateOf(kept []byte) (webauthn.SessionData, error) {
 	return state, nil
 }
 
-// stored returns the data needed to verify the next use of a passkey. It omits attestations, which are long and unused.
+// stored returns the data needed to verify the next use of a passkey, without attestations, which are long and unused.
 func stored(key *webauthn.Credential) (account.Passkey, error) {
 	key.Attestation = webauthn.CredentialAttestation{}
 	body, err := json.Marshal(key)

@@ -20,7 +20,7 @@ type Day struct {
 }
 
 const (
-	// maxBrands is the maximum number of brands stored for a day. It limits the row for a day to 3 KB.
+	// maxBrands is the maximum number of brands stored for a day, which limits the day's row to 3 KB.
 	maxBrands = 60
 	// maxMostUsed is the maximum length of a list of most-used brands.
 	maxMostUsed = 10

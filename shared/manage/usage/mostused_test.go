@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// connectAt stores the given number of connections to a brand, created some days ago.
+// connectAt stores count connections to a brand, created daysAgo days ago.
 func (f *fixture) connectAt(t *testing.T, of org.Tenant, brand string, count, daysAgo int) {
 	t.Helper()
 	for range count {
@@ -57,7 +57,7 @@ func TestRunRanksBrandsByConnections(t *testing.T) {
 	}
 }
 
-// TestRunSeparatesMostUsedBrandsByTenant checks that a list never contains a brand from the other organisation or mode.
+// TestRunSeparatesMostUsedBrandsByTenant checks that a list never contains a brand from another organisation or mode.
 func TestRunSeparatesMostUsedBrandsByTenant(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

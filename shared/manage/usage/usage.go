@@ -1,5 +1,5 @@
-// Package usage measures how organisations use the service. It converts events to counts, selects the days to count,
-// and computes monthly totals (docs/adr/0036-the-dashboard.md). It does not depend on AWS.
+// Package usage measures how organisations use the service. The package converts events to counts, selects the days to
+// count, and computes monthly totals (docs/adr/0036-the-dashboard.md). Package usage does not depend on AWS.
 package usage
 
 import (
@@ -40,13 +40,12 @@ const (
 	day = "2006-01-02"
 	// months is the time layout of a month, such as 2026-03.
 	months = "2006-01"
-	// settled is the delay between the end of a day and the counting of that day. The delay is needed because the event
-	// index is updated later than the rows.
+	// settled is the delay between the end of a day and its count, because the event index lags behind the rows.
 	settled = time.Hour
 	// catchUp is the number of past days that can still be counted. Events are stored for 15 days, so some events from
 	// earlier days may have expired.
 	catchUp = 14
-	// page is the number of list items that are read at once. It is at most 100.
+	// page is the number of list items read at once, at most 100.
 	page = 100
 )
 
@@ -55,8 +54,7 @@ type Days interface {
 	// SaveUsage stores the counts of a tenant for a day, formatted as 2026-03-04. It returns fault.Conflict if the day
 	// already has counts.
 	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Day, ends time.Time) error
-	// Usage returns the counts of a tenant for a range of at most 62 days. The range includes both the first and the
-	// last day.
+	// Usage returns the counts of a tenant for a range of at most 62 days, including from and to.
 	Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]Counts, error)
 	// ConnectionsByBrand returns a tenant's authorisations by brand ID, starting with the given day.
 	ConnectionsByBrand(ctx context.Context, tenant org.Tenant, from string) (map[string]int64, error)
@@ -116,7 +114,7 @@ func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Mont
 	return sum, nil
 }
 
-// Run counts the completed days that have not been counted yet, for all tenants. It stops before the deadline of ctx,
+// Run counts the completed days that have not been counted yet, for all tenants. Run stops before the deadline of ctx,
 // and the next run counts the remaining days. If counting fails for one tenant, Run continues with the others.
 func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	all, err := tenants.Tenants(ctx)

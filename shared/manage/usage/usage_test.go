@@ -53,7 +53,7 @@ func (*fixture) Tenants(context.Context) ([]org.Tenant, error) {
 	return []org.Tenant{other, tenant}, nil
 }
 
-// tell stores an event and a delivery, both dated at the given time.
+// tell stores an event and a delivery, both with the given time.
 func (f *fixture) tell(t *testing.T, of org.Tenant, at time.Time, kind webhook.Type, data any) {
 	t.Helper()
 	f.made++
@@ -173,8 +173,8 @@ func TestRunCountsDayThatSpansSeveralPages(t *testing.T) {
 	}
 }
 
-// TestRunCountsEachDayOnceAndCatchesUp checks that a day is counted once its last events are in the index. It also
-// checks that missed days are counted later, as long as their events are stored.
+// TestRunCountsEachDayOnceAndCatchesUp checks that a day is counted once its last events are in the index. Missed days
+// must be counted later, as long as their events are stored.
 func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -193,7 +193,7 @@ func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 	if got := days(); got != 14 {
 		t.Errorf("%d days, want 14", got)
 	}
-	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // hours late, which can't happen in practice
+	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // stored hours late, which can't happen in practice
 	f.tellAll(t, time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC))
 	f.at = f.at.AddDate(0, 0, 10)
 	f.run(t)

@@ -13,8 +13,8 @@ const (
 	maxLabel   = 63  // limit from RFC 1035 section 2.3.4
 )
 
-// Address is an email address to which it is safe to send. It is a single mailbox in ASCII without a display name,
-// quotes or comments. The address therefore can't contain a second recipient or a header.
+// Address is an email address that is safe to send to. An Address is a single ASCII mailbox without a display name,
+// quotes or comments, so it can't contain a second recipient or a header.
 type Address struct {
 	local  string // local part as entered, because only its server knows whether case matters
 	domain string // domain in lower case
@@ -39,13 +39,13 @@ func (a Address) String() string { return a.local + "@" + a.domain }
 // Domain returns the part after the @, in lower case.
 func (a Address) Domain() string { return a.domain }
 
-// same returns a form of an email address that is equal for different spellings of the same address.
+// same returns a form that is equal for all spellings of an email address.
 func (a Address) same() string { return strings.ToLower(a.String()) }
 
 func (a Address) mailbox() string { return maillimit.Mailbox(a.String()) }
 
-// isLocal reports whether text is a dot-atom (RFC 5322 section 3.2.3). It rejects quoted strings, which are not used in
-// practice.
+// isLocal reports whether text is a dot-atom (RFC 5322 section 3.2.3). isLocal rejects quoted strings, which are not
+// used in practice.
 func isLocal(text string) bool {
 	if len(text) > maxLocal {
 		return false
@@ -59,8 +59,8 @@ func isLocal(text string) bool {
 	return true
 }
 
-// isDomain reports whether text is a host name with at least two labels whose last label is not a number. It rejects IP
-// addresses.
+// isDomain reports whether text is a host name with at least two labels whose last label is not a number. isDomain
+// rejects IP addresses.
 func isDomain(text string) bool {
 	labels := strings.Split(text, ".")
 	for _, label := range labels {

@@ -30,12 +30,12 @@ type Verified struct {
 }
 
 // Check verifies the digits that a patient has typed. It returns fault.Invalid if the digits are wrong and another
-// attempt remains. It returns fault.NotFound if a new code is needed. A new code is needed if the code was used, has
-// expired, was tried too often, belongs to another tenant or was never sent.
+// attempt remains. It returns fault.NotFound if the patient needs a new code, because the code was used, has expired,
+// was tried too often, belongs to another tenant or was never sent.
 func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed string) (Verified, error) {
 	digits := strings.Join(strings.Fields(typed), "")
 	if len(digits) != 6 || strings.ContainsFunc(digits, func(r rune) bool { return !isDigit(r) }) {
-		// Such input does not count as an attempt, because it can't be a correct code.
+		// Malformed input does not count as an attempt, because it can't be a correct code.
 		return Verified{}, fault.BadRequest("code must have six digits.").About("code")
 	}
 	id, ok := ids.ParseUUID(asked)
@@ -65,7 +65,7 @@ func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed stri
 	return v, nil
 }
 
-// spent returns fault.NotFound if err means that a code no longer works. It wraps any other error as an internal error.
+// spent returns fault.NotFound if err means that a code no longer works, and otherwise wraps err as an internal error.
 func spent(err error) error {
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("use code: %w", err)

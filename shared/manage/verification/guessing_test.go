@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestSendLimitsMailboxToFiveCodesPerHour covers a caller that requests many codes in order to guess one. The caller
-// gets only a few codes, even with concurrent requests, different spellings of the address, or several networks.
+// TestSendLimitsMailboxToFiveCodesPerHour checks that a caller can't request many codes in order to guess one. The
+// limit also covers concurrent requests, different spellings of the address, and several networks.
 func TestSendLimitsMailboxToFiveCodesPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestAttackerCannotLockOutPatient(t *testing.T) {
 	})
 }
 
-// TestDailyCodeGuessesAreLimited simulates a stranger who guesses codes for a day and uses a new network for every
+// TestDailyCodeGuessesAreLimited checks how many codes a stranger can guess in a day by using a new network for every
 // code.
 func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	t.Parallel()
@@ -150,8 +150,8 @@ func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	})
 }
 
-// TestSendHistoryIsStoredForOneDay checks that daily counts are stored for one day. Waiting for less than a day
-// therefore does not reset the counts.
+// TestSendHistoryIsStoredForOneDay checks that daily counts are stored for one day, so that waiting for less than a day
+// does not reset the counts.
 func TestSendHistoryIsStoredForOneDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

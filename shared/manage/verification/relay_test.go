@@ -24,8 +24,8 @@ const (
 	noticeCodesPerMailbox  = 3 // limit for a single sender
 )
 
-// noSendings is a store in which each code is the first code sent to its mailbox. Only the limits across all tenants
-// therefore apply.
+// noSendings is a store in which each code is the first code sent to its mailbox, so that only the limits across all
+// tenants apply.
 type noSendings struct{}
 
 func (noSendings) Sendings(context.Context, org.Tenant, string) (verification.Sendings, error) {

@@ -51,8 +51,8 @@ type Sender struct {
 // Request describes a request to send a code.
 type Request struct {
 	Tenant org.Tenant
-	// Organisation is the name shown in the patient's email. It is empty for an organisation that is not approved for
-	// live mode. Emails for such an organisation name the service, and lower limits apply to them.
+	// Organisation is the name shown in the patient's email. Organisation is empty for an organisation that is not
+	// approved for live mode. Emails for an unapproved organisation name the service instead, and have lower limits.
 	Organisation string
 	From         maillimit.From // party for which the code is sent
 	Email        string
@@ -64,10 +64,10 @@ type Request struct {
 	Device string
 }
 
-// Occasion is the purpose for which a code is sent.
+// Occasion is the purpose of a code.
 type Occasion string
 
-// These are the occasions for sending a code.
+// Occasions for sending a code.
 const (
 	Form          Occasion = "" // form that a patient filled in on one of the service's pages
 	SignIn        Occasion = "sign_in"
@@ -82,7 +82,7 @@ type Sent struct {
 	ResendAfter time.Time
 }
 
-// Send sends a code by email. Its response does not depend on who owns the address. Send returns fault.Limited if too
+// Send sends a code by email. The response does not depend on who owns the address. Send returns fault.Limited if too
 // many codes were sent and fault.Unavailable if the email can't be sent. A code whose email can't be sent still counts
 // as sent, because the email may have arrived.
 func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
@@ -107,7 +107,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 		return Sent{}, err
 	}
 	l := write(r, digits)
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to report a failed send
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // mailTime leaves time to report a failed send
 	defer cancel()
 	if err := s.Mailer.Send(ctx, []string{to.String()}, l.Subject, l.Text(), l.HTML()); err != nil {
 		return Sent{}, unsent(err)
@@ -124,7 +124,8 @@ func (s Sender) digits() (string, error) {
 	return fmt.Sprintf("%06d", n), nil
 }
 
-// store stores the code, unless too many codes were sent to the mailbox. Codes that are sent concurrently also count.
+// store stores the code, unless too many codes were sent to the mailbox. Concurrently sent codes count towards this
+// limit.
 func (s Sender) store(ctx context.Context, code Code, r Request, to Address) error {
 	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(r.Tenant, to, r.Device)).Sum), s.Now()
 	isCounted := false
@@ -176,13 +177,13 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	return nil
 }
 
-// perDay returns a daily limit with two uses. It is the number of codes to a mailbox that allow every attempt, and the
-// number of codes that a network may request. The limit restricts guesses without letting strangers lock out the owner.
-// Strangers use up attempts, but the owner needs only one attempt (docs/develop/threat-model.md, "Guessing codes").
+// perDay returns the daily number of codes to a mailbox that allow every attempt. A network may request the same number
+// of codes. The limit restricts guesses without letting strangers lock out the owner. Strangers use up attempts, but
+// the owner needs only one attempt (docs/develop/threat-model.md, "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
-// wait returns the time until another code may be sent to a mailbox, given the codes already sent. It reserves one code
-// per hour for other networks.
+// wait returns the time until another code may be sent to a mailbox, given the codes already sent. wait reserves one
+// code per hour for other networks.
 func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	own := slices.DeleteFunc(slices.Clone(sent), func(one Sending) bool { return one.Network != next.Network })
 	return max(

@@ -43,9 +43,9 @@ func spanish() wording {
 		subject: "Su código para %s",
 		asks:    "%s quiere confirmar que este correo es suyo.",
 		code:    "Su código:",
-		advice: "El código funciona una sola vez y caduca a los 5 minutos. Escríbalo donde lo solicitó. No comparta el " +
-			"código: nadie se lo pedirá nunca.",
-		ignore: "Si no ha solicitado ningún código, ignore este correo.",
+		advice: "El código funciona una sola vez y vence a los 5 minutos. Escriba el código donde lo pidió. No comparta " +
+			"el código: nadie se lo pedirá nunca.",
+		ignore: "Si no pidió ningún código, ignore este correo.",
 		test:   "modo de prueba",
 	}
 }
@@ -60,7 +60,7 @@ func in(language string) wording {
 }
 
 // signIn returns the wording for signing in to the dashboard. newAddress returns the wording for changing the email
-// address of an account. Both wordings are in English, like the dashboard.
+// address of an account. The sign-in and newAddress wordings exist only in English, like the dashboard.
 func signIn() wording {
 	return wording{
 		lang:    "en",

@@ -1,6 +1,6 @@
 // Package verification proves that a patient owns an email address. The package sends a six-digit code to the address.
 // After the patient enters the code, the package returns a token that proves ownership to one organisation in one mode.
-// The token is valid for one hour. The package stores only keyed hashes of addresses and codes. It does not depend on
+// The token is valid for one hour. The package stores only keyed hashes of addresses and codes, and does not depend on
 // HTTP or AWS.
 package verification
 
@@ -22,8 +22,7 @@ const (
 	codeLife  = 5 * time.Minute
 	tokenLife = time.Hour
 	tries     = 5
-	// resendAfter is the minimum time between two codes. The wait is needed because the first code may still be in
-	// transit.
+	// resendAfter is the minimum time between two codes, because the first code may still be in transit.
 	resendAfter = 30 * time.Second
 )
 
@@ -33,7 +32,7 @@ type Code struct {
 	Tenant    org.Tenant
 	Mark      secret.Mark // keyed hash of the digits
 	Address   secret.Mark // keyed hash of the recipient's address
-	Tries     int         // number of attempts that were made or are not allowed
+	Tries     int         // number of attempts made or withheld
 	ExpiresAt time.Time
 }
 
@@ -128,7 +127,7 @@ func text(purpose string, t org.Tenant, parts ...string) []byte {
 	return []byte("email\x00" + purpose + "\x00" + t.Key() + "\x00" + strings.Join(parts, "\x00"))
 }
 
-// hash returns the form in which a token is stored. A plain hash suffices because tokens can't be guessed.
+// hash returns the stored form of a token. A plain hash suffices because tokens can't be guessed.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

@@ -43,7 +43,7 @@ var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
 
 func (m sentMail) code() string { return sixDigits.FindString(m.text) }
 
-// post records sent emails. It can also simulate a failure.
+// post records sent emails and can simulate a failure.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -220,7 +220,7 @@ func TestConcurrentGuessesAreCounted(t *testing.T) {
 		}
 		return err
 	})
-	if left != 4 { // the fifth request must be for a new code
+	if left != 4 { // the fifth wrong guess requires a new code
 		t.Errorf("%d wrong codes were compared and may be followed by others, want 4", left)
 	}
 	_, err := o.check(alder, sent.ID, code)

@@ -19,7 +19,7 @@ import (
 )
 
 // Timeouts of AWS calls within one region. An address that doesn't respond within the timeout is considered dead.
-// Waiting longer would only delay a try with another address.
+// Waiting longer would only delay a retry with another address.
 const (
 	dialTimeout = time.Second
 	tlsTimeout  = 2 * time.Second
@@ -28,11 +28,10 @@ const (
 )
 
 // AWS returns the configuration for all of a function's SDK clients. Call AWS only once, so that the clients share
-// connections. It reads the variables that Lambda sets (region, role credentials). It also reads AWS_ENDPOINT_URL with
-// its per-service variants, which alone determine the endpoints
-// (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The SDK's own loader would also look for profiles, single
-// sign-on and instance metadata, which don't exist in a function. The loader would also link four more service clients,
-// which would add 1.2 to 1.5 MB.
+// connections. AWS reads the variables that Lambda sets (region, role credentials), and AWS_ENDPOINT_URL with its
+// per-service variants, which alone determine the endpoints (docs/adr/0009-environment-instead-of-the-sdks-loader.md).
+// The SDK's own loader would also look for profiles, single sign-on and instance metadata, which don't exist in a
+// function. Linking the loader's four additional service clients would add 1.2 to 1.5 MB.
 func AWS() (aws.Config, error) {
 	env, err := Load[environment]()
 	if err != nil {
@@ -64,8 +63,8 @@ func AWS() (aws.Config, error) {
 	return cfg, nil
 }
 
-// environment holds the variables that Lambda sets for every function. It also holds the endpoints that replace AWS's
-// own endpoints.
+// environment holds the variables that Lambda sets for every function, and the endpoints that replace AWS's own
+// endpoints.
 type environment struct {
 	Region       string `env:"AWS_REGION"`
 	KeyID        string `env:"AWS_ACCESS_KEY_ID"`
@@ -98,8 +97,8 @@ const wholeBody = 64 << 10
 // one in a hundred responses over 4 KB was lost ("use of closed network connection"). A lost ReceiveMessage response
 // hides its messages for minutes.
 //
-// Unless net/http knows that a body is in memory, it sends the headers separately. A single call then takes two writes,
-// two packets and two TLS records.
+// Unless net/http knows that a body is in memory, it sends the headers separately. Separate headers double a call's
+// writes, packets and TLS records.
 type plainBodies struct {
 	next aws.HTTPClient
 }

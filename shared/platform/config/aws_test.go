@@ -33,8 +33,8 @@ func loaded(tb testing.TB, endpoint string) aws.Config {
 	return cfg
 }
 
-// TestAWSReadsCredentialsAndEndpointFromEnvironment covers the variables that Lambda sets for every function. It also
-// covers AWS_ENDPOINT_URL, which redirects calls in a local run.
+// TestAWSReadsCredentialsAndEndpointFromEnvironment covers the variables that Lambda sets for every function, and
+// AWS_ENDPOINT_URL, which redirects calls in a local run.
 func TestAWSReadsCredentialsAndEndpointFromEnvironment(t *testing.T) {
 	var got http.Header
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,8 +78,7 @@ func TestAWSReadsCredentialsAndEndpointFromEnvironment(t *testing.T) {
 	}
 }
 
-// writerTo is a request body that, like the SDK's body, implements io.WriterTo. It fails the test if net/http calls
-// WriteTo.
+// writerTo is a request body that, like the SDK's body, implements io.WriterTo. A call to WriteTo fails the test.
 type writerTo struct {
 	*bytes.Reader
 
@@ -148,7 +147,7 @@ type onceOnly struct{ aws.Retryer }
 
 func (onceOnly) MaxAttempts() int { return 1 }
 
-// large simulates DynamoDB. It responds to every call with more than 4 KB.
+// large simulates DynamoDB, responding to every call with more than 4 KB.
 func large(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -193,7 +192,7 @@ func BenchmarkLostResponses(b *testing.B) {
 	}
 }
 
-// getter returns a function that makes a call with a large response. The call is not retried.
+// getter returns a function that makes a call with a large response, without retries.
 func getter(tb testing.TB, cfg aws.Config) func(context.Context) error {
 	tb.Helper()
 	standard := cfg.Retryer

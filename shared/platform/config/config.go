@@ -1,7 +1,7 @@
 // Package config reads the process environment. No other package reads the environment. Package config fills each
-// function's settings struct and creates the AWS configuration that all SDK clients share. It doesn't define any
-// settings itself. The environment never contains secrets. The sub-packages awssecret and awsparam read secrets and
-// parameters. They are separate so that a function links only the clients that it uses.
+// function's settings struct and creates the AWS configuration that all SDK clients share. Package config doesn't
+// define any settings itself. The environment never contains secrets. The sub-packages awssecret and awsparam read
+// secrets and parameters, and are separate so that a function links only the clients that it uses.
 package config
 
 import (

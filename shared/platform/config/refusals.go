@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// countRefusals makes every SDK client count the calls that an AWS service throttled or failed. It counts each try. A
-// failed try followed by a successful try is the first sign of trouble, and it is not reported anywhere else. AWS
+// countRefusals makes every SDK client count the calls that an AWS service throttled or failed. Each try counts,
+// because a failed try followed by a successful try is the first sign of trouble and is not reported anywhere else. AWS
 // publishes some of these counts, but only per account.
 func countRefusals(stack *middleware.Stack) error {
 	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {

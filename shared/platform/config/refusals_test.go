@@ -91,13 +91,13 @@ func counted(t *testing.T, ctx context.Context, client *dynamodb.Client) map[str
 	t.Helper()
 	var log bytes.Buffer
 	ctx, unit := logx.Begin(ctx)
-	_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}) // the metrics contain the result
+	_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}) // the result is read from the metrics
 	unit.Emit(ctx, logx.New(&log), "test")
 	return measured.In(t, log.Bytes())
 }
 
-// TestPresigningIsNotCountedAsCall checks that presigning a URL is not counted, because the client sends the request
-// instead of this service.
+// TestPresigningIsNotCountedAsCall checks that presigning a URL is not counted, because the client, not this service,
+// sends the request.
 func TestPresigningIsNotCountedAsCall(t *testing.T) {
 	t.Setenv("AWS_REGION", "us-east-1")
 	t.Setenv("AWS_ACCESS_KEY_ID", "x")

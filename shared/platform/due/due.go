@@ -84,7 +84,7 @@ func (i Item) LogAttrs() []slog.Attr {
 	}
 }
 
-// parseID validates an ID. It returns the ID as spelled in the keys of rows of this kind.
+// parseID validates an ID and returns it as spelled in the keys of rows of this kind.
 func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:

@@ -43,8 +43,8 @@ func TestItemRoundTripsThroughEncodeAndDecode(t *testing.T) {
 	}
 }
 
-// TestEncodeFormatIsStable protects deployments. During a deployment, the queue may contain messages from an older or
-// newer version of the service.
+// TestEncodeFormatIsStable checks that the message format does not change, because a deployment's queue may contain
+// messages from an older or newer version.
 func TestEncodeFormatIsStable(t *testing.T) {
 	t.Parallel()
 	const want = `{"mode":"test","org":"` + orgID + `","kind":"task","id":"` + taskID + `"}`
@@ -92,7 +92,8 @@ func TestDecodeRejectsInvalidMessage(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that every accepted message yields a valid row key. Encoding the row must yield the same message.
+// FuzzDecode checks that every accepted message yields a valid row key, and that encoding the row yields the same
+// message.
 func FuzzDecode(f *testing.F) {
 	for _, body := range garbage() {
 		f.Add(body)

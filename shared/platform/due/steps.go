@@ -12,8 +12,8 @@ import (
 const stepsLease = 6 * time.Minute
 
 // Steps advances a row through steps that may take several runs. Only one run at a time leases the row. The row's due
-// time is the lease. The row's revision is the fencing token, because taking the lease increments the revision. If a
-// run does not finish a step, the next run repeats the step. All fields are required.
+// time serves as the lease. The row's revision is the fencing token, because taking the lease increments the revision.
+// If a run does not finish a step, the next run repeats the step. All fields are required.
 type Steps[R any] struct {
 	DueAt  func(*R) *time.Time
 	IsOpen func(*R) bool

@@ -24,7 +24,7 @@ type journeys struct {
 	stored journey
 	now    time.Time
 	took   time.Duration // duration of each step
-	err    error         // returned by the next step
+	err    error         // error returned by the next step
 }
 
 func (j *journeys) steps() due.Steps[journey] {

@@ -18,13 +18,12 @@ import (
 )
 
 const (
-	// parallel is the number of shards that are read concurrently. It is also the number of rows that are processed
-	// concurrently.
+	// parallel is the number of shards read concurrently, and the number of rows processed concurrently.
 	parallel = 8
-	// reserve is the period at the end of a run during which the run doesn't start any more rows. The rows in progress
-	// can then finish. The remaining rows are still due in the next run, a minute later.
+	// reserve is the final period of a run, during which rows in progress can finish but no new rows begin. The
+	// remaining rows are still due in the next run, a minute later.
 	reserve = 5 * time.Second
-	// abandon is the time before the deadline at which unfinished rows are cancelled. The run therefore ends even if a
+	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if a
 	// call hangs.
 	abandon = time.Second
 	// maxReported is the maximum number of failures listed in a run's error. The log line counts all failures.
@@ -62,14 +61,13 @@ func NewSweep(rows Rows, queue Queue, shards int, now func() time.Time) Sweep {
 // Position is a row's position among the rows of one run, counted from 0.
 type Position struct{ Index, Total int }
 
-// Of returns the position's proportional offset within a time span. It is used to spread the rows of one run over the
-// span.
+// Of returns the position's proportional offset within a time span, for spreading the rows of one run over the span.
 func (p Position) Of(span time.Duration) time.Duration {
 	return span * time.Duration(p.Index) / time.Duration(p.Total)
 }
 
 // Run calls act for every row that is due before a given time. Several calls run concurrently. Run processes each
-// shard's rows oldest first. It interleaves the shards, so that a run that is cut short has processed some rows of
+// shard's rows oldest first, and interleaves the shards so that a run that is cut short has processed some rows of
 // every shard. act reports whether it sent a message. A failed row does not stop the other rows: the error lists the
 // first failures, and the log line counts all failures. Run returns before ctx's deadline. A run that is cut short is
 // not an error.
@@ -106,8 +104,8 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 	return errors.Join(r.failures...)
 }
 
-// Send claims a row until a later time and sends a message to the row's worker. It skips a row that another process has
-// claimed or handled. If sending fails, the row is due again at until.
+// Send claims a row until a later time and sends a message to the row's worker. Send skips a row that another process
+// has claimed or handled. If sending fails, the row is due again at until.
 func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Duration) (sent bool, err error) {
 	err = s.rows.Postpone(ctx, i, until)
 	if errors.Is(err, fault.Conflict) {
@@ -144,7 +142,7 @@ type run struct {
 	failures []error // the first failures, up to maxReported
 }
 
-// late reports whether too little time remains to begin another row. If so, it marks the run as cut short.
+// late reports whether too little time remains to begin another row, and if so marks the run as cut short.
 func (r *run) late(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	r.cutShort = r.cutShort || ok && deadline.Sub(r.sweep.now()) < reserve-abandon
@@ -188,7 +186,7 @@ func logFailure(ctx context.Context, i Item, err error) {
 	logx.Note(ctx, "sweep.row", append(line, logx.Spot(fault.SpotOf(err))...)...)
 }
 
-// done records the result for a row or a shard. It reports whether the failure is among the first failures, which are
+// done records the result for a row or a shard, and reports whether a failure is among the first failures, which are
 // logged individually.
 func (r *run) done(sent bool, err error) (isTold bool) {
 	r.mu.Lock()

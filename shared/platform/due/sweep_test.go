@@ -31,7 +31,7 @@ type world struct {
 	measured map[string]int
 	start    time.Time
 	rows     [][]due.Item             // due rows, by shard
-	failing  map[string]error         // by method and either shard or ID
+	failing  map[string]error         // errors to return, by method and either shard or ID
 	takes    map[string]time.Duration // duration of calls, by method
 
 	mu       sync.Mutex
@@ -88,7 +88,8 @@ func (w *world) call(ctx context.Context, method, id string) error {
 	}
 }
 
-// sweep performs one run in virtual time, with a deadline. It returns the run's log line. Rows are claimed for an hour.
+// sweep performs one run in virtual time, with a deadline, and returns the run's log line. Rows are claimed for an
+// hour.
 func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, error) {
 	t.Helper()
 	w.start, w.asked = time.Now(), map[string]int{}
@@ -212,8 +213,8 @@ func TestSweepSendsNoMessagesWhenNoRowIsDue(t *testing.T) {
 	})
 }
 
-// TestSweepProcessesShardsAndRowsConcurrently checks that one run can process the maximum number of due rows in time.
-// To do so, the run must read eight shards and send eight messages concurrently.
+// TestSweepProcessesShardsAndRowsConcurrently checks that one run reads eight shards and sends eight messages
+// concurrently, which is needed to process the maximum number of due rows in time.
 func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -233,8 +234,8 @@ func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	})
 }
 
-// TestSweepReturnsBeforeDeadlineAndServesAllShards covers a run that is cut short. The run must end before its deadline
-// without an error. It must have processed equally many rows of all shards.
+// TestSweepReturnsBeforeDeadlineAndServesAllShards checks that a run that is cut short ends before its deadline without
+// an error, having processed equally many rows of every shard.
 func TestSweepReturnsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 type HTTPHandler func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 
 // HTTP adapts an http.Handler to Lambda. The request's Pattern is the declared resource, and its PathValues are the
-// path parameters ({proxy+} is "proxy"). The request's path begins with the stage, its context holds API Gateway's
-// request ID (logx.RequestID), and its RemoteAddr is the client address that the gateway reports.
+// path parameters ({proxy+} is "proxy"). The request's path begins with the stage. The request's context holds API
+// Gateway's request ID (logx.RequestID), and RemoteAddr is the client address that the gateway reports.
 func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		ctx = logx.WithRequestID(traced(ctx), event.RequestContext.RequestID)
@@ -37,7 +37,7 @@ func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 			handler.ServeHTTP(answer, request)
 			return nil
 		})
-		if err != nil { // otherwise the handler writes its own log line
+		if err != nil { // without an error, the handler writes its own log line
 			logx.Fail(ctx, err)
 			line.Emit(ctx, logger, "http.failed")
 			return events.APIGatewayProxyResponse{}, err
@@ -73,7 +73,7 @@ func requestOf(ctx context.Context, event events.APIGatewayProxyRequest) (*http.
 	if request.Host == "" {
 		request.Host = event.RequestContext.DomainName
 	}
-	request.Pattern = strings.ReplaceAll(event.Resource, "+}", "...}") // uses net/http's pattern syntax
+	request.Pattern = strings.ReplaceAll(event.Resource, "+}", "...}") // converted to net/http's pattern syntax
 	for name, value := range event.PathParameters {
 		request.SetPathValue(name, value)
 	}

@@ -86,8 +86,8 @@ func TestHTTPAcceptsEventWithSingleValueFields(t *testing.T) {
 	}
 }
 
-// TestHTTPUsesPathInsteadOfResourcePattern covers an emulator that replaces the path with the resource pattern. It also
-// covers a client that sends a path with a brace.
+// TestHTTPUsesPathInsteadOfResourcePattern covers an emulator that replaces the path with the resource pattern, and a
+// client that sends a path with a brace.
 func TestHTTPUsesPathInsteadOfResourcePattern(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ inContext, path, want string }{

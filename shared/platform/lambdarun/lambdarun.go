@@ -1,8 +1,8 @@
-// Package lambdarun adapts AWS Lambda to the service's code. It provides every function's main (Run). It converts REST
-// proxy events to requests for an http.Handler, SQS batches to single messages with separate results, and schedule
-// events to calls. It recovers from panics in all three cases. The package doesn't contain business rules or write
-// error envelopes. If an event can't be handled, the invocation fails, and API Gateway's gateway response supplies the
-// envelope.
+// Package lambdarun adapts AWS Lambda to the service's code, and provides every function's main (Run). The package
+// converts REST proxy events to requests for an http.Handler, SQS batches to single messages with separate results, and
+// schedule events to calls. Panics are recovered in all three cases. The package doesn't contain business rules or
+// write error envelopes. If an event can't be handled, the invocation fails, and API Gateway's gateway response
+// supplies the envelope.
 package lambdarun
 
 import (

@@ -31,12 +31,12 @@ type Handler interface {
 	HTTPHandler | SQSHandler | ScheduleHandler
 }
 
-// Run is the main function of every Lambda function. It loads the environment, calls build and serves events. It does
-// not return. build runs once per cold start. If build fails, the process logs the reason and exits, and Lambda starts
+// Run is the main function of every Lambda function. Run loads the environment, calls build, serves events and never
+// returns. build runs once per cold start. If build fails, the process logs the reason and exits, and Lambda starts
 // another process. Only bootstrap/main.go calls Run, either directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	ctx, logger := context.Background(), logx.New(os.Stdout)
-	if own, err := config.Load[environment](); err == nil { // on failure, start reloads it and reports the error
+	if own, err := config.Load[environment](); err == nil { // if loading fails, start reports the error
 		logger = logger.With(slog.String(metric.Stack, own.Service))
 	}
 	handler, err := start(ctx, logger, build)

@@ -39,8 +39,8 @@ func Schedule(p Process, name string, handle func(context.Context, time.Time) er
 	}
 }
 
-// invocationID returns Lambda's request ID, which stays the same when Lambda retries the event. If there is no request
-// ID, it returns the event's ID.
+// invocationID returns Lambda's request ID, which stays the same when Lambda retries the event, or the event's ID if
+// there is no request ID.
 func invocationID(ctx context.Context, tick Tick) string {
 	if invocation, ok := lambdacontext.FromContext(ctx); ok {
 		return invocation.AwsRequestID

@@ -14,8 +14,8 @@ import (
 
 // Lambda doesn't deliver more messages to an invocation until the invocation's batch is finished. A single message that
 // waits, for example for a receiver that does not respond, would therefore block its invocation. Once the concurrency
-// limit is reached, such messages would block the queue (docs/adr/0014-who-waits-works-on.md). To prevent this, an
-// invocation with waiting messages receives further messages from the queue itself.
+// limit is reached, such messages would block the queue (docs/adr/0014-who-waits-works-on.md). An invocation with
+// waiting messages therefore receives further messages from the queue itself.
 
 // Backlog is a worker's queue. Invocations with waiting messages receive further messages from the Backlog.
 type Backlog interface {
@@ -26,14 +26,14 @@ type Backlog interface {
 }
 
 const (
-	// longestWait is the time for which a message may wait for an external party before it loses its slot to another
+	// longestWait is the maximum time that a message may wait for an external party before losing its slot to another
 	// message.
 	longestWait = 500 * time.Millisecond
 	// maxMessages is the maximum number of messages per invocation, including waiting messages. Each message may hold a
 	// connection open, and a Lambda process can open 1,024 files.
 	maxMessages = 500
-	// longestMessage is the minimum time that an invocation must have left to begin a message. It is twice the timeout
-	// for a receiver.
+	// longestMessage is the minimum time that an invocation must have left to begin a message, twice the timeout for a
+	// receiver.
 	longestMessage = time.Minute
 	// stopsWithin is the period over which concurrent invocations stop receiving messages. If all invocations stopped
 	// at the same time, the queue wouldn't have any consumers.
@@ -88,7 +88,7 @@ type messagePoolKey struct{}
 
 // Waits marks ctx's message as waiting for an external party until stop is called. If the wait is long and the worker
 // has a Backlog, the invocation processes other messages in the meantime. Don't use Waits for work that is merely slow
-// on a busy machine. Starting more work would slow down the machine further.
+// on a busy machine, because starting more work would slow the machine further.
 func Waits(ctx context.Context) (stop func()) {
 	makeRoom, ok := ctx.Value(messagePoolKey{}).(func())
 	if !ok {
@@ -116,9 +116,9 @@ func (s *messagePool) awaitWaiting() bool {
 	return false
 }
 
-// takeMore receives and processes further messages while messages of the batch that begins with first are waiting. It
-// never cancels a receive call, because messages that SQS has already returned would stay hidden until their visibility
-// timeout.
+// takeMore receives and processes further messages while messages of the batch that begins with first are waiting.
+// takeMore never cancels a receive call, because messages that SQS has already returned would stay hidden until their
+// visibility timeout.
 func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool, first events.SQSMessage) {
 	taking, cancel := untilLate(ctx, first.MessageId)
 	defer cancel()
@@ -143,8 +143,8 @@ func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool
 	}
 }
 
-// untilLate returns a context that is cancelled when the invocation must stop receiving messages. An amount derived
-// from id moves the cancellation to an earlier time. Message IDs are random, so invocations stop at different times.
+// untilLate returns a context that is cancelled when the invocation must stop receiving messages. The time is brought
+// forward by an amount derived from id, a random message ID, so that invocations stop at different times.
 func untilLate(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

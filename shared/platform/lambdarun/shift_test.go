@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// backlog is a queue that returns the results of next. If there are no results, it waits for a second.
+// backlog is a queue that returns the results of next, or waits for a second if there are none.
 type backlog struct {
 	next func(nth int) ([]string, error) // message bodies, which also serve as IDs
 
@@ -69,8 +69,8 @@ func wait(ctx context.Context, d time.Duration) {
 }
 
 // TestWaitingInvocationReceivesMoreMessages checks that a message that waits for half a minute does not delay other
-// messages. The invocation receives further messages from its queue and deletes those messages itself. It reports the
-// results of its own batch to Lambda.
+// messages. The invocation receives further messages from its queue and deletes those messages itself. The invocation
+// reports the results of its own batch to Lambda.
 func TestWaitingInvocationReceivesMoreMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,8 +174,8 @@ func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	})
 }
 
-// TestInvocationsStopReceivingAtDifferentTimes also checks that an invocation doesn't receive messages that it would
-// not have time to finish.
+// TestInvocationsStopReceivingAtDifferentTimes checks that stop times differ, and that an invocation never receives
+// messages that it would not have time to finish.
 func TestInvocationsStopReceivingAtDifferentTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

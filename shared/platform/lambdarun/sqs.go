@@ -29,7 +29,7 @@ type Worker[M any] struct {
 
 // SQS adapts a worker. At most w.Concurrency messages are processed concurrently. Each message is decoded, handled and
 // acknowledged separately, and each message writes one log line:
-//   - If decode fails, the message can never succeed. It is logged with outcome "poison" and acknowledged.
+//   - If decode fails, the message can never succeed, so it is logged with outcome "poison" and acknowledged.
 //   - If handle returns an error or panics, only this message is retried. A business failure must not be returned as
 //     an error; the worker records the failure and returns nil.
 //   - If the invocation's deadline has passed, messages that have not begun are retried.

@@ -1,6 +1,6 @@
 // Package maillimit limits the emails that the service sends: per sender, per recipient mailbox across all
-// organisations, and per day (docs/adr/0042-mail-is-not-a-relay.md). The package stores addresses only as keyed hashes.
-// It does not depend on HTTP, AWS or a store.
+// organisations, and per day (docs/adr/0042-mail-is-not-a-relay.md). The package stores addresses only as keyed hashes,
+// and does not depend on HTTP, AWS or a store.
 package maillimit
 
 import (
@@ -97,7 +97,7 @@ func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbo
 }
 
 // Mailbox returns the same string for all addresses that deliver to the same mailbox, as far as the addresses reveal
-// the mailbox. It ignores case and any part after a plus sign (RFC 5233).
+// the mailbox. Mailbox ignores case and any part after a plus sign (RFC 5233).
 func Mailbox(address string) string {
 	address = strings.ToLower(address)
 	at := strings.LastIndexByte(address, '@')

@@ -57,8 +57,8 @@ func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillim
 	return sent
 }
 
-// TestTakeEnforcesLimitOfEachPurpose compares each purpose with its row in docs/adr/0042-mail-is-not-a-relay.md. Zero
-// means unlimited.
+// TestTakeEnforcesLimitOfEachPurpose checks each purpose's limits against its row in
+// docs/adr/0042-mail-is-not-a-relay.md. Zero means unlimited.
 func TestTakeEnforcesLimitOfEachPurpose(t *testing.T) {
 	t.Parallel()
 	for purpose, want := range map[maillimit.Purpose]struct{ sender, share, mailbox int }{

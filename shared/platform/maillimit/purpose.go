@@ -11,7 +11,7 @@ type Purpose string
 // Purposes of emails.
 const (
 	Invitation     Purpose = "invitation"
-	Notice         Purpose = "notice"          // to an organisation's verified addresses
+	Notice         Purpose = "notice"          // email to an organisation's verified addresses
 	Answer         Purpose = "answer"          // reply to a patient's inquiry
 	NoticeAddress  Purpose = "notice_address"  // code to verify an organisation's notice address
 	AccountAddress Purpose = "account_address" // code to verify an account's new address
@@ -21,12 +21,12 @@ const (
 	SupportTicket  Purpose = "support_ticket"  // support ticket for the operator
 )
 
-// limits holds the number of emails per day. A sender can use a full budget all at once. The budget then refills evenly
-// over a day. Zero means unlimited.
+// limits holds the number of emails per day. A sender can use a full budget at once, after which the budget refills
+// evenly over a day. Zero means unlimited.
 type limits struct {
-	sender  int // from one account or one organisation
-	share   int // from one sender to one mailbox
-	mailbox int // from all senders to one mailbox
+	sender  int // emails from one account or organisation
+	share   int // emails from one sender to one mailbox
+	mailbox int // emails from all senders to one mailbox
 }
 
 // limits returns the purpose's row from the table in docs/adr/0042-mail-is-not-a-relay.md. Unknown purposes get the

@@ -1,5 +1,5 @@
-// Package mailtext formats the service's emails as plain text and HTML, in a uniform style. It always escapes external
-// text. Callers choose the content and the recipient.
+// Package mailtext formats the service's emails as plain text and HTML, in a uniform style. External text is always
+// escaped. Callers choose the content and the recipient.
 package mailtext
 
 import (
@@ -17,7 +17,7 @@ type Message struct {
 	Facts    []Fact
 	Link     Link
 	Closing  []string
-	Reason   string // why the reader receives the email
+	Reason   string // reason for sending the email
 }
 
 // Code holds digits that the reader enters.

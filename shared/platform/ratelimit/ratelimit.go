@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Limit allows Quota requests per Window. All of these requests may arrive at once. A Quota or Window of zero or less
+// Limit allows Quota requests per Window, even if the requests all arrive at once. A Quota or Window of zero or less
 // means unlimited.
 type Limit struct {
 	Name   string // name of the route class in RateLimit response headers, in lower-case letters
@@ -31,7 +31,7 @@ type Decision struct {
 
 // GCRA applies the generic cell rate algorithm (ITU-T I.371 annex A). The algorithm is a form of token bucket that
 // stores a single time, the theoretical arrival time. tat is the stored time, or zero if no time is stored. next is the
-// time to store. It equals tat if the request is refused.
+// time to store, which equals tat if the request is refused.
 func GCRA(tat, now time.Time, limit Limit) (next time.Time, decision Decision) {
 	if limit.Unlimited() {
 		return tat, Decision{Allowed: true, Remaining: math.MaxInt32}

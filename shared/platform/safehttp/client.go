@@ -1,8 +1,8 @@
-// Package safehttp is the service's only outbound HTTP client. It calls webhooks (URLs from customers) and health
-// systems (URLs from a catalogue and from the health systems' own responses). The package restricts where requests can
-// go, how long requests take and how large responses may be. It does not retry requests. It doesn't hold credentials,
-// except for an optional client certificate. It does not follow redirects, because only the caller knows whether
-// following a redirect is safe.
+// Package safehttp is the service's only outbound HTTP client. The client calls webhooks (URLs from customers) and
+// health systems (URLs from a catalogue and from the health systems' own responses). The package restricts where
+// requests can go, how long requests take and how large responses may be. Requests are not retried. The package doesn't
+// hold credentials, except for an optional client certificate. Redirects are not followed, because only the caller
+// knows whether following a redirect is safe.
 package safehttp
 
 import (
@@ -41,19 +41,19 @@ type Options struct {
 	// Within is the time limit for a complete exchange. Zero means one minute. Downloading a vendor's list of all its
 	// institutions takes longer than a minute.
 	Within time.Duration
-	// Certificate is the client certificate for servers that request a certificate over TLS. If it is nil, the client
-	// doesn't send a certificate. Use a Client with a certificate only for servers that may see the certificate.
+	// Certificate is the client certificate for servers that request a certificate over TLS. If Certificate is nil, the
+	// client doesn't send a certificate. Use a Client with a certificate only for servers that may see the certificate.
 	Certificate *tls.Certificate
-	// Roots replaces the system's certificate authorities. If it is nil, the client uses the system's authorities.
+	// Roots replaces the system's certificate authorities. If Roots is nil, the client uses the system's authorities.
 	Roots *x509.CertPool
 }
 
-// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. It doesn't
-// use a proxy, because the guard could not control a proxy's name resolution. An exchange ends after Options.Within, or
-// earlier if the request's context ends. Client is safe for concurrent use.
+// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. Client
+// doesn't use a proxy, because the guard could not control a proxy's name resolution. An exchange ends after
+// Options.Within, or earlier if the request's context ends. Client is safe for concurrent use.
 type Client struct {
 	secure *http.Client
-	plain  *http.Client // for http URLs: reaches only the allowed ranges, and there are none in production
+	plain  *http.Client // for http URLs; reaches only the allowed ranges, which are empty in production
 }
 
 // seams holds the dependencies that tests replace.
@@ -99,9 +99,9 @@ func guarded(guard *guard, shown *tls.Certificate, test seams) *http.Client {
 	}
 }
 
-// Do sends a request and returns the response, regardless of its status. It returns redirects instead of following
-// them. It rejects URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP
-// addresses. Errors are always *Error. The caller must close the body, preferably with ReadAll.
+// Do sends a request and returns the response, regardless of its status. Redirects are returned instead of followed. Do
+// rejects URLs with user information or a fragment, and hosts that are neither plain ASCII names nor IP addresses.
+// Errors are always *Error. The caller must close the body, preferably with ReadAll.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	if !acceptable(request.URL) {
 		if request.Body != nil {

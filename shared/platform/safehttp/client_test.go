@@ -174,7 +174,7 @@ func TestDoClassifiesFailures(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	roots := x509.NewCertPool()
-	roots.AddCert(old.Certificate()) // leaves the TLS version as the only fault
+	roots.AddCert(old.Certificate()) // the TLS version must be the only fault
 	for name, test := range map[string]struct {
 		address string
 		timeout time.Duration

@@ -24,7 +24,7 @@ const (
 	Canceled       Class = "canceled"   // the caller's context was cancelled
 )
 
-// Error means that a request didn't get a usable response. It deliberately omits the net/http error, because that
+// Error means that a request didn't get a usable response. Error deliberately omits the net/http error, because that
 // error's text contains the full URL and the resolved address.
 type Error struct {
 	Class Class
@@ -44,7 +44,7 @@ func (e *Error) Unwrap() error { return e.cause }
 var errBlocked = errors.New("safehttp: address not allowed")
 
 // failed converts a net/http error to an Error. handshake reports whether the TLS handshake failed. The caller must
-// provide it, because many crypto/tls errors do not reveal a handshake failure.
+// provide handshake, because many crypto/tls errors do not reveal a handshake failure.
 func failed(err error, handshake bool) *Error {
 	var network net.Error
 	switch {

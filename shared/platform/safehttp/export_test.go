@@ -16,8 +16,8 @@ func NewWith(options Options, resolver *net.Resolver, roots *x509.CertPool, time
 // IsPublic reports whether the guard considers an address public.
 func IsPublic(address netip.Addr) bool { return newGuard(nil, true).isPublic(address) }
 
-// Permits reports whether the guard allows a connection to an address. If secure is set, the connection is for an https
-// URL; otherwise, it is for an http URL.
+// Permits reports whether the guard allows a connection to an address. The secure argument distinguishes https URLs
+// from http URLs.
 func Permits(allow []netip.Prefix, secure bool, target string) bool {
 	return newGuard(allow, secure).control(context.Background(), "tcp4", target, nil) == nil
 }

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// guard decides at dial time whether a connection to an address is allowed. It checks the address actually being
-// dialled, so DNS rebinding can't bypass the guard.
+// guard decides at dial time whether a connection to an address is allowed. The guard checks the address actually being
+// dialled, so DNS rebinding can't bypass it.
 type guard struct {
 	allow      []netip.Prefix // allowed on any port
 	public     bool           // whether public addresses are also allowed, on port 443 only
@@ -20,7 +20,7 @@ type guard struct {
 	forbidden6 []netip.Prefix
 }
 
-// newGuard returns a guard that permits the ranges in allow and, if public is set, public addresses.
+// newGuard returns a guard that allows the ranges in allow and, if public is set, public addresses.
 func newGuard(allow []netip.Prefix, public bool) *guard {
 	return &guard{
 		allow:      slices.Clone(allow),
@@ -51,9 +51,9 @@ func (g *guard) permits(target netip.AddrPort) bool {
 	return within(g.allow, address) || g.public && target.Port() == 443 && g.isPublic(address)
 }
 
-// MayReach reports whether a client with these options would attempt a request to target. It checks that Do accepts the
-// URL. If the host is an IP address, it also checks that the guard permits the address. It can't check the address
-// behind a host name, because the name has not been resolved yet.
+// MayReach reports whether a client with these options would attempt a request to target. Do must accept the URL and,
+// if the host is an IP address, the guard must allow the address. The address behind a host name can't be checked,
+// because the name has not been resolved yet.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false
@@ -86,7 +86,7 @@ func within(ranges []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(address) })
 }
 
-// special4 returns the IPv4 ranges that are not globally reachable unicast ranges. These are the ranges in the IANA
+// special4 returns the IPv4 ranges that are not globally reachable unicast ranges: the ranges in the IANA
 // Special-Purpose Address Registry (RFC 6890), and multicast. Loopback matters even in Lambda, because the Runtime API
 // listens on a loopback address.
 func special4() []netip.Prefix {

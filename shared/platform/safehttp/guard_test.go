@@ -119,7 +119,7 @@ func TestGuardRequiresPort443AndTLSForPublicAddresses(t *testing.T) {
 }
 
 // TestMayReachAgreesWithGuard checks that MayReach rejects every address, in any spelling, that the guard would not
-// dial. It does not cover names, because the guard checks a name only after resolution.
+// dial. Names are not covered, because the guard checks a name only after resolution.
 func TestMayReachAgreesWithGuard(t *testing.T) {
 	t.Parallel()
 	local := safehttp.Options{Allow: []netip.Prefix{

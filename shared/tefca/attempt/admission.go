@@ -14,8 +14,8 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// Setting is a mode's configuration. It lists the mode's identity providers and states whether the mode's network and
-// all of the network's records are simulated.
+// Setting is a mode's configuration: its identity providers, and whether its network and all of the network's records
+// are simulated.
 type Setting struct {
 	Providers []identity.Provider
 	Simulated bool

@@ -70,8 +70,7 @@ func sealLocal(ctx context.Context, sealer tokens.Sealer, a Attempt, f tefca.Fac
 	return sealed, nil
 }
 
-// located decrypts f's identifiers for the person. It returns the facility in the form that the facility's network
-// reported.
+// located decrypts f's identifiers for the person and returns the facility as its network reported it.
 func located(ctx context.Context, sealer tokens.Sealer, a Attempt, f Facility) (tefca.Facility, error) {
 	var local []byte
 	if len(f.Local) > 0 {

@@ -1,8 +1,8 @@
 // Package attempt implements attempts in TEFCA mode (docs/guide/tefca.md). A person signs in at an identity provider,
-// and the network is queried with the verified identity. Each facility that the person chooses then becomes a
-// connection. State that must survive a crash is stored in one row for the attempt and one row per facility. Workers
-// process due rows and may run repeatedly and concurrently. The package accesses providers and networks through
-// interfaces and is independent of HTTP and AWS. It never logs, queues or discloses personal data.
+// and the network is queried with the verified identity. Each facility that the person chooses becomes a connection.
+// State that must survive a crash is stored in one row for the attempt and one row per facility. Workers process due
+// rows and may run repeatedly and concurrently. The package accesses providers and networks through interfaces and is
+// independent of HTTP and AWS. The package never logs, queues or discloses personal data.
 package attempt
 
 import (
@@ -29,7 +29,7 @@ const (
 	AssertionPurpose = "identity-assertion"
 )
 
-// Attempt is one verification of a person's identity. It includes the network queries made with that identity.
+// Attempt is one verification of a person's identity, including the network queries made with that identity.
 type Attempt struct {
 	ID            string
 	Tenant        org.Tenant
@@ -48,14 +48,14 @@ type Attempt struct {
 	NonceHash string
 	Verifier  []byte // encrypted PKCE verifier
 
-	// Assertion is the encrypted identity used to query the network. It is deleted at IdentityEnds. IdentityEnds is the
+	// Assertion is the encrypted identity used to query the network, deleted at IdentityEnds. IdentityEnds is the
 	// token's or the attempt's expiry, whichever is earlier.
 	Assertion    []byte
 	IdentityEnds time.Time
 
 	Ending     Ending    // set only if the attempt failed
 	LeaseUntil time.Time // expiry of the lease held by the worker that queries the network
-	DueAt      time.Time // when a worker must next process the attempt; zero if never
+	DueAt      time.Time // time when a worker must next process the attempt; zero if never
 	Rev        int64     // incremented by every change; writers must pass the revision that they read
 }
 
@@ -82,7 +82,7 @@ type Ending struct {
 	RequestID   string // ID of the request that failed, or the attempt's ID if a worker failed
 }
 
-// Facility is a facility that the network reported. It includes the facility's status in the attempt.
+// Facility is a facility that the network reported, with its status in the attempt.
 type Facility struct {
 	ID        string // ID in the network's directory
 	Name      string
@@ -94,7 +94,7 @@ type Facility struct {
 	Outcome   Outcome // empty unless the facility was chosen
 	Reason    Reason  // set only if the facility failed
 	Connected Connected
-	// LeaseUntil is the expiry of the lease for reading the chosen facility's record. It is zero if no worker holds the
+	// LeaseUntil is the expiry of the lease for reading the chosen facility's record, or zero if no worker holds the
 	// lease.
 	LeaseUntil time.Time
 	ExpiresAt  time.Time // expiry of the attempt
@@ -156,13 +156,13 @@ type Enqueuer interface {
 	EnqueueAttempt(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Party starts sign-ins at identity providers (oidc.RelyingParty). It returns errors from package identity.
+// Party starts sign-ins at identity providers (oidc.RelyingParty), returning errors from package identity.
 type Party interface {
 	// Begin returns the URL to which the browser is redirected, and the data to store until the browser returns.
 	Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error)
 }
 
-// Exchanger exchanges an authorization code for the person's identity (oidc.RelyingParty). It returns errors from
+// Exchanger exchanges an authorization code for the person's identity (oidc.RelyingParty), returning errors from
 // package identity. Each code can be used only once.
 type Exchanger interface {
 	Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error)

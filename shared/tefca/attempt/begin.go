@@ -51,7 +51,7 @@ type Request struct {
 type Prepared struct {
 	AttemptID string
 	Token     secret.Text // the page's polling token
-	Start     secret.Text // single-use value with which a browser starts the attempt
+	Start     secret.Text // single-use value that a browser posts to start the attempt
 	ExpiresAt time.Time
 }
 
@@ -94,8 +94,8 @@ type StartStore interface {
 	// Ticket returns a ticket that is not expired at time now, using a consistent read. It returns fault.NotFound if no
 	// such ticket exists.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt deletes the ticket, replaces revision a.Rev of the ticket's attempt, and creates the state. It does
-	// so in one transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed.
+	// OpenAttempt deletes the ticket, replaces revision a.Rev of the ticket's attempt, and creates the state, all in
+	// one transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, a Attempt, state binding.State) error
 }
 
@@ -115,8 +115,8 @@ type Starter struct {
 // start value can be used only once, but it remains valid if Leave fails. Leave returns fault.Invalid if the value is
 // unknown, already used or expired, or if its attempt was cancelled (binding.IsCancelled). Leave also returns errors
 // from package identity. The caller must verify that the request comes from the service's own page, because the
-// callback trusts the browser that started the attempt. Even if Leave returns an error, it returns the Look of the
-// start value's attempt, if known.
+// callback trusts the browser that started the attempt. If known, the Look of the start value's attempt is returned
+// even with an error.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {

@@ -195,8 +195,8 @@ func TestCompleteFailsAttemptWhenCallbackIsInvalid(t *testing.T) {
 	}
 }
 
-// TestIdentityExpiresWithTokenOrAttempt also checks that the identity is encrypted for its attempt and that the network
-// query is queued at once.
+// TestIdentityExpiresWithTokenOrAttempt checks the identity's expiry, that the identity is encrypted for its attempt,
+// and that the network query is queued at once.
 func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lasts, ends time.Duration }{

@@ -42,8 +42,7 @@ func (c Canceler) Cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return p, err
 }
 
-// cancel makes one attempt at a cancellation for Cancel. It returns fault.Conflict if the attempt has changed in the
-// meantime.
+// cancel tries once to cancel an attempt. It returns fault.Conflict if the attempt has changed in the meantime.
 func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	requestID string,
 ) (Progress, error) {
@@ -64,8 +63,8 @@ func (c Canceler) cancel(ctx context.Context, tenant org.Tenant, asked string, t
 	return watcher.progress(ctx, a)
 }
 
-// cancelled returns an error if a browser is about to continue an attempt that the patient has cancelled. Otherwise,
-// cancelled returns nil.
+// cancelled returns an error if a browser is about to continue an attempt that the patient has cancelled, and nil
+// otherwise.
 func (a Attempt) cancelled() error {
 	if a.Status != Failed || a.Ending.Cause != binding.Cancelled {
 		return nil
@@ -74,7 +73,7 @@ func (a Attempt) cancelled() error {
 }
 
 // ended returns the error to report after a write conflict. If a cancellation caused the conflict, ended returns the
-// error for the cancellation. Otherwise, it returns err.
+// error for the cancellation rather than err.
 func ended(ctx context.Context, store Attempts, a Attempt, err error) error {
 	if !errors.Is(err, fault.Conflict) {
 		return err

@@ -17,7 +17,8 @@ const (
 	causeInternal = "internal"
 )
 
-// causes returns the table of causes of failure after the provider has responded. Each cause is a stable identifier.
+// causes returns the table of failures that can occur after the provider has responded. Each cause is a stable
+// identifier.
 func causes() fault.Causes {
 	return fault.Causes{
 		causeRefused: {
@@ -78,7 +79,7 @@ func reasonOf(err error) (reason Reason, known bool) {
 		{tefca.ErrRefused, ReasonRefused},
 		{tefca.ErrNotFound, ReasonUnavailable},
 		{tefca.ErrTooLarge, ReasonTooLarge},
-		{tefca.ErrOtherPerson, ReasonOther}, // must precede ErrContent, which it wraps
+		{tefca.ErrOtherPerson, ReasonOther}, // must precede ErrContent, which ErrOtherPerson wraps
 		{tefca.ErrContent, ReasonContent},
 		{tefca.ErrUnavailable, ReasonUnavailable},
 	} {

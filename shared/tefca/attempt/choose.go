@@ -33,10 +33,10 @@ type Chooser struct {
 	Enqueuer Enqueuer
 }
 
-// Choose starts connecting the chosen facilities and returns the attempt's progress. It is idempotent. Facilities that
-// are already connected or being connected remain unchanged. Choose returns fault.Invalid if a facility can't be
-// chosen. It returns fault.Conflict if no facilities have been located yet or the identity has expired. It also returns
-// errors from Watcher.Progress.
+// Choose starts connecting the chosen facilities and returns the attempt's progress. Choose is idempotent, because
+// facilities that are already connected or being connected remain unchanged. Choose returns fault.Invalid if a facility
+// can't be chosen. It returns fault.Conflict if no facilities have been located yet or the identity has expired. Choose
+// can also return errors from Watcher.Progress.
 func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) (Progress, error) {
@@ -52,7 +52,7 @@ func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, to
 	return c.Progress(ctx, tenant, asked, token)
 }
 
-// choose makes one attempt at storing the choice for Choose.
+// choose tries once to store the choice for Choose.
 func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) error {

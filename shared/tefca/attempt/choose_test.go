@@ -67,8 +67,8 @@ func TestChooseRejectsFacilitiesThatWereNotFound(t *testing.T) {
 	chosen("after the identity has expired", "has expired", fault.Conflict, "attempt_id", "f00")
 }
 
-// TestChooseIsIdempotent checks that facilities that are already connected or being connected remain unchanged. It also
-// checks that failed facilities are started again.
+// TestChooseIsIdempotent checks that facilities that are already connected or being connected remain unchanged, and
+// that failed facilities are started again.
 func TestChooseIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -52,7 +52,7 @@ func (w Worker) authorize(ctx context.Context, a Attempt) error {
 		}
 		group.Go(func() error {
 			if w.isLate(ctx) {
-				return nil // the next run continues
+				return nil // the next run reads the remaining facilities
 			}
 			if err := w.connect(ctx, a, f); err != nil {
 				mu.Lock()
@@ -72,8 +72,8 @@ func (w Worker) isLate(ctx context.Context) bool {
 	return ok && deadline.Sub(w.Now()) < facilityLease
 }
 
-// connect reads a facility's record and creates a connection from the record. It does nothing if another worker holds
-// the facility's lease. An error is an internal failure. In this case, the person sees that the facility failed.
+// connect reads a facility's record and creates a connection from the record. connect does nothing if another worker
+// holds the facility's lease. An error is an internal failure, which the person sees as a failed facility.
 func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	began := w.Now()
 	f.LeaseUntil = began.Add(facilityLease)
@@ -115,13 +115,12 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	return err
 }
 
-// source is the result of reading a facility. It contains either a record to store or the tokens needed to read the
-// record.
+// source is the result of reading a facility: either a record to store, or the tokens needed to read the record.
 type source struct {
 	records.Content
 
 	who tefca.Assertion
-	set tokens.Set // doesn't expire if a record is present
+	set tokens.Set // the set never expires if a record is present
 }
 
 // read fetches a facility's record. If the facility refuses the request, read stores the reason in f.
@@ -187,7 +186,7 @@ func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from sourc
 	})
 }
 
-// concludeOnce makes one attempt at creating the connection for conclude.
+// concludeOnce tries once to create the connection for conclude.
 func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from source) error {
 	vault := vaultKey(from.who, a.ExternalID)
 	known, erased, err := w.Store.Known(ctx, a.Tenant, vault, f.ID)
@@ -228,8 +227,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	return nil
 }
 
-// connectionOf returns the new or existing connection to authorise. It also returns the version of the connection's
-// tokens.
+// connectionOf returns the new or existing connection to authorise, and the version of the connection's tokens.
 func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	known string,
 ) (connection.Connection, int64, error) {

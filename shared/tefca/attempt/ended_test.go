@@ -58,7 +58,7 @@ func TestConnectionExpiresWithCachedRecord(t *testing.T) {
 		t.Errorf("with nothing to do it becomes %+v", again)
 	}
 	w.look(t, "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32") // message about a deleted attempt
-	w.pass(-time.Second)                              // for a function whose clock is slow
+	w.pass(-time.Second)                              // simulates a function whose clock is slow
 	_, err = w.chooser().Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"})
 	refused(t, "a choice without an identity", err, fault.Conflict, "attempt_id")
 }
@@ -93,7 +93,7 @@ func TestConcludeDoesNotRestoreEndedConnection(t *testing.T) {
 	w.choose(t, more, "a")
 	w.pass(time.Second)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.AccessEnded, EndedAt: w.time()}
-	expect.NoError(t, w.save(t, c)) // ended without a request
+	expect.NoError(t, w.save(t, c)) // ended without the organisation's request
 	w.look(t, more)
 	if c = w.connection(t, id); c.Status != connection.Authorized || c.Generation != 3 {
 		t.Errorf("after its record has ended meanwhile it is %+v", c)

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/tefca/records"
 )
 
-// TestUnresponsiveDependenciesTimeOut checks that each call's context ends at its time limit. It also checks that an
-// error returned after the limit is ignored.
+// TestUnresponsiveDependenciesTimeOut checks that each call's context ends at its time limit, and that an error
+// returned after the limit is ignored.
 func TestUnresponsiveDependenciesTimeOut(t *testing.T) {
 	t.Parallel()
 	silent := func(ctx context.Context) error {
@@ -59,8 +59,8 @@ func TestUnresponsiveDependenciesTimeOut(t *testing.T) {
 	})
 }
 
-// TestWorkerSkipsFacilityNearDeadline checks that a run near its deadline skips facilities. Otherwise, reading a
-// facility would be cut off, and the facility's lease would then block other runs.
+// TestWorkerSkipsFacilityNearDeadline checks that a run near its deadline skips facilities, because an interrupted read
+// would leave a lease that blocks other runs.
 func TestWorkerSkipsFacilityNearDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestWorkerReadsFourFacilitiesConcurrently(t *testing.T) {
 	})
 }
 
-// TestWorkerReadsSlowRecordOnce checks that other workers skip the facility while its record is being read. The next
-// sweep starts such a worker.
+// TestWorkerReadsSlowRecordOnce checks that other workers, such as a worker started by the next sweep, skip a facility
+// while its record is being read.
 func TestWorkerReadsSlowRecordOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

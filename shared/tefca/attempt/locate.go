@@ -17,7 +17,7 @@ const (
 	// locateTime is the time that the network has to report facilities. Facilities that do not respond in time are
 	// displayed as unanswered.
 	locateTime = 75 * time.Second
-	// locateLease is the duration of the lease for querying the network. It exceeds locateTime.
+	// locateLease is the duration of the lease for querying the network, which exceeds locateTime.
 	locateLease = 90 * time.Second
 	// maxFacilityID is the maximum length of a facility ID, which becomes part of a row's key.
 	maxFacilityID = 256
@@ -109,8 +109,8 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	return failed(causeNetwork, err), nil
 }
 
-// found stores a facility that the network reported. A later report replaces an earlier report. However, a facility
-// that has responded never becomes unanswered again.
+// found stores a facility that the network reported. A later report replaces an earlier report, but a facility that has
+// responded never becomes unanswered again.
 func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 	was, isKnown := l.known[f.ID]
 	if isKnown && f.Match == tefca.Unanswered {

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestAttemptStepsAreLoggedWithAttemptID searches the log for the attempt's ID. It also checks that the log doesn't
-// contain any data about the person.
+// TestAttemptStepsAreLoggedWithAttemptID checks that the log contains the attempt's ID for each step, and no data about
+// the person.
 func TestAttemptStepsAreLoggedWithAttemptID(t *testing.T) {
 	t.Parallel()
 	w, token := newWorld(t), pageToken()

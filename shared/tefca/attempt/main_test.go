@@ -54,7 +54,7 @@ type world struct {
 	lasts    time.Duration                   // lifetime of identities
 	wait     func(ctx context.Context) error // called before each facility responds; may be nil
 	locate   func(ctx context.Context, found func(tefca.Facility) error) error
-	read     map[string]func() (records.Content, error) // by facility; a missing facility has an empty record
+	read     map[string]func() (records.Content, error) // results by facility; a missing facility has an empty record
 	open     func() (tokens.Set, error)
 	kept     map[string]records.Content // stored records, by batch name
 	batches  int
@@ -283,7 +283,7 @@ func (w *world) completer() attempt.Completer {
 	}
 }
 
-// left creates and starts an attempt. It returns the parameters with which the attempt's browser returns.
+// left creates and starts an attempt, and returns the parameters of the browser's return.
 func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	t.Helper()
 	made, err := w.create(t.Context(), id, wanted(externalID))

@@ -122,8 +122,8 @@ func TestWorkerRetriesOrStopsAfterConflict(t *testing.T) {
 	most := retry.Tries
 	for name, c := range map[string]struct {
 		broken  failing
-		refused bool  // refused by the facility
-		err     error // returned by the run
+		refused bool  // whether the facility refuses the request
+		err     error // error returned by the run
 		outcome attempt.Outcome
 		reason  attempt.Reason
 		asked   int
@@ -245,8 +245,8 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 	}
 }
 
-// TestEncryptedDataIsBoundToItsRow moves encrypted data to another row. The moved data must cause an internal failure,
-// and the log must contain the data's location.
+// TestEncryptedDataIsBoundToItsRow checks that encrypted data moved to another row causes an internal failure, and that
+// the log contains the data's location.
 func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"

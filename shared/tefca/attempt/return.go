@@ -47,13 +47,13 @@ type Return struct {
 
 // Completed describes the window of a returning browser.
 type Completed struct {
-	Known bool         // the attempt was found and stores the error; otherwise the caller must display the error
+	Known bool         // whether the attempt was found and stores the error; if not, the caller must display it
 	Look  binding.Look // zero if the attempt was not found
 }
 
-// Complete verifies the identity with which a browser returns, and queues the network query. If the patient cancelled
-// the attempt before the identity was verified, Complete discards the identity. In this case, it returns an error for
-// which binding.IsCancelled is true.
+// Complete verifies the identity that a returning browser presents, and queues the network query. If the patient
+// cancelled the attempt before the identity was verified, Complete discards the identity and returns an error for which
+// binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if strayed, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {

@@ -33,9 +33,9 @@ type Revoker struct {
 	Issuer       string // issuer of the simulated identity provider
 }
 
-// Revoke ends all of a tenant's active connections for the synthetic patient with the given email address. It includes
-// connections for every external ID. It returns the sorted IDs of the ended connections. Revoke returns fault.Forbidden
-// in live mode, and fault.Invalid if the address doesn't belong to a synthetic patient.
+// Revoke ends all of a tenant's active connections, under any external ID, for the synthetic patient with the given
+// email address. It returns the sorted IDs of the ended connections. Revoke returns fault.Forbidden in live mode, and
+// fault.Invalid if the address doesn't belong to a synthetic patient.
 func (r Revoker) Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error) {
 	if tenant.Mode != org.Test {
 		return nil, fault.New(fault.Forbidden, fault.CodeForbiddenMode, "This works only with test credentials.")

@@ -31,7 +31,7 @@ type Progress struct {
 }
 
 // Progress returns the progress of the attempt with the given token. It returns fault.NotFound for an unknown attempt,
-// another organisation's attempt and a wrong token.
+// another organisation's attempt or a wrong token.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	a, err := find(ctx, w.Store, tenant, asked, token)
 	if err != nil {

@@ -36,8 +36,8 @@ type WorkStore interface {
 	// Connection returns a connection, using a consistent read. It returns fault.NotFound if the connection does not
 	// exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// TokenVersion returns the version of a connection's token set, using a consistent read. It returns the version
-	// even if the connection has ended, and 0 if the connection never had tokens.
+	// TokenVersion returns the version of a connection's token set, using a consistent read. The version is available
+	// even if the connection has ended, and is 0 if the connection never had tokens.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
 	// Conclude stores a conclusion in one transaction. It returns fault.Conflict if a row has changed since it was
 	// read, or if the person has since been connected to the facility.
@@ -75,13 +75,13 @@ type Worker struct {
 	Fixtures map[string]records.Feed // synthetic records to add to test mode's records, by name
 	Sealer   tokens.Sealer           // uses AssertionPurpose
 	Vault    tokens.Vault
-	Hashing  secret.Keyring // hashes external IDs
+	Hashing  secret.Keyring // keys for hashing external IDs
 	Events   Events
 	Now      func() time.Time
 	NewID    ids.Source
 }
 
-// Process advances an attempt if it is due. It queries the network for facilities with records, reads the chosen
+// Process advances an attempt if it is due. Process queries the network for facilities with records, reads the chosen
 // facilities' records, and deletes the identity once the identity has expired. Any number of workers may call Process
 // concurrently. An error is an internal failure and never contains data about the person.
 func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error {

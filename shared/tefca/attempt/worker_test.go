@@ -23,8 +23,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestLocateStoresLastReportUnlessUnanswered also covers a facility that responded during an earlier run, which then
-// crashed.
+// TestLocateStoresLastReportUnlessUnanswered checks that a later unanswered report doesn't replace a response, even if
+// the run that received the response crashed.
 func TestLocateStoresLastReportUnlessUnanswered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -187,7 +187,8 @@ func TestFailedFacilityStoresFailureReason(t *testing.T) {
 	}
 }
 
-// TestWorkerDiscardsResultWhenLeaseIsLost covers a facility that another worker leased in the meantime.
+// TestWorkerDiscardsResultWhenLeaseIsLost checks that a worker discards its result if another worker leased the
+// facility in the meantime.
 func TestWorkerDiscardsResultWhenLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -231,7 +232,7 @@ func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	w.choose(t, other, "a")
 	writes := &meddling{Cache: w}
 	w.worker.Cache = writes
-	writes.act = func() { w.look(t, other) } // runs between the decision and the write
+	writes.act = func() { w.look(t, other) } // the other worker runs between the decision and the write
 	w.look(t, attemptID)
 	one, two := w.facilities(t, attemptID)["a"], w.facilities(t, other)["a"]
 	if one.Connected.ConnectionID == "" || one.Connected.ConnectionID != two.Connected.ConnectionID {
@@ -284,7 +285,8 @@ func TestReadContinuesAfterIdentityExpires(t *testing.T) {
 	}
 }
 
-// TestFixturesAreIgnoredInLiveMode also checks that a worker doesn't read anything in a mode without a network.
+// TestFixturesAreIgnoredInLiveMode checks that fixtures are not used in live mode, and that a worker doesn't read
+// anything in a mode without a network.
 func TestFixturesAreIgnoredInLiveMode(t *testing.T) {
 	t.Parallel()
 	w, live := newWorld(t), org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
@@ -338,7 +340,7 @@ func TestFHIRFacilityIsConnectedWithoutCachedRecord(t *testing.T) {
 	}
 }
 
-// save stores a connection as another function does.
+// save stores a connection as another function would.
 func (w *world) save(t *testing.T, c connection.Connection) error {
 	t.Helper()
 	return store.NewRefresh(w.conns, store.Tokens{}, store.Events(w.rows.Work)).SaveConnection(t.Context(), c)

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// maxMetadataAge is the maximum time for which a facility's metadata is trusted, unless the metadata expires sooner. It
-// limits how long the service keeps querying a facility after the facility's keys have been stolen.
+// maxMetadataAge is the maximum time for which a facility's metadata is trusted, unless the metadata expires sooner.
+// The maximum limits how long the service keeps querying a facility after the facility's keys have been stolen.
 const maxMetadataAge = time.Hour
 
 // Scopes in the syntax of SMART App Launch 1 and 2. Locating a person requires access only to the Patient resource.
@@ -26,7 +26,7 @@ const (
 // errScopes means that a facility doesn't support any scope that grants access to a record.
 var errScopes = fmt.Errorf("facilitated: no scope of a patient's record: %w", tefca.ErrRefused)
 
-// facility is a Place together with the service's client registration there. The registration is created on first use.
+// facility is a Place together with the service's client registration there, which is created on first use.
 type facility struct {
 	place Place
 
@@ -107,9 +107,9 @@ func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion,
 	}
 }
 
-// scopes returns the scopes to request from a server, given the scopes that the server supports. It requests wildcards
-// only if the server supports them (the guide, "Scope negotiation"). If the server doesn't list any scopes, scopes
-// returns the scopes that TEFCA mode grants. whole is empty if the server doesn't support any usable scope.
+// scopes returns the scopes to request from a server, given the scopes that the server supports. Wildcards are
+// requested only if the server supports them (the guide, "Scope negotiation"). If the server doesn't list any scopes,
+// scopes returns the scopes that TEFCA mode grants. whole is empty if the server doesn't support any usable scope.
 func scopes(known []string) (whole, patient string) {
 	switch {
 	case len(known) == 0, slices.Contains(known, wholeRecord):

@@ -43,7 +43,7 @@ type b2b struct {
 	Purpose          []string `json:"purpose_of_use"`
 }
 
-// ias is the tefca_ias extension. It omits the optional consent_reference, because the service doesn't have a URL at
+// ias is the tefca_ias extension, without the optional consent_reference, because the service doesn't have a URL at
 // which other parties could read a consent.
 type ias struct {
 	Version       string        `json:"version"`
@@ -54,9 +54,9 @@ type ias struct {
 	IDToken       string        `json:"id_token"`
 }
 
-// extensions returns the authorization extensions for a token request. They contain the identity as signed by its
-// provider, and the same person as a FHIR resource. extensions omits hl7-b2b only if the server does not support that
-// extension.
+// extensions returns the authorization extensions for a token request. The extensions contain the identity as signed by
+// its provider, and the same person as a FHIR resource. extensions omits hl7-b2b only if the server does not support
+// that extension.
 func (n *Network) extensions(at Place, server udap.Server, who tefca.Assertion) map[string]any {
 	stated := ""
 	if at.SOP == sop1 {

@@ -1,6 +1,6 @@
 // Package facilitated implements a network of facilities with FHIR servers (docs/develop/tefca.md, "Facilitated FHIR").
-// Each facility authorises the service by UDAP with the person's verified identity. The export engine then reads the
-// facility's FHIR server. The package decides what is requested from each facility, validates the responses, and
+// Each facility authorises the service by UDAP with the person's verified identity, after which the export engine reads
+// the facility's FHIR server. The package decides what is requested from each facility, validates the responses, and
 // defines the contents of its tokens.Set. Package udap implements UDAP.
 //
 // UDAP is a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The extension
@@ -33,7 +33,7 @@ type Config struct {
 	ClientURI        string   `json:"client_uri"` // URI contained in the certificate; for TEFCA, the URI ends in #T-IAS
 	ClientName       string   `json:"client_name"`
 	Contacts         []string `json:"contacts"`          // URIs, including a mailto URI
-	OrganizationID   string   `json:"organization_id"`   // a URI: the service's home community ID
+	OrganizationID   string   `json:"organization_id"`   // the service's home community ID, as a URI
 	OrganizationName string   `json:"organization_name"` // displayed to facilities
 	ConsentPolicy    []string `json:"consent_policy"`    // URIs of the policies that define the level of assurance
 	Certificates     string   `json:"-"`                 // PEM, including intermediates; read from the secret
@@ -128,12 +128,12 @@ func isURI(text string) bool {
 	return err == nil && parsed.IsAbs()
 }
 
-// Documents implements tefca.Network. It always returns an empty list.
+// Documents implements tefca.Network, always returning an empty list.
 func (*Network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
 	return nil, errNoDocument
 }
 
-// Retrieve implements tefca.Network. It always returns an error, because a FHIR network doesn't have documents.
+// Retrieve implements tefca.Network. Retrieve always returns an error, because a FHIR network doesn't have documents.
 func (*Network) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
 	return nil, errNoDocument
 }

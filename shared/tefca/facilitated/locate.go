@@ -22,9 +22,9 @@ const (
 // Locate implements tefca.Network. From every facility in the directory, it requests a token for the person's Patient
 // resource, reads the resource and discards it. If the token doesn't give access to a Patient, the facility does not
 // have a match and is not reported. If the token gives access to several Patient resources, the match is ambiguous. For
-// every other failure, the match is Unanswered. These failures include invalid_grant. Servers return invalid_grant for
-// an untrusted identity provider, an expired token or a missing consent. No specification defines the response for an
-// unknown person.
+// every other failure, including invalid_grant, the match is Unanswered. Servers return invalid_grant for an untrusted
+// identity provider, an expired token or a missing consent. No specification defines the response for an unknown
+// person.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if !n.now().Before(who.ExpiresAt) {
 		return tefca.ErrIdentity
@@ -57,7 +57,7 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 			continue
 		}
 		if failed = found(facility); failed != nil {
-			cancel() // then waits for the other goroutines, so that they end before Locate returns
+			cancel() // the loop then drains answers, so that the other goroutines end before Locate returns
 		}
 	}
 	return failed

@@ -159,8 +159,8 @@ func TestNetworkReregistersWhenClientIsUnknown(t *testing.T) {
 	})
 }
 
-// TestOpenFailsOnUntrustedMetadata pairs each misbehaviour of a facility with the resulting error. The service must not
-// send an identity to a server that has not proven that it belongs to the facility.
+// TestOpenFailsOnUntrustedMetadata checks the error for each misbehaviour of a facility. The service must not send an
+// identity to a server that has not proven that it belongs to the facility.
 func TestOpenFailsOnUntrustedMetadata(t *testing.T) {
 	t.Parallel()
 	for switches, c := range map[string]struct {

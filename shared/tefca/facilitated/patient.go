@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// demographics holds the elements that Patient and RelatedPerson (FHIR R4) have in common. It contains only data that
-// the identity provider has verified.
+// demographics holds the elements that Patient and RelatedPerson (FHIR R4) have in common, limited to data that the
+// identity provider has verified.
 type demographics struct {
 	Name      []name    `json:"name"`
 	Telecom   []telecom `json:"telecom,omitempty"`

@@ -26,10 +26,10 @@ var (
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
-// verifiedPatient returns the ID of the patient to whose record a token gives access. Before the caller reads any other
-// data, verifiedPatient compares the patient with the requested person (tefca.Person.Is). It returns an error if the
-// token gives access to several patients or to a different person. Otherwise, a facility's mistake would disclose
-// another person's record.
+// verifiedPatient returns the ID of the patient whose record a token gives access to. Before the caller reads any other
+// data, verifiedPatient compares the patient with the requested person (tefca.Person.Is). verifiedPatient rejects a
+// token for several patients or for a different person, so that a facility's mistake can't disclose another person's
+// record.
 func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap.Granted,
 	who tefca.Person,
 ) (id string, err error) {
@@ -47,7 +47,7 @@ func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap
 	return id, fault.Spot{Step: fault.StepPatient, Host: fault.HostOf(base)}.Failed(err)
 }
 
-// onlyPatient looks up the patient to whom a token gives access. It is used if the token response does not name the
+// onlyPatient looks up the patient whose record a token gives access to, if the token response does not name the
 // patient.
 func onlyPatient(ctx context.Context, server source.Server) (id string, err error) {
 	page, err := server.Search(ctx, "Patient", nil, maxPatient)

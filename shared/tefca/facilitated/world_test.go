@@ -250,7 +250,7 @@ func (w *world) fetch(t *testing.T, method, path string, body []byte) string {
 	return answer.Body.String()
 }
 
-// facility returns a facility in the form in which a person chooses it.
+// facility returns a facility with the fields that are set when a person chooses it.
 func (w *world) facility(number int) tefca.Facility {
 	return tefca.Facility{ID: w.places[number].ID, Name: w.places[number].Name, Match: tefca.Found, Access: tefca.FHIR}
 }

@@ -1,5 +1,6 @@
-// Package fetch reads a person's documents from a network facility while the person's assertion is valid. It lists and
-// retrieves the documents and converts them into one record without duplicate facts. It doesn't store any data.
+// Package fetch reads a person's documents from a network facility while the person's assertion is valid. The package
+// lists and retrieves the documents and converts them into one record without duplicate facts, but doesn't store any
+// data.
 package fetch
 
 import (
@@ -21,15 +22,15 @@ const (
 	maxBytes     = 48 << 20
 	// maxDocument is the maximum size of a document in bytes.
 	maxDocument = 16 << 20
-	// atOnce is the maximum number of a facility's documents that are retrieved concurrently. It applies only if the
-	// documents are small.
+	// atOnce is the maximum number of a facility's documents that are retrieved concurrently. Large documents are
+	// limited further by maxBytes.
 	atOnce = 4
 )
 
 // Reader reads records from facilities that provide documents.
 type Reader struct{}
 
-// Read creates a record from the facility's documents that are about the person. It counts missing documents by reason
+// Read creates a record from the facility's documents about the person, and counts missing documents by reason
 // (export.LossReason). If Read can't list the documents, or can't retrieve any of the listed documents, it returns the
 // network's error or tefca.ErrOtherPerson. An empty list is not an error. Documents that the list does not declare as
 // CDA are skipped and counted as unsupported.

@@ -209,12 +209,12 @@ func TestReaderPrefersNewestDocuments(t *testing.T) {
 	}
 }
 
-// crowded takes one second to retrieve each document. It records the limits of documents in transit and the size of
+// crowded takes one second to retrieve each document, and records the limits of documents in transit and the size of
 // retrieved documents.
 type crowded struct {
 	network
 
-	padded   bool // makes documents as large as allowed
+	padded   bool // makes each document as large as allowed
 	mu       sync.Mutex
 	had, now int64
 	atOnce   int

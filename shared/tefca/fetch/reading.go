@@ -34,8 +34,8 @@ func newReading(who tefca.Person, facility string) *reading {
 	return r
 }
 
-// convertible returns the documents that the list declares as CDA. It counts all other documents. Lists also contain
-// scans and pictures. Retrieving such a document may cause the facility to generate it.
+// convertible returns the documents that the list declares as CDA. All other documents, such as scans and pictures, are
+// counted but not retrieved, because retrieving a document may cause the facility to generate it.
 func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	return slices.DeleteFunc(listed, func(d tefca.Document) bool {
 		kind := strings.ToLower(d.Type)
@@ -98,8 +98,8 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 }
 
 // loseListed counts the entries missing from the facility's list. If the error is not a tefca.ListError, the number of
-// missing entries is unknown. loseListed logs the faulty attribute, which the facility must correct. It does not log
-// document or patient IDs.
+// missing entries is unknown. loseListed logs the faulty attribute, which the facility must correct, but not document
+// or patient IDs.
 func (r *reading) loseListed(ctx context.Context, err error) {
 	list, ok := errors.AsType[*tefca.ListError](err)
 	if !ok {
@@ -109,7 +109,7 @@ func (r *reading) loseListed(ctx context.Context, err error) {
 	r.last = err
 	for _, l := range list.Lost {
 		r.lost[lossOf(l.Err)] += l.Count
-		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logOtherPersons logs these documents
+		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logOtherPersons logs other persons' documents
 			r.tell(ctx, l)
 		}
 	}
@@ -161,5 +161,5 @@ func lossOf(err error) string {
 			return of.reason
 		}
 	}
-	return "unavailable" // also if the identity has since expired or the time is up
+	return "unavailable" // includes an expired identity and an exceeded time limit
 }

@@ -21,8 +21,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestReaderDerivesDistinctResourceIDsPerFacility reads documents from two simulated hospitals. The documents state the
-// same facts.
+// TestReaderDerivesDistinctResourceIDsPerFacility checks that the same facts get different resource IDs at two
+// simulated hospitals.
 func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
@@ -34,7 +34,7 @@ func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 		facilities[f.ID] = f
 		return nil
 	}))
-	holder := map[string]string{} // by resource ID
+	holder := map[string]string{} // facility name by resource ID
 	for _, f := range facilities {
 		first := readIDs(t, n, who, f)
 		if again := readIDs(t, n, who, f); !slices.Equal(again, first) || len(first) < 40 {
@@ -52,8 +52,8 @@ func TestReaderDerivesDistinctResourceIDsPerFacility(t *testing.T) {
 	}
 }
 
-// TestReaderPreservesEverythingExceptIDsAndReferences compares a record with the converter's output for the same
-// documents.
+// TestReaderPreservesEverythingExceptIDsAndReferences checks that a record differs from the converter's output only in
+// IDs and references.
 func TestReaderPreservesEverythingExceptIDsAndReferences(t *testing.T) {
 	t.Parallel()
 	var set ccda.Set
@@ -113,8 +113,8 @@ func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facili
 	return ids
 }
 
-// TestReaderCountsAndLogsListLosses also checks that the reader returns the network's error if every listed document is
-// unreadable.
+// TestReaderCountsAndLogsListLosses checks that faulty list entries are counted and logged. If every listed document is
+// unreadable, the reader must return the network's error.
 func TestReaderCountsAndLogsListLosses(t *testing.T) {
 	t.Parallel()
 	n := of(map[string]any{"good": alder(), "another person's": birch()})

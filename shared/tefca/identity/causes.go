@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Code refers to these causes by name. All other causes appear only in the following table.
+// Causes that code refers to by name. All other causes appear only in the following table.
 const (
 	causeDeclined     = "declined"
 	causeUnavailable  = "provider_unavailable"

@@ -14,8 +14,8 @@ import (
 const (
 	// skew is the tolerated clock skew.
 	skew = time.Minute
-	// maxLife is the maximum lifetime of a token. Providers use a few minutes. A token that is valid for a month does
-	// not prove that the identity is current.
+	// maxLife is the maximum lifetime of a token. Providers use lifetimes of a few minutes. A token that is valid for a
+	// month does not prove that the identity is current.
 	maxLife = 24 * time.Hour
 	// maxSubject is the maximum length of sub (OpenID Connect Core 1.0 section 2).
 	maxSubject = 255

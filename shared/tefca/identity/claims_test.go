@@ -78,7 +78,7 @@ func TestAssertRejectsInvalidTokenClaims(t *testing.T) {
 	}
 }
 
-// null represents JSON's null. A nil value can't represent null, because it removes a claim.
+// null represents JSON's null, because a nil value removes the claim.
 type null struct{}
 
 func TestAssertRejectsTokenFromAnotherSignIn(t *testing.T) {
@@ -93,12 +93,12 @@ func TestAssertRejectsTokenFromAnotherSignIn(t *testing.T) {
 	}
 }
 
-// TestAssertEnforcesExactTimeLimits tests each limit, as well as one second before the limit and one second after it.
+// TestAssertEnforcesExactTimeLimits tests the times at each limit, one second before it and one second after it.
 func TestAssertEnforcesExactTimeLimits(t *testing.T) {
 	t.Parallel()
 	const second, skew = time.Second, time.Minute
 	for name, test := range map[string]struct {
-		issued, starts, ends time.Duration // relative to now; if starts is 0, the claim is omitted
+		issued, starts, ends time.Duration // relative to now; a starts of 0 omits the claim
 		cause, check         string
 	}{
 		"just issued, ahead of us":    {skew, 0, time.Hour, "", ""},
@@ -139,8 +139,8 @@ func TestAssertEnforcesExactTimeLimits(t *testing.T) {
 	}
 }
 
-// TestAssertRejectsSignInOlderThanMaxAge tests each limit, as well as one second before the limit and one second after
-// it. The time that the browser spends at the provider does not make the sign-in older.
+// TestAssertRejectsSignInOlderThanMaxAge tests the times at each limit, one second before it and one second after it.
+// The time that the browser spends at the provider does not make the sign-in older.
 func TestAssertRejectsSignInOlderThanMaxAge(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute

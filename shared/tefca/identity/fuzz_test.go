@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FuzzClaims signs arbitrary claims with the issuer's key. If the claims are accepted, they must meet every condition
-// for an assertion. If they are rejected, the error must have a cause.
+// FuzzClaims signs arbitrary claims with the issuer's key. Accepted claims must meet every condition for an assertion,
+// and rejected claims must cause an error with a cause.
 func FuzzClaims(f *testing.F) {
 	for _, said := range shapes() {
 		raw, err := json.Marshal(said)
@@ -50,7 +50,7 @@ func FuzzClaims(f *testing.F) {
 	})
 }
 
-// FuzzToken parses arbitrary tokens. Only tokens signed by the issuer may be accepted.
+// FuzzToken checks that only tokens signed by the issuer are accepted.
 func FuzzToken(f *testing.F) {
 	good := token(f, shapes()["CMS-aligned"])
 	f.Add(good)

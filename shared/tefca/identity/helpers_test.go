@@ -71,7 +71,7 @@ var signers = sync.OnceValue(func() map[string]signer {
 	return made
 })
 
-// keySet returns the issuer's published keys. It does not include the second RSA key.
+// keySet returns the issuer's published keys, without the second RSA key.
 var keySet = sync.OnceValue(func() jws.Keys {
 	var set jose.JSONWebKeySet
 	for _, id := range []string{"rsa", "ec", "p384"} {

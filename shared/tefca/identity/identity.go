@@ -1,6 +1,7 @@
 // Package identity decides which claims about a patient's identity are trusted in TEFCA mode (docs/operate/tefca.md,
-// "Checks of an id_token"). It defines the configuration of identity providers, verifies id_tokens, reads their claims,
-// and lists the causes of failed verifications. It doesn't perform any I/O; package oidc communicates with providers.
+// "Checks of an id_token"). The package defines the configuration of identity providers, verifies id_tokens, reads
+// their claims, and lists the causes of failed verifications. Package oidc communicates with providers; package
+// identity performs no I/O.
 package identity
 
 import (
@@ -15,7 +16,7 @@ import (
 // CallbackPath is the callback URL's path, relative to the base URL. The provider's ID follows this path.
 const CallbackPath = "/bridge/tefca/identity/callback"
 
-// Service's identifiers at the simulated identity provider (infra/sandbox/identity).
+// The service's identifiers at the simulated identity provider (infra/sandbox/identity).
 const (
 	SimulatedClient   = "recordbridge-identity"
 	SimulatedAudience = "urn:oid:2.999.1" // home community ID in the arc reserved for examples (ITU-T X.660)
@@ -48,8 +49,8 @@ type Assurance struct {
 	Claim      string   `json:"claim,omitempty"`      // claim that states the level; default: identity_assurance_level
 	ACR        []string `json:"acr,omitempty"`        // acr values that mean level 2
 	Frameworks []string `json:"frameworks,omitempty"` // trust frameworks in verified_claims that mean level 2
-	// Implied means that, by contract, every token has level 2. This applies even if the token does not state a level,
-	// as in the RCE's own example.
+	// Implied means that, by contract, every token has level 2, even if the token does not state a level, as in the
+	// RCE's own example.
 	Implied bool `json:"implied,omitempty"`
 	// Contacts means that, by contract, every email address and telephone number in a token is verified, even if the
 	// token does not say so (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.9 a).
@@ -84,8 +85,8 @@ type Request struct {
 	Challenge   string // PKCE challenge (S256)
 }
 
-// Authority holds provider data that is pinned when the browser is redirected. The response therefore can't choose the
-// token endpoint or the trusted keys (RFC 9700 section 4.4). An Authority does not contain secrets.
+// Authority holds provider data pinned when the browser is redirected, so that the response can't choose the token
+// endpoint or the trusted keys (RFC 9700 section 4.4). An Authority does not contain secrets.
 type Authority struct {
 	Provider      Provider  `json:"provider"`
 	RedirectURI   string    `json:"redirect_uri"`
@@ -95,8 +96,7 @@ type Authority struct {
 	AskedAt       time.Time `json:"asked_at"`     // time of the redirect, to which max_age is relative
 }
 
-// Return holds the parameters of a provider's redirect. It also holds the data that the attempt stored for this
-// redirect.
+// Return holds the parameters of a provider's redirect, and the data that the attempt stored for this redirect.
 type Return struct {
 	Provider string // provider named in the callback URL
 

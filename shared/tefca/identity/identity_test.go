@@ -181,7 +181,7 @@ func TestCausesHavePublicTextAndAction(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestErrorsOmitPersonalData rejects a token that contains every claim and checks the error.
+// TestErrorsOmitPersonalData checks that the error for a rejected token with every claim contains no personal data.
 func TestErrorsOmitPersonalData(t *testing.T) {
 	t.Parallel()
 	said := shapes()["CMS-aligned"]

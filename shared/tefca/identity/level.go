@@ -50,8 +50,8 @@ func (a Assurance) stated(said claims) (level int, ok bool) {
 	return levelOf(said[name]), said.has(name)
 }
 
-// framework returns the level of a verification. If the trust framework defines levels, framework returns the stated
-// level. Otherwise, it returns the level configured for the trust framework.
+// framework returns the level of a verification: the stated level if the trust framework defines levels, or else the
+// level configured for the framework.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
 	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")
@@ -69,8 +69,8 @@ func (a Assurance) framework(verification claims) int {
 	return 0
 }
 
-// levelOf parses a level in the spellings that providers use. The spellings are 2, "2" and, in either case, "IAL2",
-// "IAL-2", "IAL_2" and "IAL 2". Any other value is level 0.
+// levelOf parses a level in the spellings that providers use: 2, "2" and, in either case, "IAL2", "IAL-2", "IAL_2" and
+// "IAL 2". Any other value is level 0.
 func levelOf(value any) int {
 	switch value := value.(type) {
 	case float64:

@@ -19,10 +19,10 @@ const (
 	oldest = 1850
 )
 
-// person extracts the demographics used to query a network. It accepts three forms of claims, which mostly use the same
-// names (docs/operate/tefca.md). The forms are the flat claims of CMS-aligned networks, the claims of the RCE's SOP,
-// and the claims inside verified_claims. If isVouched is set, email addresses and telephone numbers count as verified
-// even if no claim states that they are verified.
+// person extracts the demographics used to query a network. The accepted forms are the flat claims of CMS-aligned
+// networks, the claims of the RCE's SOP, and the claims inside verified_claims (docs/operate/tefca.md). All three forms
+// use mostly the same names. If isVouched is set, email addresses and telephone numbers count as verified even if no
+// claim states that they are verified.
 func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),
@@ -58,7 +58,7 @@ func (c claims) contact(name string, isVouched bool) string {
 }
 
 // birthDate returns the date of birth if it is complete. OpenID Connect allows providers to omit the year, or to state
-// only the year. Such an incomplete date can't identify a person.
+// only the year, but an incomplete date can't identify a person.
 func birthDate(said claims, now time.Time) string {
 	text := said.clean("birthdate")
 	born, err := time.Parse(time.DateOnly, text)

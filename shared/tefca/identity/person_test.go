@@ -36,8 +36,8 @@ func TestAssertReturnsSamePersonForEveryTokenForm(t *testing.T) {
 	}
 }
 
-// members lists a person's members by their path in a shape. Each member has the result that is expected if its value
-// is unusable.
+// members lists a person's members by their path in a shape, with the expected result if the member's value is
+// unusable.
 func members() []struct {
 	path     string
 	required bool
@@ -80,7 +80,7 @@ func odd() []any {
 // absent represents a missing member.
 type absent struct{}
 
-// TestAssertIgnoresInvalidClaimMembers combines every shape, member and odd value.
+// TestAssertIgnoresInvalidClaimMembers checks every combination of shape, member and odd value.
 func TestAssertIgnoresInvalidClaimMembers(t *testing.T) {
 	t.Parallel()
 	for shape, whole := range shapes() {
@@ -115,7 +115,7 @@ func change(t *testing.T, said object, path string, value any) {
 	if verified, ok := said["verified_claims"].(object); ok {
 		said = verified["claims"].(object)
 	}
-	if path == "historical_address" && said[path] == nil { // in a list that begins with the current address
+	if path == "historical_address" && said[path] == nil { // former addresses follow the current address in a list
 		list := said["address"].([]any)
 		if _, gone := value.(absent); gone {
 			said["address"] = list[:1]

@@ -40,8 +40,8 @@ func (p Provider) Check() error {
 }
 
 // hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"). The issuer must be an https
-// URL that consists of a scheme, a host and optionally a path. In test mode, http is also allowed. The outbound
-// client's guard then decides whether the URL can be reached.
+// URL that consists of a scheme, a host and optionally a path. In test mode, http is also allowed, and the outbound
+// client's guard decides whether the URL can be reached.
 func (p Provider) hasIssuer() bool {
 	address, ok := parse(p.Issuer)
 	return ok && address.RawQuery == "" && !strings.HasSuffix(p.Issuer, "?") &&
@@ -55,7 +55,7 @@ func (p Provider) Endpoint(text string) bool {
 	return ok && (address.Scheme == "https" || address.Scheme == "http" && strings.HasPrefix(p.Issuer, "http://"))
 }
 
-// parse parses an absolute URL. It accepts only URLs that all parsers interpret in the same way.
+// parse parses an absolute URL, accepting only URLs that all parsers interpret in the same way.
 func parse(text string) (*url.URL, bool) {
 	address, err := url.Parse(text)
 	if err != nil || len(text) > maxAddress {

@@ -27,8 +27,8 @@ type Token struct {
 	signed jws.Token
 }
 
-// Parse parses an id_token. Before any key is fetched, it rejects tokens that can't be verified with any key and tokens
-// that contain their own key (RFC 8725 section 3.10).
+// Parse parses an id_token. Before any key is fetched, Parse rejects tokens that can't be verified with any key and
+// tokens that contain their own key (RFC 8725 section 3.10).
 func Parse(token secret.Text) (Token, error) {
 	signed, err := verifier().Parse(token)
 	if err != nil {

@@ -150,8 +150,8 @@ func sameBits(last string) string {
 	return string(alphabet[strings.Index(alphabet, last)^1])
 }
 
-// sharedSecret signs a token, using the public key's text as a symmetric key. Anyone can obtain the public key's text
-// (RFC 8725 section 2.1).
+// sharedSecret signs a token with the public key's text, which anyone can obtain, as a symmetric key (RFC 8725 section
+// 2.1).
 func sharedSecret(t *testing.T, payload []byte) string {
 	t.Helper()
 	public, err := x509.MarshalPKIXPublicKey(signers()["rsa"].Public())

@@ -29,10 +29,10 @@ type answer struct {
 	attachments map[string][]byte // attachments by content ID
 }
 
-// fault is a SOAP fault. Its text is discarded, because the text may quote the request.
+// fault is a SOAP fault. The fault's text is discarded, because it may quote the request.
 type fault struct {
-	sender   bool // the sender, not the receiver, caused the fault
-	security bool // has a WS-Security code, which means that the assertion was rejected
+	sender   bool // whether the sender rather than the receiver caused the fault
+	security bool // whether a WS-Security code reports that the assertion was rejected
 }
 
 func (fault) Error() string { return "a SOAP fault" }

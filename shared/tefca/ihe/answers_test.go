@@ -27,8 +27,7 @@ func answerOf(t *testing.T, name string) []byte {
 	return content
 }
 
-// TestDocumentsSkipsFaultyEntry uses lists of three documents. The second document in each list deviates from the
-// profile.
+// TestDocumentsSkipsFaultyEntry checks lists of three documents, of which the second deviates from the profile.
 func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	t.Parallel()
 	first, second, third := "2.999.7.1", "2.999.7.2", "2.999.7.3"
@@ -70,8 +69,7 @@ func TestDocumentsSkipsFaultyEntry(t *testing.T) {
 	}
 }
 
-// TestRetrieveAcceptsDifferentlySpelledIDs covers retrieve responses in which IDs are spelled differently than in the
-// list.
+// TestRetrieveAcceptsDifferentlySpelledIDs checks retrieve responses that spell IDs differently from the list.
 func TestRetrieveAcceptsDifferentlySpelledIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ media, repository, document string }{
@@ -119,8 +117,9 @@ func TestDiscoverySkipsFaultyRecord(t *testing.T) {
 	}
 }
 
-// TestLocateReportsUnansweredWhenRecordIsUnreadable covers a community that also returns a readable record. Either of
-// the two records could be the person's. An unreadable record from an unknown community is attributed to its gateway.
+// TestLocateReportsUnansweredWhenRecordIsUnreadable checks a community that returns a readable and an unreadable
+// record, either of which could be the person's. An unreadable record from an unknown community is attributed to its
+// gateway.
 func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"
@@ -166,8 +165,8 @@ func TestLocateReportsUnansweredWhenRecordIsUnreadable(t *testing.T) {
 	}
 }
 
-// TestDocumentsCountsFaultyEntriesByAttribute uses lists that contain a valid entry and several faulty entries. Each
-// faulty entry has one faulty attribute.
+// TestDocumentsCountsFaultyEntriesByAttribute checks lists that contain a valid entry and several faulty entries, each
+// with one faulty attribute.
 func TestDocumentsCountsFaultyEntriesByAttribute(t *testing.T) {
 	t.Parallel()
 	odd := listedEntry("6")

@@ -7,19 +7,19 @@ import (
 	"regexp"
 )
 
-// Config lists the gateways and the service's identity at these gateways. It is part of TEFCA mode's configuration
+// Config lists the gateways and the service's identity at these gateways, as part of TEFCA mode's configuration
 // (docs/operate/tefca.md). Without a Config, live mode doesn't have a network.
 type Config struct {
 	Home         string `json:"home"`         // the service's home community ID (HCID): urn:oid:…
 	Organization string `json:"organization"` // the service's name in the network's directory
-	// Anchors holds the certificates, in PEM, of the only authorities trusted for gateways. The secret contains these
-	// certificates.
+	// Anchors holds the certificates, in PEM, of the only authorities trusted for gateways. Anchors is read from the
+	// secret.
 	Anchors  string    `json:"-"`
 	Gateways []Gateway `json:"gateways"`
 }
 
-// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1). It serves either one community or a QHIN that
-// represents many communities.
+// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1) for either one community or a QHIN that represents many
+// communities.
 type Gateway struct {
 	Community
 

@@ -77,8 +77,8 @@ func discovered(got answer, ours string) (discovery, error) {
 	return found, nil
 }
 
-// wantsMore reports whether the response is case 3. In case 3, the gateway did not find a close match, but more
-// attributes might produce a match (3.55.4.2.2.6).
+// wantsMore reports whether the response is case 3: the gateway did not find a close match, but more attributes might
+// produce a match (3.55.4.2.2.6).
 func wantsMore(act *element) bool {
 	for _, reason := range act.all(hl7Space, "reasonOf") {
 		for _, trigger := range reason.optionalChild(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
@@ -119,16 +119,16 @@ func matched(event *element) (found match, ok bool) {
 	return found, found.local.valid()
 }
 
-// rejection explains why part of a gateway's response is not trusted. It names the affected community.
+// rejection names a community and explains why its part of a gateway's response is not trusted.
 type rejection struct {
 	home string // home community ID
 	err  error
 }
 
 // accepted returns the trusted facilities in a gateway's response, and the reasons for rejecting other parts of the
-// response. Even without a record, accepted includes the gateway's own community in three cases. The gateway requests
-// more attributes, returns records of a community that it does not serve, or sends an unreadable record from an unknown
-// community. A community with an unreadable record is Unanswered, because the unreadable record may be the person's.
+// response. Even without a record, accepted includes the gateway's own community if the gateway requests more
+// attributes, reports a community that it does not serve, or sends an unreadable record from an unknown community. A
+// community with an unreadable record is Unanswered, because the unreadable record may be the person's.
 func (n *Network) accepted(said discovery, from Gateway,
 	who tefca.Person,
 ) (facilities []tefca.Facility, doubts []rejection) {

@@ -34,7 +34,7 @@ func TestDocumentsRejectsInvalidResponses(t *testing.T) {
 		err       error
 		documents int
 	}{
-		{peer.Partial, tefca.ErrUnavailable, 2}, // documents that are available are still returned
+		{peer.Partial, tefca.ErrUnavailable, 2}, // available documents are still returned
 		{peer.Failing, tefca.ErrUnavailable, 0},
 		{peer.Denied, tefca.ErrIdentity, 0},
 		{peer.Fault, tefca.ErrUnavailable, 0},
@@ -108,14 +108,14 @@ func TestRetrieveLimitsDocumentSize(t *testing.T) {
 			t.Errorf("%q over the limit: %d bytes, %v", as, len(data), err)
 		}
 	}
-	p.Switch(peer.Retrieve, peer.Large) // the message exceeds its limit even if the document is not counted
+	p.Switch(peer.Retrieve, peer.Large) // the message exceeds its limit even without the document
 	if _, err := n.Retrieve(t.Context(), asserted(t), found, listed, 10); !errors.Is(err, tefca.ErrTooLarge) {
 		t.Errorf("a large answer: %v", err)
 	}
 }
 
 // TestRetrieveRejectsDocumentOfDifferentFacility checks that a document found at A is requested only from A and only
-// for A's patient. This must hold even if a caller confuses documents and facilities.
+// for A's patient, even if a caller confuses documents and facilities.
 func TestRetrieveRejectsDocumentOfDifferentFacility(t *testing.T) {
 	t.Parallel()
 	const here, there = "urn:oid:2.999.2", "urn:oid:2.999.3"

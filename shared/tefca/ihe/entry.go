@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// These are attributes of a document entry (IHE ITI TF-3, table 4.2.3.2-1), used in a tefca.Loss.
+// Attributes of a document entry (IHE ITI TF-3, table 4.2.3.2-1), used in a tefca.Loss.
 const (
 	attributeHome       = "homeCommunityId"
 	attributeType       = "objectType"

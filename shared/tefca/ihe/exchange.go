@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// ask sends a call and returns the parsed response. It retries the call once if a retry is safe. All three transactions
+// ask sends a call, retries the call once if a retry is safe, and returns the parsed response. All three transactions
 // are read-only, but an on-demand document is created each time it is retrieved (IHE ITI TF-1, 10: On-Demand
 // Documents). A retrieval is therefore retried only if the request can't have arrived. Errors wrap package tefca's
 // errors and never quote the request or the response.

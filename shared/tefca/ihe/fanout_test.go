@@ -59,8 +59,8 @@ func twenty() []ihe.Gateway {
 	return all
 }
 
-// TestLocateTimesOutSlowGateways queries 20 gateways, 5 of which never respond. Locate must return at the time limit
-// and report the 5 silent gateways.
+// TestLocateTimesOutSlowGateways checks that Locate returns at the time limit and reports the gateways that never
+// respond, which are 5 of 20.
 func TestLocateTimesOutSlowGateways(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -103,8 +103,8 @@ func TestLocateTimesOutSlowGateways(t *testing.T) {
 	}
 }
 
-// TestLocateQueriesTwentyGatewaysOverTLS queries 20 gateways over TLS. 15 gateways respond, and 5 keep the connection
-// open.
+// TestLocateQueriesTwentyGatewaysOverTLS checks Locate over TLS with 20 gateways, of which 15 respond and 5 keep the
+// connection open.
 func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	t.Parallel()
 	p, silent := gateway(t, home), gateway(t, home)

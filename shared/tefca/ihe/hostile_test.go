@@ -135,7 +135,8 @@ func TestDiscoveryRejectsInvalidResponses(t *testing.T) {
 	}
 }
 
-// TestDiscoverySkipsUnreadableRecord checks that the readable record in the same response is still read.
+// TestDiscoverySkipsUnreadableRecord checks that an unreadable record does not affect a readable record in the same
+// response.
 func TestDiscoverySkipsUnreadableRecord(t *testing.T) {
 	t.Parallel()
 	good := subject("2.999.2", "1", "2.999.2")
@@ -233,7 +234,7 @@ func TestDocumentListLimitsAndValidatesEntries(t *testing.T) {
 	}
 }
 
-// packaged returns an MTOM response with the given parts. Each part has the given content ID.
+// packaged returns an MTOM response with the given parts, each a content ID and a body.
 func packaged(parts ...[2]string) []byte {
 	var all strings.Builder
 	for _, part := range parts {

@@ -41,8 +41,8 @@ func TestSameIDComparesByValue(t *testing.T) {
 	}
 }
 
-// TestPatientIDIsComparedByIDAndAuthority compares IDs with patient 1 of the authority 2.999.2. IDs that differ must
-// never compare as equal because of additional components.
+// TestPatientIDIsComparedByIDAndAuthority compares IDs with patient 1 of the authority 2.999.2. Different IDs must not
+// compare as equal, regardless of additional components.
 func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	t.Parallel()
 	for cx, want := range map[string]string{
@@ -71,7 +71,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 		"1^^^&2.999.3&ISO^^2.999.2":  "other",
 		"1^^^&2.999.3&ISO^&2.999.2&": "other",
 
-		// Not an unambiguous patient ID.
+		// Ambiguous or malformed patient IDs.
 		"":                                   "unreadable",
 		"1":                                  "unreadable",
 		"1^^^":                               "unreadable",

@@ -1,7 +1,7 @@
-// Package ihe queries a live network for records. It implements XCPD patient discovery (ITI-55) and XCA query and
-// retrieve (ITI-38, ITI-39), as specified by the QHIN Technical Framework. The transactions use SOAP 1.2 with
+// Package ihe queries a live network for records. The package implements XCPD patient discovery (ITI-55) and XCA query
+// and retrieve (ITI-38, ITI-39), as specified by the QHIN Technical Framework. The transactions use SOAP 1.2 with
 // WS-Addressing, a signed SAML 2.0 assertion and mutual TLS. Package ihe builds the messages, chooses recipients and
-// time limits, and validates the responses. It doesn't store any data.
+// time limits, and validates the responses, but doesn't store any data.
 //
 // The package has been tested with a peer in this repository (infra/test/ihe) but not with a QHIN. See
 // docs/develop/tefca.md, "XCPD and XCA".
@@ -32,8 +32,7 @@ const (
 	atOnce        = 16 // number of gateways queried concurrently
 )
 
-// Identity is the service's identity at gateways. It consists of a certificate that the network issued. The certificate
-// is used for TLS and signatures.
+// Identity is the service's identity at gateways: a certificate that the network issued, used for TLS and signatures.
 type Identity struct {
 	Certificate string      // PEM, including intermediates
 	Key         secret.Text // PEM; RSA, because few gateways can verify XML signatures made with other keys
@@ -55,8 +54,8 @@ type sender interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Network queries the configured gateways. It is safe for concurrent use. Callers should reuse a Network, because it
-// pools connections.
+// Network queries the configured gateways. A Network is safe for concurrent use. Callers should reuse a Network,
+// because it pools connections.
 type Network struct {
 	deps       Deps
 	config     Config

@@ -10,15 +10,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// local is a community's identifier for a person. It is stored in Facility.Local and is valid only in that community.
+// local is a community's identifier for a person, stored in Facility.Local and valid only in that community.
 type local struct {
 	Home      string `json:"home"`
 	Root      string `json:"root"` // OID of the assigning authority
 	Extension string `json:"extension"`
 }
 
-// locator holds the IDs needed to retrieve a document, spelled as in the list. It is stored in Document.Locator and
-// applies to one person in one community.
+// locator holds the IDs needed to retrieve a document, spelled as in the list. A locator is stored in Document.Locator
+// and applies to one person in one community.
 type locator struct {
 	Home       string `json:"home"`             // community that listed the document
 	Origin     id     `json:"origin,omitempty"` // the entry's home community ID; empty if equal to Home

@@ -16,9 +16,9 @@ import (
 // responds for many communities.
 const maxDiscovery = 4 << 20
 
-// Locate implements tefca.Network. It queries all gateways, with several queries in progress at a time. Each query has
-// its own time limit. A gateway whose response is missing or not trusted is reported as Unanswered. If such a gateway
-// represents a QHIN, it is reported under the QHIN's name.
+// Locate implements tefca.Network. All gateways are queried, several at a time, each with its own time limit. A gateway
+// whose response is missing or not trusted is reported as Unanswered. An Unanswered gateway that represents a QHIN is
+// reported under the QHIN's name.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.usable(who); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 	return nil
 }
 
-// listener reports facilities one at a time. It collects facilities without a response and reports them at the end.
+// listener reports facilities one at a time, leaving facilities without a response until the end.
 type listener struct {
 	mu     sync.Mutex
 	found  func(tefca.Facility) error

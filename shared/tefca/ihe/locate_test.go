@@ -96,8 +96,8 @@ func TestLocateReportsGatewayMatches(t *testing.T) {
 	}
 }
 
-// TestLocateReportsCommunityThatReturnedWrongPatient checks that the operator's report names the community at fault. It
-// must not name the community's gateway.
+// TestLocateReportsCommunityThatReturnedWrongPatient checks that the operator's report names the community at fault
+// rather than the community's gateway.
 func TestLocateReportsCommunityThatReturnedWrongPatient(t *testing.T) {
 	t.Parallel()
 	const qhin, behind = "urn:oid:2.999.30", "urn:oid:2.999.30.1"

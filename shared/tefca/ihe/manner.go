@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Settings adapts requests to a gateway or community that deviates from the profiles. It maps setting names to values
-// (docs/operate/tefca.md, "Gateway settings").
+// Settings maps setting names to values (docs/operate/tefca.md, "Gateway settings"). The settings adapt requests to a
+// gateway or community that deviates from the profiles.
 type Settings map[string]string
 
 // requestFormat holds the settings that apply to a community's requests.
@@ -21,7 +21,7 @@ type requestFormat struct {
 	nameFormat string  // NameFormat for SAML attributes
 	prefix     spelled // spelling of community and repository IDs
 	documents  spelled // spelling of document IDs
-	ranged     string  // document entry attribute by which date ranges limit queries; may be empty
+	ranged     string  // document entry attribute whose date range limits queries; may be empty
 	purpose    coding
 }
 
@@ -106,7 +106,7 @@ func (s spelled) write(one id, usually string) string {
 }
 
 // between returns the date range for a query, if the settings require a range. The range begins a year before the
-// person's birth. It ends tomorrow because some gateways write local times as if they were UTC. Gateways may omit
+// person's birth, and ends tomorrow because some gateways write local times as if they were UTC. Gateways may omit
 // entries without the attribute, such as on-demand documents.
 func (m requestFormat) between(who tefca.Person, now time.Time) [][2]string {
 	if m.ranged == "" {

@@ -23,7 +23,7 @@ func sent(t *testing.T, settings, community ihe.Settings) requests {
 	t.Helper()
 	p := gateway(t, home)
 	leading := leads(home, p.URL)
-	if community != nil { // the facility is then a community behind the gateway
+	if community != nil { // the facility is a community behind the gateway
 		leading = leads("urn:oid:2.999.9", p.URL, ihe.Community{Home: home, Name: "Facility", Settings: community})
 	}
 	leading.Settings = settings
@@ -139,8 +139,8 @@ func TestRequestsUseGatewaySettings(t *testing.T) {
 	}
 }
 
-// TestNewRejectsUnknownSettings also checks that the error names the member and its allowed values but does not quote
-// the configuration.
+// TestNewRejectsUnknownSettings checks that the error for an unknown setting names the member and its allowed values
+// but does not quote the configuration.
 func TestNewRejectsUnknownSettings(t *testing.T) {
 	t.Parallel()
 	own := ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}

@@ -92,7 +92,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 			continue
 		}
 		if before, twice := known[read.at.Document.value()]; twice {
-			if !before.isSame(read) { // keeps only the first entry
+			if !before.isSame(read) { // only the first entry is kept
 				missing.Add(tefca.ErrContent, attributeUnique)
 			}
 			continue

@@ -48,7 +48,7 @@ func newSigner(key *rsa.PrivateKey, own tls.Certificate) (signer, error) {
 	return made, nil
 }
 
-// claims holds the contents of one assertion. It does not include the service's identity.
+// claims holds the contents of one assertion, except the service's identity.
 type claims struct {
 	id       string
 	who      tefca.Assertion

@@ -33,8 +33,8 @@ func leak(t *testing.T, text string) string {
 	return ""
 }
 
-// TestErrorsOmitMessageContents checks that errors never contain data from the person, the token or the message. It
-// tests every step that can fail and every text that the gateway may quote.
+// TestErrorsOmitMessageContents checks that errors never contain data from the person, the token or the message. The
+// test covers every step that can fail and every text that the gateway may quote.
 func TestErrorsOmitMessageContents(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)

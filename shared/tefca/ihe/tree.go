@@ -13,7 +13,7 @@ import (
 const (
 	maxDepth      = 64 // depth of nested elements; discovery responses have a depth of about 15
 	maxElements   = 200_000
-	maxAttributes = 32 // maximum number per element
+	maxAttributes = 32 // maximum number of attributes per element
 )
 
 var (
@@ -31,8 +31,8 @@ type element struct {
 	shape      *bool // shared by the document; set if a required single element was missing or duplicated
 }
 
-// parse parses an XML document. It rejects text that is not UTF-8. It also rejects document types, so that only XML's
-// five predefined entities can occur.
+// parse parses an XML document. parse rejects text that is not UTF-8, and document types, so that only XML's five
+// predefined entities can occur.
 func parse(document []byte) (*element, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	broken := false
@@ -87,7 +87,7 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// detached separates the element and its descendants from the document's shape. A flaw in the element then does not
+// detached separates the element and its descendants from the document's shape, so that a flaw in the element does not
 // make the rest of the document unreadable.
 func (e *element) detached() *element {
 	e.share(new(bool))

@@ -1,6 +1,6 @@
-// Package joint combines several networks into one. It decides to which network a facility belongs and how failed
-// networks are handled. If two networks report the same facility, the package decides whose report is used. The package
-// doesn't send any requests itself or store any data.
+// Package joint combines several networks into one. The package decides which network a facility belongs to, how failed
+// networks are handled, and whose report is used if two networks report the same facility. The package doesn't send any
+// requests itself or store any data.
 package joint
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // Member is one of the networks to combine.
 type Member struct {
-	// Name is a fixed word that does not contain the separator. It is stored as a prefix of the identifiers that
+	// Name is a fixed word that does not contain the separator. Name is stored as a prefix of the identifiers that
 	// facilities use for the person, so that later requests reach the same member. Changing a name invalidates
 	// facilities that have already been located.
 	Name    string
@@ -31,7 +31,7 @@ type Place struct{ ID, Name, City, State string }
 
 // Network is a tefca.FHIRNetwork that combines its members. If a member fails, OnFailure is called with the member's
 // name and an error. The error doesn't contain data about the person. The order of members matters only if two members
-// find the same facility. In this case, the first member is used.
+// find the same facility, in which case the first member is used.
 type Network struct {
 	Members   []Member
 	OnFailure func(ctx context.Context, member string, err error)
@@ -42,8 +42,8 @@ var _ tefca.FHIRNetwork = Network{}
 // separator terminates the member's name in a stored identifier.
 const separator = "|"
 
-// Locate implements tefca.Network by querying all members concurrently. It fails only if all members fail. It returns
-// tefca.ErrIdentity only if all members reject the identity. A member that failed for another reason may succeed later.
+// Locate implements tefca.Network by querying all members concurrently. Locate fails only if all members fail. It
+// returns tefca.ErrIdentity only if all members reject the identity, because other failures may be temporary.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -139,8 +139,8 @@ func (s *search) miss(member int) error {
 	return nil
 }
 
-// best returns the index of the member whose report is preferred. The most informative report is preferred. If several
-// reports are equally informative, the first is preferred. best returns -1 if no member has reported.
+// best returns the index of the member whose report is preferred. The most informative report is preferred or, among
+// equally informative reports, the first. best returns -1 if no member has reported.
 func best(words []tefca.Facility) int {
 	at, most := -1, 0
 	for i, f := range words {
@@ -184,7 +184,7 @@ func (n Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facilit
 	return opener.Open(ctx, who, at)
 }
 
-// of returns the member that reported a facility. It also returns the facility with this member's own identifiers.
+// of returns the member that reported a facility, and the facility with this member's own identifiers.
 func (n Network) of(at tefca.Facility) (tefca.Network, tefca.Facility, error) {
 	name, local, named := strings.Cut(at.Local.Reveal(), separator)
 	for _, m := range n.Members {

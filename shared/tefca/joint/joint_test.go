@@ -21,7 +21,7 @@ import (
 
 var errOurs = errors.New("the store is down")
 
-// network sends one report per second. If it is configured to fail, it fails after its last report.
+// network sends one report per second and, if configured to fail, fails after its last report.
 type network struct {
 	tefca.Network
 
@@ -74,7 +74,7 @@ func (s server) Open(_ context.Context, _ tefca.Assertion, at tefca.Facility) (t
 	return tokens.Set{Scope: "s"}, nil
 }
 
-// search records the results of a search. It holds each facility's last report and the networks that failed.
+// search records the results of a search: each facility's last report, and the networks that failed.
 type search struct {
 	last    map[string]tefca.Facility
 	trouble []string

@@ -1,7 +1,7 @@
 // Package people defines the synthetic patients of TEFCA mode (docs/guide/tefca.md, "Patients"). The simulated identity
 // provider vouches for these patients, the simulated network holds their records, and POST
-// /bridge/vault_connection/revoke ends their connections. The patients are not real people. Their email addresses use a
-// domain reserved for examples (RFC 6761 section 6.5).
+// /bridge/vault_connection/revoke ends their connections. The patients are not real people, and their email addresses
+// use a domain reserved for examples (RFC 6761 section 6.5).
 package people
 
 import (

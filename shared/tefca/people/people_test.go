@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// TestGuideListsEverySyntheticPatient compares the table in docs/guide/tefca.md with the synthetic patients.
+// TestGuideListsEverySyntheticPatient checks that the table in docs/guide/tefca.md matches the synthetic patients.
 func TestGuideListsEverySyntheticPatient(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/guide/tefca.md")

@@ -17,19 +17,19 @@ type Folders interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// Ender deletes the stored records of connections that end. It lists the records by name, because a token set does not
-// refer to records from earlier writes.
+// Ender deletes the stored records of connections that end. Ender lists the records by name, because a token set does
+// not refer to records from earlier writes.
 type Ender struct {
 	Objects Folders
 }
 
-// DeleteAll deletes all of a connection's stored records. It is idempotent.
+// DeleteAll deletes all of a connection's stored records. DeleteAll is idempotent.
 func (e Ender) DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	return e.DeleteUntil(ctx, tenant, connectionID, math.MaxInt64)
 }
 
-// DeleteUntil deletes a connection's stored records up to and including the given generation of its authorisation. It
-// does not delete records of newer authorisations.
+// DeleteUntil deletes a connection's stored records up to and including the given generation of its authorisation.
+// Records of newer authorisations are kept.
 func (e Ender) DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error {
 	folder := folderOf(tenant, connectionID)
 	keys, err := e.Objects.List(ctx, folder)

@@ -1,6 +1,6 @@
 // Package records stores TEFCA connections' records, which were fetched while the patient's assertion was valid
-// (docs/guide/tefca.md). It stores the converted resources for a day, encrypted and in chunks. Exports read these
-// chunks instead of querying a server. The package does not handle or convert documents, and never logs any content.
+// (docs/guide/tefca.md). The converted resources are stored for a day, encrypted and in chunks, which exports read
+// instead of querying a server. The package does not handle or convert documents, and never logs any content.
 package records
 
 import (
@@ -20,8 +20,8 @@ import (
 const Purpose = "records"
 
 const (
-	// life is the time for which a record is stored. It is therefore also the lifetime of the connection's
-	// authorisation (docs/reference/deviations.md, "Exports").
+	// life is the time for which a record is stored, and therefore the lifetime of the connection's authorisation
+	// (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
 	// fullAt is the number of bytes at which a chunk is full. Resources are never split, so a chunk's last resource may
 	// make the chunk larger than fullAt.
@@ -43,7 +43,7 @@ type Cache struct {
 	NewID   ids.Source
 }
 
-// Feed calls put for each resource, passing compact JSON without line breaks. It returns put's first error or its own
+// Feed calls put for each resource, passing compact JSON without line breaks. Feed returns put's first error or its own
 // error.
 type Feed func(put func(resource []byte) error) error
 

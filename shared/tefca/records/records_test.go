@@ -157,8 +157,8 @@ func resource(id, size int) string {
 	return head + strings.Repeat("x", max(0, size-len(head)-2)) + `"}`
 }
 
-// TestReadReturnsWrittenRecord covers various sizes. It also checks that a chunk exceeds the full size by at most one
-// resource.
+// TestReadReturnsWrittenRecord checks that records of various sizes can be read back, and that a chunk exceeds the full
+// size by at most one resource.
 func TestReadReturnsWrittenRecord(t *testing.T) {
 	t.Parallel()
 	const full, largest = 4 << 20, 3 << 20
@@ -349,7 +349,8 @@ func TestRemoverKeepsChunksOfOtherVersions(t *testing.T) {
 	}
 }
 
-// TestEnderKeepsRecordsCachedAfterReconnect also checks that the records of other connections are not deleted.
+// TestEnderKeepsRecordsCachedAfterReconnect checks that records cached after a reconnect and records of other
+// connections are not deleted.
 func TestEnderKeepsRecordsCachedAfterReconnect(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -14,13 +14,12 @@ type Removals interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Remover deletes records according to their description. It is used by functions that don't have permission to list
-// objects.
+// Remover deletes records according to their description, for functions that don't have permission to list objects.
 type Remover struct {
 	Objects Removals
 }
 
-// Delete deletes all chunks described by held. It is idempotent.
+// Delete deletes all chunks described by held. Delete is idempotent.
 func (r Remover) Delete(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records) error {
 	parts := map[string]int{"": held.Chunks}
 	maps.Copy(parts, held.Fixtures)

@@ -100,7 +100,7 @@ func (c chart) has(condition string, v visit) bool {
 	})
 }
 
-// problems returns the problems that had begun by the time of a visit. It omits end dates after the visit.
+// problems returns the problems that had begun by the time of a visit, without end dates after the visit.
 func (c chart) problems(v visit) []document.Problem {
 	begun := c.begun(v)
 	list := make([]document.Problem, 0, len(begun))
@@ -136,7 +136,7 @@ func (c chart) medications(v visit) []document.Medication {
 	return list
 }
 
-// begun returns the episodes that had begun by the time of a visit. It omits end dates after the visit.
+// begun returns the episodes that had begun by the time of a visit, without end dates after the visit.
 func (c chart) begun(v visit) []episode {
 	var list []episode
 	for _, e := range c.known.episodes {

@@ -15,8 +15,8 @@ import (
 
 const mediaType = "text/xml"
 
-// Documents implements tefca.Network. It lists the documents recorded under the local IDs with which the facility was
-// located. The documents are ordered by date.
+// Documents implements tefca.Network. The list contains, ordered by date, the documents recorded under the local IDs
+// that the facility reported.
 func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	h, err := n.ask(ctx, who, at)
 	if err != nil {
@@ -78,13 +78,13 @@ func Fixtures() map[string][]byte {
 	return made
 }
 
-// isListed reports whether a document was recorded under one of the local IDs with which the facility was located.
+// isListed reports whether a document was recorded under one of the local IDs that the facility reported.
 func isListed(at tefca.Facility, name string) bool {
 	local, _, _ := strings.Cut(name, "-")
 	return slices.Contains(strings.Fields(at.Local.Reveal()), local)
 }
 
-// content returns a document's bytes in the form in which the facility sends them.
+// content returns a document's bytes as the facility sends them.
 func (h holding) content(number int, d document.Document) []byte {
 	if h.defects[number] == noXML {
 		return []byte("%PDF-1.7\nThis is no XML, although the facility says so.\n")

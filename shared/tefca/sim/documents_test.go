@@ -56,9 +56,8 @@ func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	}
 }
 
-// TestEachStatementIsConvertedToOneResource counts the statements in a facility's documents with an independent XML
-// reader. It compares these counts with the number of resources. A fact stated in several documents becomes one
-// resource.
+// TestEachStatementIsConvertedToOneResource checks that the number of resources matches the statements in a facility's
+// documents, counted with an independent XML reader. A fact stated in several documents becomes one resource.
 func TestEachStatementIsConvertedToOneResource(t *testing.T) {
 	t.Parallel()
 	become := map[string][]string{ // entry templates that become one resource each, by resource type
@@ -148,8 +147,8 @@ func TestDocumentsIdentifyRequestedPatient(t *testing.T) {
 	})
 }
 
-// TestDocumentsContainNoFutureDates also checks that no date precedes the patient's birth. The test does not check the
-// header's own times.
+// TestDocumentsContainNoFutureDates checks that dates are neither in the future nor before the patient's birth. The
+// header's own times are not checked.
 func TestDocumentsContainNoFutureDates(t *testing.T) {
 	t.Parallel()
 	everyFacility(t, func(p people.Patient, _ tefca.Facility, documents [][]byte) {

@@ -98,7 +98,7 @@ func (p place) facility() document.Facility {
 
 const hsloc = "2.16.840.1.113883.6.259" // OID of the code system HealthcareServiceLocation
 
-// noted returns a Noted for the facility's clinician. The time is in the morning of the given date.
+// noted returns a Noted for the facility's clinician on the morning of the given date.
 func (p place) noted(date string) document.Noted {
 	return document.Noted{By: p.clinician(), At: moment(date, "1000", p.offset)}
 }

@@ -10,7 +10,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestExportAcceptsEachFixture also checks that each fixture is a complete record of a synthetic patient.
+// TestExportAcceptsEachFixture checks that exports can request each fixture, and that each fixture is a complete record
+// of a synthetic patient.
 func TestExportAcceptsEachFixture(t *testing.T) {
 	t.Parallel()
 	fixtures := sim.Fixtures()

@@ -5,7 +5,7 @@ package sim
 // facilities.
 type history struct {
 	smoking   string
-	community bool // all documents contain an additional identifier that all facilities use
+	community bool // whether all documents contain an additional identifier that all facilities use
 	episodes  []episode
 	allergies []allergy
 	visits    []visit // ordered by date
@@ -31,8 +31,8 @@ type visit struct {
 	reason   string // condition that caused the visit
 	done     []string
 	vaccines []string
-	noted    bool // the document is a progress note
-	shared   bool // other facilities also report the visit
+	noted    bool // whether the document is a progress note
+	shared   bool // whether other facilities also report the visit
 	record   int  // index of the local ID under which the visit is recorded
 }
 

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// holding states that a facility has records of a patient. It also determines how the facility responds to queries.
+// holding states that a facility has records of a patient, and determines how the facility responds to queries.
 type holding struct {
 	subject string // the patient's subject
 	at      int    // number of the facility

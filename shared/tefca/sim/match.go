@@ -15,8 +15,8 @@ func fits(who, known tefca.Person, at tefca.Address) bool {
 		slices.ContainsFunc(who.Addresses, func(a tefca.Address) bool { return isAt(a, at) })
 }
 
-// isAt reports whether two addresses match. It compares the street, and either the first five digits of the postal code
-// or the city and state. It ignores parts that are unknown.
+// isAt reports whether two addresses match in the street, and in either the first five digits of the postal code or the
+// city and state. Unknown parts are ignored.
 func isAt(a, at tefca.Address) bool {
 	if a.Street != "" && !same(a.Street, at.Street) {
 		return false

@@ -15,7 +15,7 @@ type panel struct {
 	measures []measure
 }
 
-// measure defines a measured value. It holds the value's minimum, step size, number of steps and reference range.
+// measure defines a measured value by its minimum, step size, number of steps and reference range.
 type measure struct {
 	code, name, unit string
 	from, step       float64
@@ -96,7 +96,7 @@ func (p panel) take(id func(...string) document.ID, noted document.Noted) docume
 }
 
 // usual compares a value with its reference range and returns N, L or H. It returns "" if the value doesn't have a
-// reference range. It ignores non-numeric bounds.
+// reference range. Non-numeric bounds are ignored.
 func usual(value, low, high string) string {
 	number := func(text string, otherwise float64) float64 {
 		if n, err := strconv.ParseFloat(text, 64); err == nil {

@@ -22,8 +22,8 @@ type Network struct {
 	Wait func(ctx context.Context, d time.Duration) error // Wait waits for d; it returns an error if ctx ends
 }
 
-// maxWait is the time after which silent facilities are reported. It is just long enough for a tester to notice. A
-// longer wait would occupy a shared worker unnecessarily.
+// maxWait is the time after which silent facilities are reported, just long enough for a tester to notice. A longer
+// wait would occupy a shared worker unnecessarily.
 const maxWait = 12 * time.Second
 
 // Pass waits for d in real time, or until ctx ends.
@@ -113,8 +113,8 @@ func (h holding) replies(r reply) []reply {
 	return []reply{r}
 }
 
-// accept rejects assertions that a real network would reject. Such assertions don't contain a verifiable token, have
-// too low a level, or have expired.
+// accept rejects assertions that a real network would reject, because they have no verifiable token, have too low a
+// level, or have expired.
 func (n Network) accept(who tefca.Assertion) error {
 	if who.Token.Empty() || who.Level < 2 || !n.Now().Before(who.ExpiresAt) {
 		return fmt.Errorf("the simulated network: %w", tefca.ErrIdentity)

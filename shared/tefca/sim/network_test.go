@@ -17,7 +17,7 @@ import (
 
 var _ tefca.Network = sim.Network{}
 
-// timed returns the network with its response times. These times pass in virtual time in a testing/synctest bubble.
+// timed returns the network with its response times, which pass in virtual time in a testing/synctest bubble.
 func timed() sim.Network { return sim.Network{Now: start, Wait: sim.Pass} }
 
 func TestLocateIgnoresUnverifiedAttributes(t *testing.T) {
@@ -231,7 +231,7 @@ func TestNetworkStopsWhenContextIsDone(t *testing.T) {
 	})
 }
 
-// TestLocateReportsEveryFacility counts the facilities that have and have not responded by a given time. Facilities
+// TestLocateReportsEveryFacility checks how many facilities have and have not responded by a given time. Facilities
 // that don't know the person count as having responded.
 func TestLocateReportsEveryFacility(t *testing.T) {
 	t.Parallel()

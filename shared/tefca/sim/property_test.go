@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestNetworkIsDeterministic sends all queries concurrently, in any order and at any time of day. It compares the
-// reports, their times and every byte of the documents.
+// TestNetworkIsDeterministic checks that the order and time of concurrent queries don't affect the reports, their times
+// or any byte of the documents.
 func TestNetworkIsDeterministic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

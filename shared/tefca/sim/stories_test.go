@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestPatientStoriesMatchNetworkResults compares each patient's story with the results of connecting. The results are
-// the facilities' matches and, for each match, the number of documents or the error.
+// TestPatientStoriesMatchNetworkResults checks each patient's story against the results of connecting: the facilities'
+// matches and, for each match, the number of documents or the error.
 func TestPatientStoriesMatchNetworkResults(t *testing.T) {
 	t.Parallel()
 	stories := map[string]string{
@@ -116,7 +116,7 @@ func TestDocumentsOfTwoLocalIDsReferToSamePatient(t *testing.T) {
 	if len(names) != 2 {
 		t.Errorf("the documents stand under %v", names)
 	}
-	// The first response contains only one local ID. It therefore contains only the records under this ID.
+	// The first response contains only one local ID, and therefore only the records under this ID.
 	part := last["12"]
 	name, _, _ := strings.Cut(part.Local.Reveal(), " ")
 	part.Local = secret.New(name)
@@ -135,7 +135,8 @@ func TestDocumentsOfTwoLocalIDsReferToSamePatient(t *testing.T) {
 	}
 }
 
-// TestFactSharedByTwoFacilitiesIsMerged combines the records of two connections, as in an organisation's system.
+// TestFactSharedByTwoFacilitiesIsMerged checks the combined records of two connections, as an organisation's system
+// would combine them.
 func TestFactSharedByTwoFacilitiesIsMerged(t *testing.T) {
 	t.Parallel()
 	who := vouched(t, "Alder")

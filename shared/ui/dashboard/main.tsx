@@ -90,8 +90,8 @@ function Dashboard(): JSX.Element {
 }
 
 /**
- * Reports whether the page is on a host different from the dashboard's own host. Only the dashboard's own host has its
- * cookie and passkeys, so the page redirects to that host.
+ * Reports whether the page is on a host different from the dashboard's own host. The dashboard's cookie and passkeys
+ * work only on its own host, so the page redirects to that host.
  */
 function isElsewhere(): boolean {
   return boot.dashboard_url !== undefined && new URL(boot.dashboard_url).origin !== location.origin;

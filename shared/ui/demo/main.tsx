@@ -1,7 +1,7 @@
 /**
  * The playground (docs/guide/widget.md, "The playground"): a control for every attribute, the live element, its events,
- * and code to copy. It uses the element as a customer's page would, through its public URL, attributes, methods and
- * events.
+ * and code to copy. The playground uses the element as a customer's page would, through the public URL, attributes,
+ * methods and events.
  */
 import { render } from "preact";
 import type { JSX } from "preact";

@@ -1,7 +1,7 @@
 /** Controls of the playground, derived from custom-elements.json, so that a new attribute gets its control as soon as it is documented. */
 import described from "../sdk/custom-elements.json";
 
-/** The elements, the current one first. */
+/** The elements, starting with the current element. */
 export const TAGS = ["svc-widget-element", "svc-widget"] as const;
 export type Tag = (typeof TAGS)[number];
 
@@ -11,7 +11,7 @@ export interface Control {
   help: string;
   kind: "text" | "switch" | "choice";
   choices: string[];
-  /** The default if the attribute is missing; "" if there is none to show. */
+  /** The default if the attribute is missing, or "" if there is no default to show. */
   standard: string;
 }
 

@@ -50,8 +50,8 @@ ${style}${element(choice.tag, assignments(choice.attributes, quoted), escaped(ch
 }
 
 /**
- * The script's URL is in a constant, because compilers look for the module of a literal import. The types of React don't
- * know the element.
+ * Returns a React component. The script's URL is in a constant, because compilers try to resolve the module of a literal
+ * import. React's types don't include the element.
  */
 function react(choice: Choice): string {
   const style = choice.style.size === 0 ? [] : [`style={${JSON.stringify(Object.fromEntries(choice.style))}}`];
@@ -80,7 +80,7 @@ ${element(choice.tag, parts, label, "    ")}
 `;
 }
 
-/** The listener is added in script, because Vue turns the capitals of @eventBus into hyphens unless the element is declared custom. */
+/** Returns a Vue component. The script adds the listener, because Vue converts the capitals of @eventBus to hyphens unless the element is declared as custom. */
 function vue(choice: Choice): string {
   const quoted = (text: string): string => `"${escaped(text)}"`;
   const style = [...choice.style].map(([name, value]) => `${name}: ${value}`).join("; ");
@@ -103,7 +103,7 @@ ${element(choice.tag, parts, choice.label === "" ? "" : `<span v-pre>${escaped(c
 `;
 }
 
-/** Escapes text for an Angular template, where braces and @ have a meaning, in a template literal. */
+/** Escapes text for an Angular template, where braces and @ are special characters, in a template literal. */
 const inTemplate = (text: string): string =>
   escaped(text)
     .replace(/[{}@]/g, (one) => `&#${one.charCodeAt(0)};`)

@@ -20,7 +20,7 @@ interface StageProps {
   onTrouble: (reason: string) => void;
 }
 
-/** Sets the element's attributes to wanted. It leaves equal ones untouched, because the element reacts to every change. */
+/** Sets the element's attributes to wanted. Equal attributes stay unchanged, because the element reacts to every change. */
 function align(element: HTMLElement, wanted: ReadonlyMap<string, string>): void {
   for (const { name } of [...element.attributes]) {
     if (name !== "style" && !wanted.has(name)) element.removeAttribute(name);

@@ -1,4 +1,4 @@
-/** Mounts the application. With its sibling modules it is the only code that uses window and document. */
+/** Mounts the application. Only this module and its sibling modules use window and document. */
 import { render } from "preact";
 import type { Config, FromFrame, Init, Watch } from "../kit/protocol.ts";
 import { choose, load, native, type Language } from "../kit/words/language.ts";
@@ -31,7 +31,7 @@ const keep = new Keep(window);
 let language: Language = native;
 let mode: Mode | undefined;
 let rest: Rest | undefined;
-let hasRest = true; // false once its file has failed to load
+let hasRest = true; // false after rest.tsx has failed to load
 let post: (message: FromFrame) => void = () => undefined;
 let owner = "";
 let chosen: string | undefined; // the language that the patient switched to
@@ -83,7 +83,7 @@ if (shell === "frame") {
   else void join({ config: directConfig(query) }, location.ancestorOrigins?.[0] ?? "");
 } else void enter();
 
-/** The page has sent its configuration. If the server rejects it, only the error is reported. */
+/** Starts with the configuration that the page sent. If the server rejects the configuration, only reports the error. */
 async function join({ config, watch }: Pick<Init, "config" | "watch">, origin: string): Promise<void> {
   if (watch && (boot.error || lacksOrigins(boot))) {
     const error = boot.error ?? { error: "svc_invalid_request", error_description: noPopupMode, request_id: watch.attemptId };
@@ -93,7 +93,7 @@ async function join({ config, watch }: Pick<Init, "config" | "watch">, origin: s
   await begin({ config, watch }, origin, config.lang);
 }
 
-/** Continues the visit that this tab keeps, if it is this page's. */
+/** Continues the visit that this tab stores, if the visit belongs to this page. */
 async function begin(given: { config: Config; watch?: Watch | undefined; own?: Own | undefined }, origin: string, lang: string | undefined): Promise<void> {
   owner = ownerOf(origin, given.config);
   const text = keep.read();
@@ -145,7 +145,10 @@ function draw(): void {
   direct(root, s);
 }
 
-/** Loads the views after the search, for which no patient should wait. Tries again when the browser is online again. */
+/**
+ * Loads the views after the search in advance, so that patients don't wait for these views. If the browser is offline,
+ * loadRest tries again when the browser is online.
+ */
 async function loadRest(): Promise<void> {
   hasRest = true;
   try {

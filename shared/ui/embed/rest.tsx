@@ -1,2 +1,2 @@
-/** What the first view doesn't need, which loads while the patient reads it. The build writes them to a separate file (build.mjs). */
+/** The code that the first view doesn't need. The build writes the code to a separate file, which loads while the patient reads the first view (build.mjs). */
 export { Leaving, Places, views } from "./views/rest.tsx";

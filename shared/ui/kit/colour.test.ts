@@ -41,7 +41,7 @@ function roles(scheme: "light" | "dark"): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/--([\w-]+): (?:var\([\w-]+, )?(#[0-9a-f]{6})/g)].map(([, name = "", value = ""]) => [name, value]));
 }
 
-test("a chosen dark scheme has the values of a preferred one, and a chosen light scheme none of them", () => {
+test("a chosen dark scheme has the values of a preferred dark scheme, and a chosen light scheme has none of these values", () => {
   const [scheme, ...chosen] = rule('\n:root:where([data-scheme="dark"])');
   assert.equal(scheme, "color-scheme: dark");
   assert.ok(chosen.length > 10);

@@ -1,5 +1,5 @@
 /**
- * Colour arithmetic according to WCAG 2.2 (relative luminance, contrast ratio). It makes text and shapes readable in
+ * Colour arithmetic according to WCAG 2.2 (relative luminance, contrast ratio), which makes text and shapes readable in
  * any organisation's accent colour.
  */
 

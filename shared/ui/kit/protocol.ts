@@ -99,7 +99,7 @@ export interface Config {
   lang?: string;
 }
 
-/** Sent with window.postMessage from the frame to the page, with target "*". It announces the frame and contains no data. */
+/** Sent with window.postMessage from the frame to the page, with target "*". The message announces the frame and contains no data. */
 export interface Hello {
   svc: "hello";
   v: 1;
@@ -152,9 +152,9 @@ export interface WindowFragment {
 }
 
 /**
- * Sent with window.postMessage from the older element's window to its opener, with target "*". It reports that the
- * window is open and the server knows the window's attempt. The element forwards the message to its hidden frames, so
- * that they don't poll for an attempt that doesn't exist yet. A severed window can't send the message.
+ * Sent with window.postMessage from the older element's window to its opener, with target "*". The message reports that
+ * the window is open and the server knows the window's attempt. The element forwards the message to its hidden frames,
+ * so that they don't poll for an attempt that doesn't exist yet. A severed window can't send the message.
  */
 export interface Here {
   svc: "here";
@@ -163,9 +163,9 @@ export interface Here {
 }
 
 /**
- * Sent with window.postMessage from a window to the frame that opened it, with the service's origin as the target. It
- * reports that the window is about to leave for the portal. The window's name identifies the attempt. A window without
- * an opener can't send the message.
+ * Sent with window.postMessage from a window to the frame that opened it, with the service's origin as the target. The
+ * message reports that the window is about to leave for the portal. The window's name identifies the attempt. A window
+ * without an opener can't send the message.
  */
 export interface Left {
   svc: "left";

@@ -20,7 +20,7 @@ type Boot struct {
 	AllowedOrigins []string          `json:"allowed_origins"`
 	Error          *Failure          `json:"error"` // reason why the page can't start
 	Query          map[string]string `json:"query"` // query parameters of the page itself
-	// DashboardURL is the dashboard's URL if the dashboard is not below BaseURL. Otherwise, DashboardURL is empty.
+	// DashboardURL is the dashboard's URL if the dashboard is not below BaseURL, and empty otherwise.
 	DashboardURL string `json:"dashboard_url,omitempty"`
 
 	Own weburl.Own `json:"-"` // used to omit registered origins that belong to this service
@@ -57,7 +57,7 @@ type Branding struct {
 	Look org.Look `json:"-"` // rendered into the page, so that the first paint includes it
 }
 
-// BrandingOf returns an organisation's branding. It omits URLs that point to this service. A browser would treat a link
+// BrandingOf returns an organisation's branding, without URLs that point to this service. A browser would treat a link
 // to such a URL on the service's page as the patient's own action (docs/develop/threat-model.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
@@ -69,8 +69,8 @@ func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 }
 
 // script returns the boot data as the content of a script element. encoding/json escapes the characters that could
-// close the element or start a comment in it (<, >, &). It also escapes the line terminators U+2028 and U+2029, which
-// JSON allows but older JavaScript does not.
+// close the element or start a comment in it (<, >, &). encoding/json also escapes the line terminators U+2028 and
+// U+2029, which JSON allows but older JavaScript does not.
 func (b Boot) script() (string, error) {
 	if b.AllowedOrigins == nil {
 		b.AllowedOrigins = []string{}

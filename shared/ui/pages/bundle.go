@@ -1,7 +1,7 @@
-// Package pages serves the widget and the service's own pages to browsers. It serves the files that shared/ui builds
-// and that are deployed with the function (docs/adr/0035-the-widget.md). It also renders pages from these files for
-// individual organisations. The package is independent of HTTP. It reads a build folder once and never opens a file
-// that the folder's manifest does not list.
+// Package pages serves the widget and the service's own pages to browsers. The package serves the files that shared/ui
+// builds and that are deployed with the function (docs/adr/0035-the-widget.md), and renders pages from these files for
+// individual organisations. The package is independent of HTTP. A build folder is read once, and a file that the
+// folder's manifest does not list is never opened.
 package pages
 
 import (
@@ -21,8 +21,8 @@ const (
 
 // Bundle is a build of the pages, held in memory.
 type Bundle struct {
-	files map[string]File // by path relative to the base URL
-	pages map[string]page // by name and language, such as "embed.en"
+	files map[string]File // files by path relative to the base URL
+	pages map[string]page // pages by name and language, such as "embed.en"
 }
 
 // manifest has the fields of manifest.json, which shared/ui/build.mjs writes.
@@ -32,10 +32,10 @@ type manifest struct {
 		Path      string `json:"path"` // path within the folder, and relative to the base URL
 		Integrity string `json:"integrity"`
 		Type      string `json:"type"`
-	} `json:"files"` // by logical name
+	} `json:"files"` // files by logical name
 	Pages map[string]struct {
 		StyleHash string `json:"style_hash"` // "sha256-…", hash of the inline style element
-	} `json:"pages"` // by name and language
+	} `json:"pages"` // pages by name and language
 }
 
 // Load reads a build folder. It returns fs.ErrNotExist if the folder doesn't have a manifest. Any other error means
@@ -82,7 +82,7 @@ func (b *Bundle) File(at string) (f File, ok bool) {
 	return f, ok
 }
 
-// place adds a file at its own path, where the content never changes. It also adds an SDK file at its major version's
+// place adds a file at its own path, where the content never changes. An SDK file is also added at its major version's
 // path, where the content changes with each release.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
@@ -102,14 +102,14 @@ func (b *Bundle) place(at string, f File, version string) error {
 	return nil
 }
 
-// released is the content of /sdk/manifest.json. It lets pages pin a version along with its integrity hash (SRI).
+// released is the content of /sdk/manifest.json, which lets pages pin a version along with its integrity hash (SRI).
 type released struct {
 	Version string               `json:"version"`
 	Files   map[string]integrity `json:"files"`
 }
 
 type integrity struct {
-	Path      string `json:"path"` // relative to /sdk/
+	Path      string `json:"path"` // path relative to /sdk/
 	Integrity string `json:"integrity"`
 }
 
@@ -174,7 +174,8 @@ func formOf(encoding string, body []byte) Form {
 	return Form{Encoding: encoding, Tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`, Body: body}
 }
 
-// read reads a file and its encoded variants from folder. It rejects paths that lead outside the folder (fs.ValidPath).
+// read reads a file and its encoded variants from folder. read rejects paths that lead outside the folder
+// (fs.ValidPath).
 func read(folder fs.FS, at, mediaType string) (File, error) {
 	if mediaType == "" {
 		return File{}, fmt.Errorf("%q has no media type", at)

@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// look renders an organisation's look into a page. The script could apply the look only after the first paint.
+// look renders an organisation's look into a page, because the script could apply the look only after the first paint.
 type look struct{ org.Look }
 
-// lookOf returns a page's look for an organisation, which may be nil. It returns the default look instead of an invalid
-// look, whose text could end the style element or add a rule to it.
+// lookOf returns a page's look for an organisation, which may be nil. An invalid look, whose text could end the style
+// element or add a rule, is replaced with the default look.
 func lookOf(of *Branding) look {
 	if of == nil || of.Look.Check() != nil {
 		return look{}

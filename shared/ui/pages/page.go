@@ -103,9 +103,8 @@ func (p page) policy(name string, boot Boot, form look) string {
 	return policy + "; frame-ancestors " + ancestors(boot.Own, boot.AllowedOrigins)
 }
 
-// ancestors returns the registered origins as CSP sources, plus the service's own origin for the playground. It omits
-// any origin that is not in the form that browsers send. The text of such an origin could add a directive to the
-// policy.
+// ancestors returns the registered origins as CSP sources, plus the service's own origin for the playground. Origins
+// that are not in the form that browsers send are omitted, because their text could add a directive to the policy.
 func ancestors(own weburl.Own, origins []string) string {
 	sources := []string{"'self'"}
 	for _, origin := range origins {

@@ -14,8 +14,8 @@ import (
 // maxFile is the maximum size of a file in bytes. The limits in shared/ui are much lower.
 const maxFile = 1 << 20
 
-// Releases serves the immutable files of every deployed release. infra/deploy uploads these files. Pages from other
-// releases, and customers who pin a version, need them (docs/adr/0035-the-widget.md).
+// Releases serves the immutable files of every deployed release, which infra/deploy uploads. Pages from other releases,
+// and customers who pin a version, need these files (docs/adr/0035-the-widget.md).
 type Releases struct{ Files Files }
 
 // Files stores files by path relative to the base URL. Each encoding has its own name. Open returns fault.NotFound if
@@ -25,7 +25,7 @@ type Files interface {
 }
 
 // File returns a file's shortest form that the client accepts. It returns fault.NotFound if no release contains the
-// file. It looks up only asset paths and SDK version paths.
+// file. Only asset paths and SDK version paths are looked up.
 func (r Releases) File(ctx context.Context, at string, takes func(encoding string) bool) (File, error) {
 	if !immutable().MatchString(at) {
 		return File{}, fault.Missing("File not found.")

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestBrandingOmitsServiceURLsInAnySpelling covers rows stored by an earlier release. The rows may contain any spelling
+// TestBrandingOmitsServiceURLsInAnySpelling covers rows stored by an earlier release, which may contain any spelling
 // that the earlier release accepted.
 func TestBrandingOmitsServiceURLsInAnySpelling(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,8 @@
 /** URLs of the service's pages. */
 
 /**
- * The base URL of the service that served this script: <base>/sdk/<version>/svc-widget.js. It is "" if the script has
- * another URL, such as that of a customer's bundle.
+ * The base URL of the service that served this script: <base>/sdk/<version>/svc-widget.js. The base URL is "" if the
+ * script has a different URL, such as the URL of a customer's bundle.
  */
 const OWN = /^(http.+)\/sdk\/[^/]+\/svc-/.exec(import.meta.url)?.[1] ?? "";
 

@@ -69,15 +69,15 @@ export abstract class WidgetBase extends Parent {
   }
 }
 
-/** Returns the URL of one of our pages. It contains no personal data, which is sent over the port or in a fragment. */
+/** Returns the URL of one of our pages, without personal data, which is sent over the port or in a fragment. */
 export const addressOf = (element: WidgetBase, page: "embed" | "connect"): string =>
   `${baseOf(element)}/widget/${page}?${parameters({ public_id: element.publicId, lang: languageOf(element) })}`;
 
-/** Returns a configuration error that our pages couldn't show; "" if there is none. */
+/** Returns a configuration error that our pages couldn't show, or "" if there is no error. */
 export function mistakeOf(element: WidgetBase): string {
   if (!element.publicId) return "public-id is missing";
   if (!baseOf(element)) return `base-url is ${element.baseUrl ? "not a URL" : "missing: use https://…/v1"}`;
-  // Only a sandbox gives an http page an opaque origin, and our frame in it would have one too.
+  // Only a sandbox gives an http page an opaque origin, and our frame on such a page would also have an opaque origin.
   return origin === "null" && /^(http|about)/.test(location.href) ? `${SANDBOXED}same-origin` : "";
 }
 

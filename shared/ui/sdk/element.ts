@@ -15,7 +15,7 @@ export class SvcWidgetElement extends WidgetBase {
   static readonly observedAttributes: readonly string[] = [...ELEMENT_STRINGS, ...ELEMENT_BOOLEANS];
 
   readonly #modal = makeModal(
-    // A responsive frame decides. An unresponsive one can't block closing: the third click on the close button closes.
+    // A responsive frame decides whether to close. An unresponsive frame can't prevent closing by a third click on the close button.
     (byButton, byBackdrop) => {
       if (byBackdrop && this.staticBackdrop) return;
       if (byButton) this.#presses++;
@@ -56,7 +56,7 @@ export class SvcWidgetElement extends WidgetBase {
     this.#connections.clear();
     this.#presses = 0;
     this.#modal.open();
-    // Sandbox flags are visible only to a page of the same origin. Otherwise our frame notices them when no window opens.
+    // Sandbox flags are visible only to a page of the same origin. On other pages, our frame detects the sandbox when no window opens.
     const sandbox = (frameElement as HTMLIFrameElement | null)?.sandbox;
     const mistake = mistakeOf(this) || (sandbox?.length && !sandbox.contains("allow-popups") && `${SANDBOXED}popups`);
     if (!mistake) return this.#load();
@@ -111,7 +111,7 @@ export class SvcWidgetElement extends WidgetBase {
     this.#timer = setTimeout(() => this.#fail("timeout"), navigator.onLine ? 15_000 : 2_000);
   }
 
-  /** Shows that the frame failed to load. A frame that still arrives takes the error's place. */
+  /** Shows that the frame failed to load. A frame that becomes ready later replaces the error. */
   #fail(reason: string): void {
     clearTimeout(this.#timer);
     this.#modal.show(wordsOf(this).network);
@@ -124,7 +124,7 @@ export class SvcWidgetElement extends WidgetBase {
   }
 
   #receive(message: Heard): void {
-    if (!this.#isOpen) return this.#forget(); // a preloaded frame is broken: show() loads another
+    if (!this.#isOpen) return this.#forget(); // a preloaded frame is broken, and show() will load a new frame
     if (message.type === "broken") return this.#fail(message.reason);
     this.#presses = 0;
     if (message.type === "ready") {

@@ -21,7 +21,7 @@ export interface Frame {
   remove(): void;
 }
 
-/** What an element hears: messages of its frame, a popup's announcement, or that the frame is broken. */
+/** A message to an element: from the element's frame, from a popup, or about a broken frame. */
 export type Heard = FromFrame | Broken | (Here & { type?: undefined });
 
 /** Creates a frame for a URL. told is called when the configuration is sent. */
@@ -48,7 +48,7 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
 
   const send = (message: ToFrame): number => ports.map((port) => port.postMessage(message)).length;
 
-  /** The frame identifies its own windows. The page's policy reports only the origin of a frame that it blocks. */
+  /** Handles hello, popups' messages, and violations of the page's policy, which contain only a blocked frame's origin. A frame identifies its own windows. */
   const greet = ({ origin, source, data, blockedURI }: Partial<MessageEvent<Hello | Here | null> & SecurityPolicyViolationEvent>): void => {
     if (blockedURI?.startsWith(expected)) reason = "blocked";
     if (origin !== expected) return;
@@ -62,7 +62,7 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
     }
   };
   for (const type of ["message", "securitypolicyviolation"]) addEventListener(type, greet as EventListener, listening);
-  // Our page says hello before its load event. For a blocked or failed frame, Chromium and WebKit fire load, and Firefox error. WebKit fires nothing if a server is unreachable.
+  // Our page says hello before its load event. For a blocked or failed frame, Chromium and WebKit fire load, and Firefox fires error. WebKit fires nothing if a server is unreachable.
   element.onload = element.onerror = () =>
     setTimeout(() => hasSaidHello || !element.isConnected || receive({ type: "broken", reason }), 1_000);
 

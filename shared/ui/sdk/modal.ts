@@ -9,17 +9,17 @@ export interface Modal {
   element: HTMLDialogElement;
   open(): void;
   close(): void;
-  /** Shows in place of the frame that it can't load, with more text and a retry button if useful. */
+  /** Replaces the frame with an error, the given text and, optionally, a retry button. */
   show(text: string, canRetry?: boolean): void;
-  /** Removes that. */
+  /** Removes the error. */
   hide(): void;
   /** Sets all labels. */
   name(words: Words): void;
 }
 
 /**
- * Creates a modal. ask is called if the patient wants to close it, by our button, the backdrop or otherwise; ended if the
- * browser closed it.
+ * Creates a modal. ask is called if the patient wants to close the modal by our button, the backdrop or another way.
+ * ended is called if the browser closed the modal.
  */
 export function makeModal(ask: (byButton?: boolean, byBackdrop?: boolean) => void, again: () => void, ended: () => void): Modal {
   const cross = make("button", { textContent: "×" }, "close");
@@ -39,7 +39,7 @@ export function makeModal(ask: (byButton?: boolean, byBackdrop?: boolean) => voi
   };
   element.onclose = () => element.open || ended();
   element.onpointerdown = (event) => (pressedOutside = event.target === element);
-  // Its content covers the dialog, so a press on itself is outside. A press that begins inside, such as a text selection, doesn't close.
+  // The content covers the dialog, so a press on the dialog itself is outside. A press that begins inside, such as a text selection, doesn't close.
   element.onclick = (event) => pressedOutside && event.target === element && ask(false, true);
 
   return {

@@ -16,8 +16,8 @@ import { languageOf } from "./words.ts";
 const isActive = (): boolean | undefined => navigator.userActivation?.isActive;
 
 /**
- * How many seconds the page may have the focus while the window looks closed. Before the window has left for the
- * portal, it is closed. Later, a portal may have disconnected it, and the patient may return to it.
+ * How many seconds the page may have the focus while the window looks closed. A window that hasn't left for the portal
+ * is closed. A window that has left may only be disconnected by the portal, and the patient may return to the window.
  */
 const CLOSED = 3;
 const LOST = 60;
@@ -27,7 +27,7 @@ export interface SvcWidget extends Reflected<(typeof OLDER_STRINGS)[number]> {}
 export class SvcWidget extends WidgetBase {
   static readonly observedAttributes: readonly string[] = OLDER_STRINGS;
 
-  /** Each attempt's function that ends it, with its window. */
+  /** Each attempt's window, by the function that ends the attempt. */
   readonly #attempts = new Map<() => void, Window | null>();
 
   /** Redirects the patient. In popup mode, opens a window unless a window is known to be open. */

@@ -1,7 +1,7 @@
 // Package deliverylog searches an organisation's webhook deliveries, and shows individual deliveries with all their
-// requests and responses (docs/reference/deviations.md, Webhooks). It shows entries for 15 days, limits a tenant to its
-// own deliveries, and is read-only. Package webhook defines deliveries and attempts, package cursor seals cursors for
-// clients, and the caller authorises access.
+// requests and responses (docs/reference/deviations.md, Webhooks). Package deliverylog shows entries for 15 days,
+// limits a tenant to its own deliveries, and is read-only. Package webhook defines deliveries and attempts, package
+// cursor seals cursors for clients, and the caller authorises access.
 package deliverylog
 
 import (
@@ -19,7 +19,7 @@ const (
 	// kept is the period for which a delivery and its attempts are shown. DynamoDB deletes expired rows up to two days
 	// late, so package deliverylog checks the age itself (docs/reference/deviations.md, Webhooks).
 	kept = 15 * 24 * time.Hour
-	// mostEntries is the maximum number of deliveries on a page. defaultEntries is the default number.
+	// mostEntries and defaultEntries are the maximum and the default number of deliveries on a page.
 	mostEntries, defaultEntries = 100, 50
 	// mostRead is the maximum number of rows read for a page, including rows that do not match. Each row is at most a
 	// few kilobytes.
@@ -28,7 +28,7 @@ const (
 	batch = 100
 )
 
-// Log searches webhook deliveries. It is safe for concurrent use.
+// Log searches webhook deliveries. A Log is safe for concurrent use.
 type Log struct {
 	Rows          Rows
 	Subscriptions Subscriptions
@@ -37,16 +37,17 @@ type Log struct {
 
 // Rows reads the delivery log's rows regardless of their age (store.DeliveryLog).
 type Rows interface {
-	// DeliveriesBefore returns at most limit delivery cursors, newest first. It includes only deliveries that were
-	// created at or after from and that precede the cursor before. It also reports whether more such deliveries exist.
-	// The most recent deliveries may be missing.
+	// DeliveriesBefore returns at most limit cursors, newest first, of deliveries that were created at or after from
+	// and precede the cursor before. DeliveriesBefore also reports whether more such deliveries exist. The most recent
+	// deliveries may be missing.
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place,
 		more bool, err error)
-	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. It omits missing deliveries.
+	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. Missing deliveries are
+	// omitted.
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// Events reads at most 100 events by ID with a consistent read. It omits missing events.
+	// Events reads at most 100 events by ID with a consistent read. Missing events are omitted.
 	Events(ctx context.Context, tenant org.Tenant, ids []string) (map[string]webhook.Event, error)
-	// Attempts returns a delivery's latest attempts, oldest first. It returns at most limit attempts.
+	// Attempts returns at most limit of a delivery's latest attempts, oldest first.
 	Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error)
 }
 
@@ -55,13 +56,13 @@ type Subscriptions interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// Place is a delivery's cursor in its tenant's list. The list is ordered by time and then by ID.
+// Place is a delivery's cursor in its tenant's list, which is ordered by time and then by ID.
 type Place struct {
 	MadeAt time.Time
 	ID     string // ID of the delivery; an empty ID precedes all deliveries created at the same time
 }
 
-// stamp is the time format in cursors. It is as precise as the times in rows.
+// stamp is the time format in cursors, as precise as the times in rows.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
 // position returns a cursor as text that parsePlace can parse.
@@ -85,7 +86,7 @@ type Entry struct {
 	Type webhook.Type // type of the event; empty if the event has expired
 }
 
-// types returns the deliveries as entries with their event types. It also returns the events by ID.
+// types returns the deliveries as entries with their event types, and the events by ID.
 func (l Log) types(ctx context.Context, tenant org.Tenant,
 	deliveries []webhook.Delivery,
 ) ([]Entry, map[string]webhook.Event, error) {

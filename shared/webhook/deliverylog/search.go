@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Query selects deliveries that match every given field. Its zero value selects all deliveries.
+// Query selects deliveries that match every given field. The zero Query selects all deliveries.
 type Query struct {
 	// ID is a delivery ID or an event ID. An event ID selects all of the event's deliveries to existing subscriptions.
 	ID             string
@@ -30,14 +30,14 @@ type Query struct {
 // Page is a page of the delivery list, newest first.
 type Page struct {
 	Entries []Entry
-	// Next is the cursor of the next page, for Query.After, or "" on the last page. The number of rows read for a page
-	// is limited. A page may therefore be short, or even empty, although more deliveries follow.
+	// Next is the cursor of the next page, for Query.After, or "" on the last page. Because the number of rows read for
+	// a page is limited, a page may be short or even empty although more deliveries follow.
 	Next string
 }
 
-// Search returns a tenant's deliveries, newest first. New deliveries do not shift the pages. Each page continues
-// exactly after the previous page. A delivery appears shortly after its creation. Search returns fault.Invalid,
-// fault.Unavailable or an internal error.
+// Search returns a tenant's deliveries, newest first. New deliveries do not shift the pages, because each page
+// continues exactly after the previous page. A delivery appears shortly after its creation. Search returns
+// fault.Invalid, fault.Unavailable or an internal error.
 func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreign returns other tenants. Some are synthetic tenants whose keys resemble the start of a row's key.
+// foreign returns other tenants, including synthetic tenants whose keys resemble the start of a row's key.
 func foreign() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":           {Mode: org.Live, OrgID: tenant.OrgID},
@@ -42,7 +42,7 @@ func TestSearchFindsMatchingDeliveries(t *testing.T) {
 	failed := w.emit(t, tenant, webhook.TestEvent) // two deliveries
 	w.now = noon.Add(2 * time.Hour)
 	w.answer = webhook.Answer{Status: 200, Control: "abort-message"}
-	w.emit(t, tenant, webhook.ExportProgressed) // no delivery, because no subscription receives the type
+	w.emit(t, tenant, webhook.ExportProgressed) // creates no delivery, because no subscription receives the type
 	for name, c := range map[string]struct {
 		query deliverylog.Query
 		want  int
@@ -113,7 +113,7 @@ func TestSearchExcludesOtherTenants(t *testing.T) {
 	}
 	place := noon.Add(time.Hour).Format("2006-01-02T15:04:05.000000Z") + "#" + own.Entries[0].ID
 	for name, of := range foreign() {
-		w.subscribe(t, of) // gives the tenant a subscription; delivery IDs are derived from its ID
+		w.subscribe(t, of) // delivery IDs are derived from the subscription's ID
 		for _, q := range []deliverylog.Query{
 			{},
 			{ID: event.ID},
@@ -195,8 +195,8 @@ func numbered(i int, at time.Time) webhook.Delivery {
 	}
 }
 
-// TestSearchPagesAreStableUnderInsertion creates deliveries while pages are read. Some new deliveries have the same
-// time as older deliveries. The pages must return each earlier delivery exactly once, in order.
+// TestSearchPagesAreStableUnderInsertion checks that pages return each earlier delivery exactly once, in order, while
+// deliveries are created. Some new deliveries have the same time as older deliveries.
 func TestSearchPagesAreStableUnderInsertion(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// mostAttempts is the maximum number of attempts shown per delivery. The latest attempts are shown. A schedule has ten
-// attempts, and replays add further attempts.
+// mostAttempts is the maximum number of latest attempts shown per delivery. A schedule has ten attempts, and replays
+// add further attempts.
 const mostAttempts = 100
 
-// Details searches deliveries as its Log does, and shows individual deliveries. It is safe for concurrent use.
+// Details searches deliveries, like its Log, and shows individual deliveries. A Details is safe for concurrent use.
 type Details struct {
 	Log
 
@@ -26,7 +26,8 @@ type Details struct {
 type Detail struct {
 	Entry
 
-	// Body is the body of every attempt, without the tokens in its download links. It is nil if the event has expired.
+	// Body is the body of every attempt, without the tokens in its download links. Body is nil if the event has
+	// expired.
 	Body     []byte
 	Attempts []Attempt // oldest attempt first
 }
@@ -35,8 +36,8 @@ type Detail struct {
 type Attempt struct {
 	webhook.Attempt
 
-	// Answer is the first 2 KiB of the response body. It is empty if the response didn't have a body. It is also empty
-	// if the subscription was removed, because the subscription's key decrypts Answer.
+	// Answer is the first 2 KiB of the response body. Answer is empty if the response didn't have a body, or if the
+	// subscription, whose key decrypts Answer, was removed.
 	Answer []byte
 }
 

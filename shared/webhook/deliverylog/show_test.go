@@ -25,7 +25,8 @@ func wantMissing(t *testing.T, what string, w *world, of org.Tenant, id string) 
 	}
 }
 
-// TestShowReturnsEveryRequestAndResponse makes the worker write the log's rows for a failure, a success and a replay.
+// TestShowReturnsEveryRequestAndResponse checks the log's rows that the worker writes for a failure, a success and a
+// replay.
 func TestShowReturnsEveryRequestAndResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,7 +13,7 @@ const (
 	// settled is an event's minimum age before the list serves it (docs/guide/webhooks.md, Reading events). The package
 	// comment explains the reason.
 	settled = 15 * time.Second
-	// kept is the period for which events stay in the list. Their rows are deleted later, so eventlog checks the age
+	// kept is the period for which events stay in the list. Event rows are deleted later, so eventlog checks the age
 	// itself.
 	kept = 15 * 24 * time.Hour
 	// maxBytes is the maximum total size of a response's events. Responses are encoded in base64, and Lambda limits a
@@ -34,9 +34,9 @@ type collected struct {
 	more   bool
 }
 
-// collect reads the matching events after start. It stops when the page reaches its limit, the response is full, or the
-// request has examined enough events. If start is older than the retention time, collect begins at the oldest remaining
-// event.
+// collect reads the matching events after start. collect stops when the page reaches its limit, the response is full,
+// or the request has examined enough events. If start is older than the retention time, collect begins at the oldest
+// remaining event.
 func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (collected, error) {
 	c := collected{events: []json.RawMessage{}, last: start, more: true}
 	from, now, types := start, r.Now(), q.types()

@@ -1,6 +1,6 @@
-// Package eventlog lets an organisation read its events (docs/guide/webhooks.md, "Reading events"). It returns the
-// events from the last 15 days, oldest first. Each event is the envelope that the organisation's webhooks receive, byte
-// for byte. Reading an event does not remove it.
+// Package eventlog lets an organisation read its events (docs/guide/webhooks.md, "Reading events"). The package returns
+// the events from the last 15 days, oldest first. Each event is the envelope that the organisation's webhooks receive,
+// byte for byte. Reading an event does not remove it.
 //
 // Only events older than 15 seconds are served. The list is read through an index that shows each new entry shortly
 // after its row, with a varying delay. A row is itself stored shortly after its event's time. An event can therefore
@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reader reads a tenant's events. It is safe for concurrent use.
+// Reader reads a tenant's events. A Reader is safe for concurrent use.
 type Reader struct {
 	Log     Log
 	Links   webhook.LinkSigner
@@ -34,14 +34,14 @@ type Reader struct {
 }
 
 // Log returns at most limit events after last that were created before a given time. The events are ordered by creation
-// time and ID, oldest first. Log also reports whether more such events exist. It compares last by tenant, time and ID
-// only. Log returns an empty list only if no more events exist (store.EventLog).
+// time and ID, oldest first. Log also reports whether more such events exist. Only the tenant, time and ID of last are
+// compared. Log returns an empty list only if no more events exist (store.EventLog).
 type Log interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) (events []webhook.Event,
 		more bool, err error)
 }
 
-// Cursors seals cursors for a tenant and a use. It returns fault.Invalid for a cursor that it did not seal
+// Cursors seals cursors for a tenant and a use. Cursors returns fault.Invalid for a cursor that it did not seal
 // (cursor.Sealer).
 type Cursors interface {
 	Seal(tenant org.Tenant, use, position string) (string, error)

@@ -75,8 +75,7 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 	}
 	logx.Add(ctx, slog.String("notice", string(n.Kind)))
 	outcome, err := m.send(ctx, n)
-	// The email's outcome is known. SendNotice stores the outcome even after the deadline, so that the email is not
-	// sent again.
+	// SendNotice stores the known outcome even after the deadline, so that the email is not sent again.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil || outcome == limited {
 		return errors.Join(err, m.putOff(ctx, n))

@@ -115,8 +115,8 @@ func (p *office) due() []time.Time {
 	return all
 }
 
-// wantDone checks that the given number of emails was sent and that no work remains. It also checks that the log
-// contains the outcome but doesn't contain any email address.
+// wantDone checks that the given number of emails was sent, that no work remains, and that the log contains the outcome
+// but no email address.
 func (p *office) wantDone(mails int, outcome notice.Outcome) {
 	p.t.Helper()
 	if got := len(p.cloud.SES().Sent()); got != mails {

@@ -1,6 +1,6 @@
 // Package notice sends email to an organisation about its webhooks and credentials, and to the operator about support
-// tickets. It defines the occasions, the texts, and how long sending is retried. A notice is first stored as a row, so
-// that it can't be lost (ADR 4). The webhook worker then sends the notice. The package does not depend on SES or on a
+// tickets. The package defines the occasions, the texts, and how long sending is retried. A notice is stored as a row
+// before the webhook worker sends it, so that it can't be lost (ADR 4). The package does not depend on SES or on a
 // table.
 package notice
 
@@ -35,8 +35,8 @@ const (
 	KindSupport Kind = "support_requested"
 )
 
-// Notice is an email to an organisation about one of its webhooks or credentials, or about its live mode. It may also
-// be an email to the operator about a support ticket. It doesn't contain any event content or secrets.
+// Notice is an email to an organisation about a webhook, a credential or live mode, or to the operator about a support
+// ticket. A Notice doesn't contain any event content or secrets.
 type Notice struct {
 	ID             string // identical for the same occasion
 	Tenant         org.Tenant
@@ -81,8 +81,8 @@ func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
 	return n
 }
 
-// SecretRotated returns a notice that a subscription has a new signing secret. s is the subscription's previous state.
-// Its revision distinguishes several rotations.
+// SecretRotated returns a notice that a subscription has a new signing secret. s is the subscription's previous state,
+// whose revision distinguishes several rotations.
 func SecretRotated(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindSecretRotated, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
@@ -161,7 +161,7 @@ func about(s webhook.Subscription, kind Kind, at time.Time) Notice {
 	return Notice{Tenant: s.Tenant, Kind: kind, SubscriptionID: s.ID, URL: shownURL(s.URL), At: at}
 }
 
-// shownURL returns a webhook's URL without the parts in which its owner may have put a secret.
+// shownURL returns a webhook's URL without the parts that may contain a secret.
 func shownURL(text string) string {
 	target, err := url.Parse(text)
 	if err != nil {

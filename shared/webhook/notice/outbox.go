@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Rows stores notices (store.Notices). It does not store an existing notice again.
+// Rows stores notices (store.Notices). An existing notice is not stored again.
 type Rows interface {
 	Notify(ctx context.Context, n Notice) error
 }
@@ -27,8 +27,7 @@ type Outbox struct {
 	Queue Queue
 }
 
-// Notify stores and queues a notice. It doesn't return an error if queueing fails, because the reported change must
-// proceed.
+// Notify stores and queues a notice. Notify ignores queueing errors, because the reported change must proceed.
 func (o Outbox) Notify(ctx context.Context, n Notice) error {
 	if err := o.store(ctx, n); err != nil {
 		return err
@@ -60,9 +59,8 @@ func (o Owners) NotifyFailing(ctx context.Context, s webhook.Subscription, h web
 	return o.Outbox.Notify(ctx, failing(s, h))
 }
 
-// NotifyDisabled implements webhook.Owners. It sends the email before it returns, so that the email precedes the change
-// (docs/reference/deviations.md, Webhooks). It doesn't return an error if sending fails, because the email is retried
-// later.
+// NotifyDisabled implements webhook.Owners. The email is sent before NotifyDisabled returns, so that it precedes the
+// change (docs/reference/deviations.md, Webhooks). Sending errors are ignored, because the email is retried later.
 func (o Owners) NotifyDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {

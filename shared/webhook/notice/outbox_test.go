@@ -41,7 +41,7 @@ func TestNotifyDisabledSucceedsWhenEmailFails(t *testing.T) {
 					webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
 				sender := &looking{office: p, err: trouble}
 				p.mailer.Sender = sender
-				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID // one disabling is one occasion
+				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID // disabling a webhook is one occasion
 				owners := notice.Owners{Outbox: notice.Outbox{Rows: p.rows}, Mailer: p.mailer}
 				expect.NoError(t, owners.NotifyDisabled(t.Context(), p.subscription(), webhook.ReasonGone,
 					webhook.Health{}, time.Now()))
@@ -106,8 +106,8 @@ func (o *told) Notify(_ context.Context, n notice.Notice) error {
 
 func (*told) EnqueueNotice(context.Context, org.Tenant, string) error { return nil }
 
-// TestNoticeIDIsUniquePerOccasion checks that an occasion yields a single notice, even if the occasion is repeated
-// after a crash. It also checks that two occasions yield two notices.
+// TestNoticeIDIsUniquePerOccasion checks that an occasion yields a single notice, even if repeated after a crash, and
+// that two occasions yield two notices.
 func TestNoticeIDIsUniquePerOccasion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)

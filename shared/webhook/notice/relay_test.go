@@ -20,7 +20,7 @@ import (
 // noticesPerMailbox is the maximum number of notices from a sender to a mailbox (docs/adr/0042-mail-is-not-a-relay.md).
 const noticesPerMailbox = 50
 
-// endless returns a notice for every ID, and organisations by ID. It counts the notices' outcomes.
+// endless returns a notice for every ID, returns organisations by ID, and counts the notices' outcomes.
 type endless struct {
 	notice.Store
 
@@ -93,8 +93,8 @@ func TestNoticesAreSentDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// TestNoticeIsSentOnlyToVerifiedAddresses covers the attack in ADR 42. In that attack, ten unverified addresses,
-// changed 30 times, each received a notice about a new credential.
+// TestNoticeIsSentOnlyToVerifiedAddresses covers the attack in ADR 42, in which ten unverified addresses, changed 30
+// times, each received a notice about a new credential.
 func TestNoticeIsSentOnlyToVerifiedAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,8 +141,8 @@ func TestNoticeIsPostponedWhenLimitIsReached(t *testing.T) {
 	})
 }
 
-// TestSupportTicketsReachOperatorWithinLimit checks that support tickets do not flood the operator's mailbox. Anyone
-// with a public ID can file a ticket. The test also checks that no ticket's notice is lost.
+// TestSupportTicketsReachOperatorWithinLimit checks that support tickets, which anyone with a public ID can file, do
+// not flood the operator's mailbox. No ticket's notice may be lost.
 func TestSupportTicketsReachOperatorWithinLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

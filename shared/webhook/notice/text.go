@@ -27,7 +27,7 @@ type content struct {
 }
 
 // message returns a notice's email to the organisation. name is the organisation's name, which it may have chosen
-// itself. The email names the webhook or credential and links to it. It contains neither secrets nor event content.
+// itself. The email names and links to the webhook or credential, but contains neither secrets nor event content.
 func message(n Notice, name, dashboard string) mailtext.Message {
 	whose := fmt.Sprintf("%s (%s mode)", mailtext.Plain(name), n.Tenant.Mode)
 	if n.Kind == KindSupport {
@@ -124,7 +124,7 @@ func (n Notice) content() content {
 	case KindLiveWithdrawn:
 		return content{
 			"Live mode was withdrawn",
-			[]string{"Your organisation no longer has access to live mode. Its live credentials no longer work."},
+			[]string{"Your organisation no longer has access to live mode, and its live credentials no longer work."},
 			[]string{
 				"The dashboard shows the reason. Running exports will finish, and webhooks will still receive events. You can " +
 					"send a new request.",
@@ -132,7 +132,7 @@ func (n Notice) content() content {
 		}
 	case KindKeyCreated:
 		return content{"A private key was created", []string{"An API credential has a new private key."}, []string{revoke}}
-	case KindSupport: // the ticket method returns its message
+	case KindSupport: // the ticket method returns the email
 	}
 	return content{"", nil, nil}
 }
@@ -184,7 +184,7 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 	return facts
 }
 
-// because returns the reason why a webhook was disabled. If no warning was sent, because also explains why, since the
+// because returns the reason why a webhook was disabled. If no warning was sent, the text explains why, since the
 // documentation promises a warning (docs/guide/webhooks.md, Retries).
 func because(r webhook.Reason) []string {
 	const stopped = "We no longer send events to this webhook, because "

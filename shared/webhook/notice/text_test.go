@@ -74,7 +74,7 @@ func TestNoticeEmailsContainNoSecrets(t *testing.T) {
 	}
 }
 
-// TestMailEscapesOrganisationName covers an organisation that chooses a name to inject markup.
+// TestMailEscapesOrganisationName checks that an organisation's name can't inject markup.
 func TestMailEscapesOrganisationName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

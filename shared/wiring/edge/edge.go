@@ -1,7 +1,7 @@
 // Package edge wires the parts that all API endpoints share: rate limits and caller authentication. Each kind of
-// endpoint has two parts. The first part is a struct of environment variables, which a function's Environment embeds.
-// The second part is a constructor that reads the endpoint's secret. The only AWS client that the package links is the
-// DynamoDB client, which every endpoint uses (ADR 7).
+// endpoint has a struct of environment variables, which a function's Environment embeds, and a constructor that reads
+// the endpoint's secret. The only AWS client that the package links is the DynamoDB client, which every endpoint uses
+// (ADR 7).
 package edge
 
 import (

@@ -44,8 +44,8 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 	}, nil
 }
 
-// HourlyEnv is the counterpart of PublicEnv for endpoints with an hourly rate limit. Each request to these endpoints is
-// read by a person.
+// HourlyEnv is the counterpart of PublicEnv for endpoints with an hourly rate limit. A person reads each request to
+// these endpoints.
 type HourlyEnv struct {
 	FlowTable       string `env:"FLOW_TABLE,required"`
 	ControlTable    string `env:"CONTROL_TABLE,required"`

@@ -1,5 +1,5 @@
-// Package portal wires the client for health systems' token endpoints, including client authentication. It links KMS,
-// which encrypts the service's client secrets and signs its assertions (ADR 7, ADR 11).
+// Package portal wires the client for health systems' token endpoints, including client authentication. The package
+// links KMS, which encrypts the service's client secrets and signs its assertions (ADR 7, ADR 11).
 package portal
 
 import (

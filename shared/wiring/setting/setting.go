@@ -1,6 +1,6 @@
 // Package setting reads an operator's configuration for TEFCA mode: identity providers and networks. If the sandbox is
-// deployed, it also returns the simulated provider and network in test mode. It does not link any network. Callers
-// create networks from their parts of the document.
+// deployed, package setting also returns the simulated provider and network in test mode. The package does not link any
+// network, because callers create networks from their parts of the document.
 package setting
 
 import (
@@ -41,7 +41,7 @@ type Network struct {
 	Config json.RawMessage
 }
 
-// The errors never quote the document. A malformed document may contain any text, even a key.
+// Errors never quote the document, because a malformed document may contain any text, even a key.
 var (
 	errForm = errors.New("TEFCA_CONFIG is not of the form of docs/operate/tefca.md")
 	errID   = errors.New("TEFCA_CONFIG: providers: id: another provider has it, or the simulated one")
@@ -50,7 +50,7 @@ var (
 
 // Settings returns the settings for each mode that has a network. baseURL is the service's own base URL. The simulated
 // provider's URL is below baseURL. Settings returns an error for a provider that could never be selected because of its
-// ID or mode. The operator can then correct the mistake before a patient looks for the provider.
+// ID or mode, so that the operator can correct the mistake before a patient looks for the provider.
 func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error) {
 	c, networks, err := e.parse()
 	if err != nil {

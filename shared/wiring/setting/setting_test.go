@@ -21,8 +21,8 @@ func env(withSandbox bool, config string) setting.TEFCAEnv {
 	return setting.TEFCAEnv{EnableSandbox: withSandbox, Config: config}
 }
 
-// TestSettingsIncludeModesWithProviderAndNetwork also checks that a mode counts as simulated only if all its networks
-// are simulated.
+// TestSettingsIncludeModesWithProviderAndNetwork checks that a mode is included only with a provider and a network, and
+// counts as simulated only if all its networks are simulated.
 func TestSettingsIncludeModesWithProviderAndNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

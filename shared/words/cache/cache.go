@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Cache maps keys to values that expire. It is safe for concurrent use.
+// Cache maps keys to values that expire. A Cache is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	size int
 	life time.Duration
@@ -49,8 +49,9 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 // Put stores value for key. The value's age is measured from the call to Put.
 func (c *Cache[K, V]) Put(key K, value V) { c.put(key, value, c.now()) }
 
-// Load returns the cached value for key. If there is no cached value, it calls read and caches the result. The value's
-// age is measured from the time before the call to read. Concurrent callers each call read. Errors are not cached.
+// Load returns the cached value for key. If there is no cached value, Load calls read and caches the result. The
+// value's age is measured from the time before the call to read. Concurrent callers each call read. Errors are not
+// cached.
 func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 	if value, ok := c.Get(key); ok {
 		return value, nil

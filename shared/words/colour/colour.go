@@ -46,8 +46,8 @@ func Contrast(a, b RGB) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// Legible returns the colour if the colour is legible as text on a background. Otherwise, it returns the nearest
-// legible mixture of the colour with black or white, as shared/ui/kit/colour.ts does.
+// Legible returns the colour if it is legible as text on a background, and otherwise the nearest legible mixture of the
+// colour with black or white, as shared/ui/kit/colour.ts does.
 func (c RGB) Legible(ground RGB) RGB {
 	pole := RGB{0xff, 0xff, 0xff}
 	if ground.luminance() > 0.18 {

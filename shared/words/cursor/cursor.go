@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sealer encrypts and decrypts cursors with AES-256-GCM. Its keyring must be used only for cursors. A cursor remains
+// Sealer encrypts and decrypts cursors with AES-256-GCM. The keyring must be used only for cursors. A cursor remains
 // valid as long as its key version is in the keyring.
 type Sealer struct {
 	Keys secret.Keyring
@@ -37,7 +37,7 @@ func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 }
 
 // Open decrypts a cursor that Seal created for the same tenant and use, and returns the cursor's position. For any
-// other text, it returns fault.Invalid without a reason. The list names the parameter in its error response.
+// other text, Open returns fault.Invalid without a reason. The list names the parameter in its error response.
 func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	refused := fault.BadRequest("The cursor is not valid for this list.")
 	number, body, _ := strings.Cut(text, ".")
@@ -67,8 +67,7 @@ func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 
 var errNoKey = errors.New("cursor: the keyring has no such key")
 
-// cipher returns the cipher for a key version. It also returns the version used. Version zero means the current
-// version.
+// cipher returns the cipher for a key version, and the version used. Version zero means the current version.
 func (s Sealer) cipher(version int) (cipher.AEAD, int, error) {
 	key, used, ok := s.Keys.Derive("cursor", version)
 	if !ok {
@@ -86,7 +85,7 @@ func (s Sealer) cipher(version int) (cipher.AEAD, int, error) {
 }
 
 // binding returns the additional authenticated data that ties a cursor to its tenant and use. The encoding is
-// unambiguous. It omits the key version, because each version has its own key.
+// unambiguous, and omits the key version because each version has its own key.
 func binding(tenant org.Tenant, use string) []byte {
 	return fmt.Appendf(nil, "%q %q %q", tenant.Mode, tenant.OrgID, use)
 }

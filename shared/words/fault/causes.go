@@ -1,7 +1,7 @@
 package fault
 
-// Description describes a cause of failure. It contains the error returned to the client and the action that the
-// integration's operator should take.
+// Description describes a cause of failure: the error returned to the client, and the action that the integration's
+// operator should take.
 type Description struct {
 	Shown  *Error
 	Action string

@@ -64,7 +64,7 @@ const (
 
 // InBrowser returns the code to use in redirects, widgets and widget events. Only some of the service's codes may
 // appear there (docs/reference/deviations.md, "Connecting"). InBrowser replaces the service's other codes with the
-// general failure code. It passes through codes from health systems.
+// general failure code. Codes from health systems are passed through.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError
@@ -110,7 +110,7 @@ func (e *Error) About(field string) *Error {
 	return &about
 }
 
-// Error implements error. Its text includes the private cause and is for the log only.
+// Error implements error. The text includes the private cause and is for the log only.
 func (e *Error) Error() string {
 	text := string(e.Code) + ": "
 	if e.Cause != "" {
@@ -131,7 +131,7 @@ func (e *Error) Is(target error) bool {
 	return ok && kind == e.Kind
 }
 
-// Of returns the outermost Error in err's chain. It wraps any other error in an Internal Error that doesn't reveal any
+// Of returns the outermost Error in err's chain, or wraps any other error in an Internal Error that doesn't reveal any
 // details.
 func Of(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -152,7 +152,7 @@ func Stale() *Error {
 	return New(Conflict, CodeUnavailable, "The record changed at the same time. Please try again.")
 }
 
-// IsStale reports whether err is a lost compare-and-swap (Stale). A retry with the stored state can then succeed. A
+// IsStale reports whether err is a lost compare-and-swap (Stale), which can succeed if retried with the stored state. A
 // conflict with any other code is a refusal, and a retry can't help.
 func IsStale(err error) bool {
 	e, ok := errors.AsType[*Error](err)

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/trace"
 )
 
-// Event collects the attributes of the single log line that is written for one unit of work. It is safe for concurrent
-// use.
+// Event collects the attributes of the single log line that is written for one unit of work. An Event is safe for
+// concurrent use.
 type Event struct {
 	mu    sync.Mutex
 	level slog.Level
@@ -51,7 +51,7 @@ func Add(ctx context.Context, attrs ...slog.Attr) {
 }
 
 // Note adds a separate line about a part of ctx's unit of work, such as one of several deliveries. The line is written
-// together with the unit's own line. It has the unit's owner attributes unless attrs overrides them. message must be a
+// together with the unit's own line, and has the unit's owner attributes unless attrs overrides them. message must be a
 // constant.
 func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Document is the CloudWatch metadata that declares which members of a log line are metrics. It doesn't contain metric
+// Document is the CloudWatch metadata that declares which members of a log line are metrics, without the metrics'
 // values.
 type Document struct {
 	at         time.Time

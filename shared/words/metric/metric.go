@@ -16,10 +16,10 @@ type Name string
 
 // Names of the metrics.
 const (
-	Exports         Name = "Exports"         // by stage: started, success, partial or failed
+	Exports         Name = "Exports"         // exports by stage: started, success, partial or failed
 	ExportSeconds   Name = "ExportSeconds"   // time since the request, by the stage reached
 	ExportFailures  Name = "ExportFailures"  // failed exports, by the reason reported to the organisation
-	WebhookAttempts Name = "WebhookAttempts" // by outcome: delivered, or the class of failure
+	WebhookAttempts Name = "WebhookAttempts" // attempts by outcome: delivered, or the class of failure
 	WebhookSeconds  Name = "WebhookSeconds"  // receivers' response times
 	DeliverySeconds Name = "DeliverySeconds" // age of an event at its first delivery attempt
 	WebhooksStopped Name = "WebhooksStopped" // webhooks that were disabled, by reason
@@ -32,8 +32,7 @@ const (
 	Lists          Name = "Lists"        // fetches of published lists of institutions, by outcome
 	// age of the oldest list or publication that awaits an operator's approval
 	ApprovalSeconds Name = "ApprovalSeconds"
-	// StaleCatalogues counts failed reads of the live catalogue. It counts a failed read even if an older copy could be
-	// served instead.
+	// StaleCatalogues counts failed reads of the live catalogue, even if an older copy could be served instead.
 	StaleCatalogues Name = "StaleCatalogues"
 	Probes          Name = "Probes" // probes of the catalogue's endpoints, by outcome: well, failed or limited
 	// calls that an AWS service throttled, by service; each try counts

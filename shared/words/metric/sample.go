@@ -17,8 +17,8 @@ type Sample struct {
 	values []float64 // measured values
 }
 
-// Count returns a sample that counts one event. by is the value of the metric's dimension. It must be a fixed word, or
-// "" if the metric has no dimension.
+// Count returns a sample that counts one event. by is the value of the metric's dimension, which must be a fixed word,
+// or "" if the metric has no dimension.
 func Count(name Name, by string) Sample { return Sample{name: name, by: by, count: 1, values: nil} }
 
 // Seconds returns a sample with one measured duration. A negative duration counts as zero, because the clocks of two

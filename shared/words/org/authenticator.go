@@ -24,7 +24,7 @@ type Authenticator struct {
 // KeyStore is the storage that an Authenticator needs.
 type KeyStore interface {
 	Store
-	// UseKey records that a key was used in the given hour. It does nothing if the use is already recorded.
+	// UseKey records that a key was used in the given hour. UseKey does nothing if the use is already recorded.
 	UseKey(ctx context.Context, tenant Tenant, keyID string, hour time.Time) error
 }
 
@@ -63,7 +63,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, publicID string, priva
 // useTime is the time limit for recording that a key was used.
 const useTime = 2 * time.Second
 
-// recordUse records, at most once an hour, that a key is in use. Operators can then identify and revoke unused keys.
+// recordUse records, at most once an hour, that a key is in use, so that operators can identify and revoke unused keys.
 // recordUse runs in the background and ignores errors. If the instance is frozen before the write, either the instance
 // completes the write later or another instance records the use.
 func (a *Authenticator) recordUse(ctx context.Context, tenant Tenant, keyID string) {

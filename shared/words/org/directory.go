@@ -13,7 +13,7 @@ import (
 type Store interface {
 	// TenantOf returns the tenant that owns the credential with this ID. The ID is the UUID of a public ID.
 	TenantOf(ctx context.Context, credentialID string) (Tenant, error)
-	// Credential returns one of a tenant's credentials. It uses a consistent read.
+	// Credential returns one of a tenant's credentials, using a consistent read.
 	Credential(ctx context.Context, tenant Tenant, id string) (Credential, error)
 	// Organisation returns a tenant's organisation.
 	Organisation(ctx context.Context, tenant Tenant) (Organisation, error)
@@ -22,13 +22,13 @@ type Store interface {
 // cacheFor is the maximum time for which a revoked key or credential still works.
 const cacheFor = 30 * time.Second
 
-// cacheSize is the maximum number of cached entries. It limits a warm function's memory use.
+// cacheSize is the maximum number of cached entries, which limits a warm function's memory use.
 const cacheSize = 1024
 
-// Directory looks up callers by public ID. It caches rows for 30 seconds and is safe for concurrent use.
+// Directory looks up callers by public ID and caches rows for 30 seconds. A Directory is safe for concurrent use.
 type Directory struct {
 	store Store
-	known *cache.Cache[string, entry] // by credential ID
+	known *cache.Cache[string, entry] // entries by credential ID
 }
 
 type entry struct {
@@ -65,8 +65,8 @@ func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisa
 	return found.organisation, nil
 }
 
-// find returns a public ID's credential and organisation. It returns the entry even with fault.Forbidden. An
-// Authenticator can therefore check the key before it reports that the organisation has no live access.
+// find returns a public ID's credential and organisation. find returns the entry even with fault.Forbidden, so that an
+// Authenticator can check the key before it reports that the organisation has no live access.
 func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
 	id, mode, ok := ParsePublicID(publicID)
 	if !ok {

@@ -154,7 +154,7 @@ func TestAuthenticateReturnsSameErrorForEveryInvalidCredential(t *testing.T) {
 	tests := []struct {
 		name     string
 		change   func(t *testing.T, w *world)
-		byID     bool // lookups by public ID alone also fail
+		byID     bool // whether lookups by public ID alone also fail
 		publicID string
 	}{
 		{name: "a revoked key", change: func(_ *testing.T, w *world) { w.credential.Keys[0].RevokedAt = start }},

@@ -50,8 +50,8 @@ func ParsePrivateKey(text string) (Mode, bool) {
 	return mode, checksum(text[:end]) == text[end:]
 }
 
-// ParsePublicID parses either "public_<mode>_<uuid>" or a bare UUID. The mode of a bare UUID is empty. The credential's
-// row then determines the mode.
+// ParsePublicID parses either "public_<mode>_<uuid>" or a bare UUID. The mode of a bare UUID is empty, because the
+// credential's row determines the mode.
 func ParsePublicID(text string) (id string, mode Mode, ok bool) {
 	if rest, found := strings.CutPrefix(text, "public_"); found {
 		name, bare, _ := strings.Cut(rest, "_")

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxRadius = 24  // in CSS pixels
+	maxRadius = 24  // maximum corner radius in CSS pixels
 	maxFont   = 200 // in characters
 )
 

@@ -66,7 +66,7 @@ const (
 
 // LiveReview holds an organisation's latest request for live access and the operator's latest decision.
 type LiveReview struct {
-	Purpose     string    // as written by the organisation
+	Purpose     string    // purpose as written by the organisation
 	RequestedBy string    // account ID
 	RequestedAt time.Time // zero before the first request
 	Reason      string    // reason for a refusal or withdrawal, shown to the organisation
@@ -82,7 +82,7 @@ type Organisation struct {
 	WebsiteURI       string
 	TermsURI         string
 	Accent           string // colour of the organisation's pages, "#rrggbb" in lower case, or empty
-	Look             Look   // corners, font and colour scheme of its pages
+	Look             Look   // corners, font and colour scheme of the organisation's pages
 	Purpose          Purpose
 	Plan             Plan
 	Status           Status
@@ -119,8 +119,8 @@ func (o Organisation) Tenants() [2]Tenant {
 	return [2]Tenant{{Mode: Test, OrgID: o.ID}, {Mode: Live, OrgID: o.ID}}
 }
 
-// Credential is one of a tenant's API key pairs. It consists of a public ID, up to two active private keys, and the
-// redirect URIs and origins allowed for the public ID.
+// Credential is one of a tenant's API key pairs. A Credential consists of a public ID, up to two active private keys,
+// and the redirect URIs and origins allowed for the public ID.
 type Credential struct {
 	ID             string // UUID contained in the public ID
 	Tenant         Tenant

@@ -13,7 +13,7 @@ import (
 // appOrigin matches a web view's origin with a custom scheme, such as capacitor://localhost.
 var appOrigin = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://[a-z0-9._-]+(:[0-9]+)?$`)
 
-// NewOrigin validates an allowed origin and returns it as browsers send it (RFC 6454). It accepts https, http on
+// NewOrigin validates an allowed origin and returns it as browsers send it (RFC 6454). NewOrigin accepts https, http on
 // localhost, and the custom scheme of an app's web view. For paths, wildcards and the service's own hosts, NewOrigin
 // returns fault.Invalid.
 func NewOrigin(own weburl.Own, text string) (string, error) {

@@ -18,7 +18,7 @@ type VerifiedRedirect struct {
 	target string // URI as sent to browsers
 }
 
-// MatchRedirect verifies that asked is a registered URI. It compares the URIs exactly. asked may be empty if exactly
+// MatchRedirect verifies that asked is a registered URI. The URIs are compared exactly. asked may be empty if exactly
 // one URI is registered. MatchRedirect returns fault.Invalid if the URI is not registered or points to this service.
 func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedRedirect, error) {
 	switch {
@@ -40,7 +40,7 @@ func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedR
 	return matched, nil
 }
 
-// RestoreRedirect returns a stored redirect URI that MatchRedirect has verified before. It returns the zero value for a
+// RestoreRedirect returns a stored redirect URI that MatchRedirect verified earlier. It returns the zero value for a
 // URI that points to this service.
 func RestoreRedirect(own weburl.Own, stored string) VerifiedRedirect {
 	target, err := redirectTarget(own, stored)
@@ -65,9 +65,9 @@ func (v VerifiedRedirect) With(params url.Values) string {
 	return target.String()
 }
 
-// NewRedirectURI validates a redirect URI for registration in the given mode. It accepts https, a native app's custom
-// scheme and, in test mode, http to a loopback address. For fragments, wildcards, user information (RFC 9700 section
-// 2.1) and the service's own hosts, NewRedirectURI returns fault.Invalid.
+// NewRedirectURI validates a redirect URI for registration in the given mode. NewRedirectURI accepts https, a native
+// app's custom scheme and, in test mode, http to a loopback address. For fragments, wildcards, user information (RFC
+// 9700 section 2.1) and the service's own hosts, NewRedirectURI returns fault.Invalid.
 func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 	if strings.ContainsAny(text, "*#") {
 		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user " +

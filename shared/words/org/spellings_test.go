@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectNeverPointsToServiceInAnySpelling covers URIs that were registered with an earlier release. Such URIs may
-// have any spelling that the earlier release accepted.
+// TestRedirectNeverPointsToServiceInAnySpelling covers URIs registered with an earlier release, which may have any
+// spelling that the earlier release accepted.
 func TestRedirectNeverPointsToServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	own := ownhosts.Own()

@@ -14,7 +14,7 @@ import (
 const Tries = 6
 
 // OnConflict calls try until the result is no longer a lost compare-and-swap (fault.IsStale), but at most the given
-// number of times. It returns the last result. OnConflict does not wait between tries. try must read the row again
+// number of times. OnConflict returns the last result, and does not wait between tries. try must read the row again
 // before each write.
 func OnConflict(ctx context.Context, tries int, try func() error) error {
 	return Policy{Tries: tries, Again: fault.IsStale, Pause: 0, Random: nil}.Do(ctx, try)

@@ -15,8 +15,8 @@ const redacted = "[redacted]"
 // compared with ==.
 type Text struct {
 	_ [0]func() // prevents comparison with ==
-	// The field is a pointer because fmt doesn't call methods on a Text in an unexported field. fmt then prints only
-	// the pointer's address.
+	// The field is a pointer because fmt doesn't call methods on a Text in an unexported field and prints only the
+	// pointer's address.
 	value *string
 }
 
@@ -42,7 +42,7 @@ func (t Text) Equal(other Text) bool {
 // String implements fmt.Stringer.
 func (t Text) String() string { return redacted }
 
-// Format implements fmt.Formatter. It covers every verb, because numeric verbs such as %d don't call String.
+// Format implements fmt.Formatter. Format covers every verb, because numeric verbs such as %d don't call String.
 func (t Text) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, redacted) }
 
 // LogValue implements slog.LogValuer.

@@ -1,6 +1,6 @@
 // Package trace carries the ID shared by all work that one request causes, in any function. The ID is the root of the
-// AWS X-Ray trace header. Lambda sets this header for every invocation. A queue message passes its sender's header on
-// to the worker. https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
+// AWS X-Ray trace header, which Lambda sets for every invocation. A queue message passes its sender's header on to the
+// worker. https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
 package trace
 
 import (
@@ -19,8 +19,8 @@ var (
 
 type headerKey struct{}
 
-// With returns a copy of ctx with a trace header. The header replaces any earlier trace header. With ignores a
-// malformed header, because API Gateway accepts trace IDs from its callers.
+// With returns a copy of ctx with a trace header, which replaces any earlier trace header. With ignores a malformed
+// header, because API Gateway accepts trace IDs from its callers.
 func With(ctx context.Context, header string) context.Context {
 	if rootOf(header) == "" {
 		return ctx

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Own holds the hosts that resolve to this service. The zero value treats every host as the service's own host. A
-// function without configured hosts therefore rejects all URLs.
+// Own holds the hosts that resolve to this service. The zero value treats every host as the service's own host, so that
+// a function without configured hosts rejects all URLs.
 type Own struct {
 	known bool
 	hosts map[string]bool // internet hosts, on every port
@@ -31,8 +31,8 @@ func NewOwn(urls string) (Own, error) {
 	return own, nil
 }
 
-// Parse parses an external URL. It returns ErrOwn for one of the service's own URLs. For an unacceptable URL, it
-// returns a different error.
+// Parse parses an external URL. It returns ErrOwn for one of the service's own URLs, and a different error for any
+// other unacceptable URL.
 func (o Own) Parse(text string) (URL, error) {
 	u, err := parse(text)
 	if err == nil && o.has(u) {

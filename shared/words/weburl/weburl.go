@@ -1,6 +1,6 @@
 // Package weburl parses the http and https URLs that come from organisations, published lists and patients, and detects
-// URLs that point to the service itself (docs/adr/0040-no-address-of-ours.md). It rejects URLs that Go and browsers
-// (WHATWG URL Standard) might interpret differently. The package doesn't read environment variables or open
+// URLs that point to the service itself (docs/adr/0040-no-address-of-ours.md). The package rejects URLs that Go and
+// browsers (WHATWG URL Standard) might interpret differently. The package doesn't read environment variables or open
 // connections.
 package weburl
 
@@ -24,8 +24,8 @@ var ErrOwn = errors.New("the URL leads to this service")
 var errForm = errors.New("not an absolute http or https URL that every parser reads alike")
 
 // URL is an absolute http or https URL that all parsers interpret in the same way. A URL contains only ASCII
-// characters. Its host is in lower case without a trailing dot, and internationalised names are A-labels (UTS 46). It
-// doesn't contain a default port or user information. Path, query and fragment are unchanged except that non-ASCII
+// characters. The host is in lower case without a trailing dot, and internationalised names are A-labels (UTS 46). A
+// URL doesn't contain a default port or user information. Path, query and fragment are unchanged except that non-ASCII
 // characters are percent-encoded.
 type URL struct {
 	scheme string
@@ -58,8 +58,8 @@ func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
 // Host returns the host without its port. An IPv6 address doesn't have brackets.
 func (u URL) Host() string { return u.host }
 
-// IsLocalhost reports whether the URL names the local machine. It accepts only the spellings that may use http in test
-// mode.
+// IsLocalhost reports whether the URL names the local machine. Only the spellings that may use http in test mode are
+// accepted.
 func (u URL) IsLocalhost() bool {
 	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
 }
@@ -107,7 +107,7 @@ func parse(text string) (URL, error) {
 	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
 		u.port = ""
 	}
-	// net/url must also accept the URL. Otherwise, an invalid escape would cause a failure later, when the URL is used.
+	// net/url must also accept the URL, because an invalid escape would otherwise cause a failure when the URL is used.
 	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port ||
 		read.User != nil {
 		return URL{}, errForm

@@ -22,11 +22,11 @@ import (
 //go:embed testdata/whatwg.json
 var table []byte
 
-// reading holds the components that a browser parses from a URL. It is zero for text that is not a URL with a host.
+// reading holds the components that a browser parses from a URL, and is zero for text that is not a URL with a host.
 type reading struct{ scheme, host, port string }
 
-// browser parses an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). It
-// doesn't share any code with package weburl.
+// browser parses an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). The
+// browser function doesn't share any code with package weburl.
 func browser(text string) reading {
 	text = strings.Map(func(r rune) rune {
 		if r == '\t' || r == '\n' || r == '\r' {
@@ -227,7 +227,7 @@ func TestParseRejectsOwnHostsInAnySpelling(t *testing.T) {
 }
 
 // FuzzParse checks that browsers resolve every accepted URL to the host that Parse returned, and never to this service.
-// It also checks that each URL has only one spelling.
+// Each URL must have only one spelling.
 func FuzzParse(f *testing.F) {
 	for _, row := range rows(f)[:150] {
 		f.Add(row[0])

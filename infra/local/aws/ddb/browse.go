@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The functions in this file let people inspect tables. They are not DynamoDB operations, so Recordbridge's functions
-// can't call them, and Scan remains unsupported.
+// The functions in this file let people inspect tables. Recordbridge's functions can't call the inspection functions,
+// which are not DynamoDB operations. Scan remains unsupported.
 
 // TableInfo describes one table in the console's list.
 type TableInfo struct {
@@ -32,7 +32,7 @@ type IndexInfo struct {
 // Position selects where browsing a table or index starts.
 type Position struct {
 	Table  string
-	Index  string // "" means the table itself
+	Index  string // index to browse; "" means the table itself
 	Prefix string // prefix of the partition key's text; "" means every partition
 	From   string // Page.Next of the previous page; "" means the beginning
 	Limit  int    // rows per page, at least 1
@@ -42,7 +42,7 @@ type Position struct {
 // their keys.
 type Page struct {
 	Rows []Row
-	Next string // "" on the last page
+	Next string // start of the next page; "" on the last page
 }
 
 // Row is one row, with its values in DynamoDB's JSON wire format: {"S": "text"}.
@@ -76,7 +76,7 @@ func (v view) Tables() []TableInfo {
 	return all
 }
 
-// Browse returns the page that begins at p. It returns ResourceNotFoundException for an unknown table, and
+// Browse returns the page that begins at p. Browse returns ResourceNotFoundException for an unknown table, and
 // ValidationException for an unknown index or an invalid position.
 func (v view) Browse(p Position) (Page, error) {
 	from, err := parsePosition(p.From)
@@ -89,8 +89,8 @@ func (v view) Browse(p Position) (Page, error) {
 	return v.browse(p, from)
 }
 
-// Row returns one row of a table or, if index is not empty, of that index. It returns the same errors as Browse; ok is
-// false if the row no longer exists.
+// Row returns one row of a table or, if index is not empty, of that index. Row returns the same errors as Browse, and
+// ok is false if the row no longer exists.
 func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {
@@ -156,8 +156,7 @@ func (v view) browse(p Position, from rowKey) (Page, error) {
 	return page, nil
 }
 
-// partitionsFrom returns the partitions whose key attribute begins with prefix. The partitions are in order and start
-// at first.
+// partitionsFrom returns the partitions, in order from first, whose key attribute begins with prefix.
 func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
 	var names []string
 	for name, rows := range t.partitions {
@@ -207,9 +206,9 @@ func parsePosition(text string) (rowKey, error) {
 	return k, nil
 }
 
-// Damage corrupts one attribute of a row to simulate a bug or a broken disk. It flips the last bit of a binary value
-// and replaces any other value with the text "damaged". Damage returns the same errors as Row; ok is false if the
-// attribute does not exist or is part of a key.
+// Damage corrupts one attribute of a row to simulate a bug or a broken disk. Damage flips the last bit of a binary
+// value, and replaces any other value with the text "damaged". The errors are the same as those of Row, and ok is false
+// if the attribute does not exist or is part of a key.
 func (s *Server) Damage(table, id, attribute string) (ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {

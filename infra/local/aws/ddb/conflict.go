@@ -8,9 +8,9 @@ import (
 )
 
 // HoldTransactions prolongs every write transaction. After a transaction has claimed its items, it calls hold with each
-// item's table and continues after the returned duration. Meanwhile, as on AWS, other transactions that write any of
-// the items are cancelled, and single writes to those items fail. Reads return the item's previous state, except that
-// TransactGetItems is also cancelled. hold is called without a lock, so it may block. If hold is nil, the default,
+// item's table and continues after the returned duration. During this time, as on AWS, other transactions that write
+// any of the items are cancelled, and single writes to those items fail. Reads return the item's previous state, except
+// that TransactGetItems is also cancelled. hold is called without a lock, so it may block. If hold is nil, the default,
 // calls conflict only if they happen to overlap.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
 func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration) {
@@ -19,7 +19,7 @@ func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration
 	o.hold = hold
 }
 
-// claim plans a transaction and marks its items as in flight. It cancels the transaction if an item is already in
+// claim plans a transaction and marks its items as in flight. The transaction is cancelled if an item is already in
 // flight or does not fit its table. For a repeat of a committed transaction, claim returns neither plans nor an error.
 func (o *transactions) claim(writes []write, token *tokenRecord) ([]*plan, error) {
 	o.mu.Lock()
@@ -48,7 +48,7 @@ func (o *transactions) claim(writes []write, token *tokenRecord) ([]*plan, error
 	return plans, nil
 }
 
-// planAll plans a transaction's writes. It returns a reason for each item that does not fit its table or is in flight.
+// planAll plans a transaction's writes, and returns a reason for each item that does not fit its table or is in flight.
 func (o *transactions) planAll(writes []write) ([]*plan, []cancellationReason, error) {
 	seen := make(map[rowAddress]bool, len(writes))
 	plans := make([]*plan, len(writes))

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// The encoder is hand-written because encoding/json copies and rescans the output of every nested MarshalJSON. For a
-// call that returns nested items, that work would dominate the cost.
+// The encoder is hand-written because encoding/json copies and rescans the output of every nested MarshalJSON. The
+// copying and rescanning would dominate the cost of a call that returns nested items.
 
 func (it item) appendJSON(to []byte) []byte {
 	to = append(to, '{')
@@ -65,7 +65,7 @@ func appendBinary(to []byte, raw string) []byte {
 	return append(to, '"')
 }
 
-// appendQuoted appends text as a JSON string. It can't fail, because every string has a JSON representation.
+// appendQuoted appends text as a JSON string. appendQuoted can't fail, because every string has a JSON representation.
 func appendQuoted(to []byte, text string) []byte {
 	quoted, err := json.Marshal(text)
 	if err != nil {

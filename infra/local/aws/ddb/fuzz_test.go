@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// FuzzExpressions sends arbitrary text as every kind of expression. It checks that each call either succeeds or returns
-// an AWS error.
+// FuzzExpressions sends arbitrary text as every kind of expression, and checks that each call either succeeds or
+// returns an AWS error.
 func FuzzExpressions(f *testing.F) {
 	for _, seed := range []string{
 		"pk = :v AND begins_with(sk, :v)", "attribute_exists(pk) AND NOT (n BETWEEN :n AND :n OR size(#a) IN (:n))",

@@ -173,7 +173,7 @@ func wantRefusal(tb testing.TB, err error, code, message string) {
 	}
 }
 
-// call sends a request that the SDK itself would not send. It returns the status and the body.
+// call sends a request that the SDK itself would not send, and returns the status and the body.
 func call(tb testing.TB, server *ddb.Server, operation, body string) (int, map[string]any) {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/", strings.NewReader(body))

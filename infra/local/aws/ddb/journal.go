@@ -110,7 +110,7 @@ func (l *ledger) apply(record journalRecord) error {
 	return nil
 }
 
-// Dump implements wire.Service. It emits the tables, then the rows, and finally the tokens of transactions that callers
+// Dump implements wire.Service, emitting the tables, then the rows, and finally the tokens of transactions that callers
 // may still repeat.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()

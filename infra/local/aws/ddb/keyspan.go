@@ -15,7 +15,7 @@ type keySpan struct {
 
 func never(string) bool { return false }
 
-// keyPart is a condition on one attribute. Its bounds are encoded as sort keys.
+// keyPart is a condition on one attribute, with bounds encoded as sort keys.
 type keyPart struct {
 	attribute string
 	operator  string // one of = < <= > >=, operatorBetween or functionBeginsWith
@@ -24,8 +24,7 @@ type keyPart struct {
 
 const operatorBetween = "BETWEEN"
 
-// span parses the key condition. The condition is partition = :v, optionally combined with one condition on the sort
-// key.
+// span parses the key condition: partition = :v, optionally combined with one condition on the sort key.
 func (q *queryPlan) span() (*keySpan, error) {
 	conditions := []condition{q.keyCondition}
 	if both, ok := q.keyCondition.(conjunction); ok {
@@ -87,7 +86,7 @@ func (span *keySpan) setBounds(operator string, bounds []string) {
 	}
 }
 
-// keyPart splits a condition of a KeyConditionExpression. It rejects any part that can't be a condition on a key.
+// keyPart splits a condition of a KeyConditionExpression, and rejects any part that can't be a condition on a key.
 func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	var of operand
 	var operator string

@@ -17,9 +17,9 @@ func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
 // entryChange is the effect of a single write on an index.
 type entryChange struct {
 	row   rowKey // the row's key in the table
-	from  rowKey // its previous key in the index, if any
+	from  rowKey // the row's previous key in the index, if any
 	wasIn bool
-	to    *row // its new index entry, or nil
+	to    *row // the row's new index entry, or nil
 	due   time.Time
 }
 
@@ -67,7 +67,7 @@ func (x *index) applyDue(now time.Time) {
 	})
 }
 
-// applyDue applies all due changes to the indexes. It returns immediately if no change is delayed.
+// applyDue applies all due changes to the indexes, or returns immediately if no change is delayed.
 func (l *ledger) applyDue() {
 	if !l.late.Load() {
 		return

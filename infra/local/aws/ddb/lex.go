@@ -6,7 +6,7 @@ type tokenKind int
 
 const (
 	endOfExpression tokenKind = iota
-	word                      // such as SET, and, size, or an attribute name
+	word                      // word, such as SET, and, size, or an attribute name
 	nameRef                   // #name
 	valueRef                  // :value
 	digits                    // list index
@@ -18,7 +18,7 @@ type token struct {
 	text string
 }
 
-// lex splits an expression into tokens. Error messages call the expression what.
+// lex splits an expression into tokens. what is the expression's name in error messages.
 func lex(what, source string) ([]token, error) {
 	tokens := make([]token, 0, 16)
 	for i := 0; i < len(source); {

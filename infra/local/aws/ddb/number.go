@@ -85,7 +85,7 @@ func (d decimal) String() string {
 	return sign + d.digits[:d.magnitude] + "." + d.digits[d.magnitude:]
 }
 
-// addNumbers adds two canonical numbers. If subtract is set, it subtracts b from a.
+// addNumbers adds two canonical numbers, or subtracts b from a if subtract is set.
 func addNumbers(a, b string, subtract bool) (string, error) {
 	x, okX := new(big.Rat).SetString(a)
 	y, okY := new(big.Rat).SetString(b)

@@ -2,10 +2,9 @@ package ddb
 
 import "encoding/binary"
 
-// packed is an item in the form that rows store. It holds the attributes and values sorted by name, and each
-// variable-length part follows its length. The same item as a map takes five times the memory, which matters for items
-// stored until their time to live. A map also adds work for the garbage collector. Extracted items share the packed
-// item's text.
+// packed is an item in the form that rows store: attributes and values sorted by name, with each variable-length part
+// preceded by its length. The same item as a map takes five times the memory, which matters for items stored until
+// their time to live, and adds work for the garbage collector. Extracted items share the packed item's text.
 type packed string
 
 func pack(it item) packed {

@@ -14,7 +14,7 @@ const (
 )
 
 // action is a clause of an UpdateExpression. A SET clause has an expression, and an ADD clause has a number. A REMOVE
-// clause has neither an expression nor a number.
+// clause has neither.
 type action struct {
 	kind      string
 	attribute string

@@ -77,7 +77,7 @@ func (p *parser) atCall() bool {
 	return p.peek().kind == word && p.tokens[p.at+1] == token{symbol, "("}
 }
 
-// countOperator returns an error when an expression has more than 300 operators.
+// countOperator returns an error if an expression has more than 300 operators.
 func (p *parser) countOperator() error {
 	if p.operators++; p.operators > maxExpressionOperators {
 		return p.errorf("The expression contains too many operators; operator count: %d", p.operators)
@@ -97,7 +97,7 @@ func (p *parser) value() (literal, error) {
 	return literal{v}, nil
 }
 
-// path reads an attribute name. It does not support paths into maps and lists, because no caller uses such paths.
+// path reads an attribute name. Paths into maps and lists are not supported, because no caller uses them.
 func (p *parser) path() (string, error) {
 	name, err := p.attributeName()
 	if err == nil && (p.is(".") || p.is("[")) {
@@ -106,8 +106,7 @@ func (p *parser) path() (string, error) {
 	return name, err
 }
 
-// leftOut returns the error for an unsupported part of AWS's grammar. The unsupported parts are those that no caller
-// uses.
+// leftOut returns the error for a part of AWS's grammar that is unsupported because no caller uses it.
 func (p *parser) leftOut(what string) error {
 	return p.errorf("%s is not part of the embedded DynamoDB", what)
 }

@@ -50,13 +50,13 @@ func (r queryReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// queryPlan is a query. It first holds the parsed expression, and after binding also the rows to read.
+// queryPlan is a query: initially the parsed expression, and after binding also the rows to read.
 type queryPlan struct {
 	in           *queryInput
 	keyCondition condition
 
 	table *table
-	index *index // nil if the query reads the table itself
+	index *index // index to query; nil for the table itself
 	key   keyNames
 	rows  *tree
 }
@@ -89,7 +89,7 @@ func (o readOperations) query(in *queryInput) (any, error) {
 	return q.page(rows[low:max(low, high)]), nil
 }
 
-// parseQuery performs every step of a query that does not need the table. These steps do not need the lock.
+// parseQuery performs every step of a query that needs neither the table nor the lock.
 func (o readOperations) parseQuery(in *queryInput) (*queryPlan, error) {
 	if err := in.check(); err != nil {
 		return nil, err

@@ -113,7 +113,7 @@ func (o readOperations) batchGetItem(in *batchGetInput) (any, error) {
 	return out, nil
 }
 
-// rowsOf returns the rows with these keys. A missing row is nil. rowsOf rejects duplicate keys.
+// rowsOf returns the rows with the given keys. A missing row is nil. rowsOf rejects duplicate keys.
 func (o readOperations) rowsOf(tableName string, keys []item) ([]item, error) {
 	t, err := o.table(tableName)
 	if err != nil {

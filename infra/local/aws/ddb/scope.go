@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// scope holds the placeholders that a request's expressions may use. It records the placeholders used, because AWS
+// scope holds the placeholders that a request's expressions may use. scope records the used placeholders, because AWS
 // rejects unused placeholders.
 type scope struct {
 	names    map[string]string
@@ -22,10 +22,10 @@ type expressionAttributes struct {
 	ExpressionAttributeValues item
 }
 
-// expression is an expression in a request. It is empty if the request has no such expression.
+// expression is an expression in a request, or empty if the request has no such expression.
 type expression string
 
-// UnmarshalJSON implements json.Unmarshaler. It rejects an empty expression.
+// UnmarshalJSON implements json.Unmarshaler, rejecting an empty expression.
 func (e *expression) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, (*string)(e)); err != nil {
 		return err
@@ -36,10 +36,10 @@ func (e *expression) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// choice is an enumerated value of a request member. It is empty if the request has no such member.
+// choice is an enumerated value of a request member, or empty if the request has no such member.
 type choice string
 
-// UnmarshalJSON implements json.Unmarshaler. It rejects an empty value.
+// UnmarshalJSON implements json.Unmarshaler, rejecting an empty value.
 func (c *choice) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, (*string)(c)); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (c *choice) UnmarshalJSON(raw []byte) error {
 // grammar holds the parser state that all expressions share.
 type grammar struct{ reserved map[string]bool }
 
-// scope validates a request's placeholders for the given expressions. It ignores empty expressions.
+// scope validates a request's placeholders for the given expressions. Empty expressions are ignored.
 func (g grammar) scope(in expressionAttributes, expressions ...expression) (*scope, error) {
 	names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues
 	if !slices.ContainsFunc(expressions, func(e expression) bool { return e != "" }) {
@@ -97,7 +97,7 @@ func isPlaceholder(name string, sigil byte) bool {
 	return len(name) > 1 && name[0] == sigil && wordLength(name[1:]) == len(name)-1
 }
 
-// checkUsed returns an error if a placeholder is unused. Call it after parsing every expression of the request.
+// checkUsed returns an error if a placeholder is unused. Call checkUsed after parsing every expression of the request.
 func (s *scope) checkUsed() error {
 	if unused := unusedOf(s.values, s.used); unused != "" {
 		return invalidf("Value provided in ExpressionAttributeValues unused in expressions: keys: {%s}", unused)

@@ -1,6 +1,6 @@
-// Package ddb is the embedded AWS's DynamoDB. It implements tables, items, secondary indexes, expressions, transactions
-// and time to live in memory, behind the JSON protocol that the real SDK uses. It is strict and rejects everything that
-// AWS rejects.
+// Package ddb is the embedded AWS's DynamoDB. The package implements tables, items, secondary indexes, expressions,
+// transactions and time to live in memory, behind the JSON protocol that the real SDK uses. The package is strict and
+// rejects everything that AWS rejects.
 //
 // A wire.Journal provides persistence, and package aws provides identity, faults and call counting. Package ddb omits
 // everything that Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, filters, projections,
@@ -31,8 +31,8 @@ func namespaceOf(code string) string {
 	return "com.amazonaws.dynamodb.v20120810"
 }
 
-// Server is a single account's DynamoDB in a single region. It implements wire.Service and is safe for concurrent use.
-// A single lock orders all writes. Stored items are never modified, so responses are encoded outside the lock.
+// Server is a single account's DynamoDB in a single region. A Server implements wire.Service and is safe for concurrent
+// use. A single lock orders all writes. Stored items are never modified, so responses are encoded outside the lock.
 type Server struct {
 	*ledger
 	*transactions

@@ -81,7 +81,7 @@ type table struct {
 	rows    *tree
 	indexes []*index
 
-	ttlAttribute string // empty if time to live is disabled
+	ttlAttribute string // time-to-live attribute; empty if time to live is disabled
 }
 
 func newTable(spec tableSpec, created time.Time) *table {
@@ -116,7 +116,7 @@ func (m mismatchError) Unwrap() error { return m.error }
 
 func mismatchf(format string, args ...any) error { return mismatchError{invalidf(format, args...)} }
 
-// keyOfItem returns a complete item's key. It rejects an item with missing or malformed key attributes.
+// keyOfItem returns a complete item's key, and rejects an item with missing or malformed key attributes.
 func (t *table) keyOfItem(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		v, ok := it[name]
@@ -197,8 +197,8 @@ func (t *table) checkIndexKeys(it item) error {
 	return nil
 }
 
-// put replaces a row, or removes the row if its new content is nil. It updates the indexes after their lag; a nil lag
-// means no delay. put reports whether an index now has delayed changes.
+// put replaces a row, or removes the row if its new content is nil. The indexes are updated after their lag, or
+// immediately if lag is nil. put reports whether an index now has delayed changes.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
 	var old, content packed
 	if r := t.rows.find(key); r != nil {
@@ -206,7 +206,7 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	}
 	if it != nil {
 		content = pack(it)
-		key = t.key.rowKey(content) // shares content's text, so the key does not retain the previous item's text
+		key = t.key.rowKey(content) // the new key shares content's text and does not retain the previous item's text
 	}
 	for _, x := range t.indexes {
 		change := entryChange{row: key}

@@ -17,7 +17,7 @@ const (
 
 var (
 	namePattern  = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
-	tablePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,255}$`) // also validates table names in item requests
+	tablePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,255}$`) // pattern for table names, also in item requests
 )
 
 // tableSpec is the part of CreateTable's input that is stored, journalled and described.

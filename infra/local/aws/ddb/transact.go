@@ -36,8 +36,7 @@ type tokenUse struct {
 	at      time.Time
 }
 
-// tokenRecord is a tokenUse in the journal. It allows the server to recognise a repeated transaction even after a
-// restart.
+// tokenRecord is a tokenUse in the journal, so that the server recognises a repeated transaction even after a restart.
 type tokenRecord struct {
 	Token   string    `json:"token"`
 	Request []byte    `json:"request"`

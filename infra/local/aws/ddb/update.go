@@ -48,7 +48,7 @@ func (s sum) compute(old item) (value, error) {
 }
 
 func (f ifNotExists) compute(old item) (value, error) {
-	fallback, err := f.fallback.compute(old) // must be valid even if it is not used
+	fallback, err := f.fallback.compute(old) // the fallback must be valid even if it is not used
 	if err != nil {
 		return value{}, err
 	}
@@ -58,7 +58,7 @@ func (f ifNotExists) compute(old item) (value, error) {
 	return fallback, nil
 }
 
-// updated returns the item that results from the actions. It does not modify old, and every clause reads the values in
+// updated returns the item that results from the actions. old is not modified, and every clause reads the values in
 // old.
 func updated(old item, actions []action) (item, error) {
 	next := maps.Clone(old)

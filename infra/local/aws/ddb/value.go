@@ -29,7 +29,7 @@ const (
 	maxNesting   = 32
 )
 
-// value is an attribute value. It is immutable, so items can share values.
+// value is an attribute value. Values are immutable, so items can share them.
 type value struct {
 	kind   string
 	text   string // S, N in canonical form, or B as raw bytes
@@ -57,7 +57,7 @@ type wireValue struct {
 	BS         *[][]byte
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It returns AWS's errors for malformed values.
+// UnmarshalJSON implements json.Unmarshaler, returning AWS's errors for malformed values.
 func (v *value) UnmarshalJSON(raw []byte) error {
 	if plain, ok := plainValue(raw); ok {
 		*v = plain
@@ -126,7 +126,7 @@ func plainValue(raw []byte) (v value, ok bool) {
 // MarshalJSON implements json.Marshaler.
 func (v value) MarshalJSON() ([]byte, error) { return v.appendJSON(nil), nil }
 
-// MarshalJSON implements json.Marshaler. It sorts the attributes so that equal items are encoded as equal bytes.
+// MarshalJSON implements json.Marshaler. Attributes are sorted so that equal items are encoded as equal bytes.
 func (it item) MarshalJSON() ([]byte, error) { return it.appendJSON(make([]byte, 0, 256)), nil }
 
 // value returns the value and the number of type tags present. The value is valid only if exactly one tag is present.
@@ -172,7 +172,7 @@ func (in *wireValue) value() (v value, tags int) {
 	return v, tags
 }
 
-// normalised converts numbers to canonical form. It rejects contents that the type does not allow.
+// normalised converts numbers to canonical form, and rejects contents that the type does not allow.
 func (v value) normalised() (_ value, err error) {
 	switch {
 	case v.kind == typeNumber:
@@ -249,8 +249,7 @@ func (v value) size() int {
 	return 1
 }
 
-// names returns the attribute names in order. It makes only one allocation, because both encoders call it for every
-// item.
+// names returns the attribute names in order, with a single allocation because both encoders call names for every item.
 func (it item) names() []string {
 	names := make([]string, 0, len(it))
 	for name := range it {
@@ -286,7 +285,7 @@ func (it item) check() error {
 	return nil
 }
 
-// depth returns 0 for a scalar. For a list or map, it returns one more than the depth of the deepest element.
+// depth returns 0 for a scalar, or one more than the depth of the deepest element for a list or map.
 func (v value) depth() int {
 	deepest := -1
 	for _, element := range v.list {

@@ -52,7 +52,7 @@ type plan struct {
 
 	table     *table
 	key       rowKey
-	old, next item // nil if the item does not exist
+	old, next item // items before and after the write; nil if the item does not exist
 }
 
 // itemReply holds an optional item and the name of the member that contains it.
@@ -115,7 +115,7 @@ func (o writeOperations) writeOne(kind string, in *writeInput, returnable ...cho
 	return itemReply{"Attributes", p.returned()}, nil
 }
 
-// parseWrite performs every step of a write that does not need the table. These steps do not need the lock.
+// parseWrite performs every step of a write that needs neither the table nor the lock.
 func (o writeOperations) parseWrite(kind string, in *writeInput) (write, error) {
 	w := write{kind: kind, in: in}
 	if err := in.checkParameters(); err != nil {
@@ -157,7 +157,7 @@ func (in *writeInput) checkParameters() error {
 
 func isAsked(parameter string) bool { return parameter != "" && parameter != returnNone }
 
-// plan looks up the write's table and row. It rejects keys that do not match the table's schema.
+// plan looks up the write's table and row, and rejects keys that do not match the table's schema.
 func (o writeOperations) plan(w write) (*plan, error) {
 	p := &plan{write: w}
 	var err error

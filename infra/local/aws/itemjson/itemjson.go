@@ -6,9 +6,9 @@ package itemjson
 
 import "bytes"
 
-// Each calls f with the name and the JSON of each member of an object, in order. It reports whether it succeeded. Each
-// supports only plain names, and no whitespace between tokens. f may have been called before Each fails. The slices
-// passed to f alias object.
+// Each calls f with the name and the JSON of each member of an object, in order, and reports whether the object could
+// be split. Each supports only plain names, and no whitespace between tokens. f may have been called before Each fails.
+// The slices passed to f alias object.
 func Each(object []byte, f func(name, content []byte)) bool {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {

@@ -4,7 +4,7 @@
 // services. The caller of Open defines the meaning of the records and supplies the complete state
 // (docs/develop/embedded-aws.md, "Keeping data").
 //
-// A killed process leaves at most one incomplete last line. The change on that line was never acknowledged. The file is
+// A killed process leaves at most one incomplete last line, for a change that was never acknowledged. The file is
 // synced to disk only at a start, so a power failure may lose later changes.
 package journal
 
@@ -26,18 +26,18 @@ const (
 	header = `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 )
 
-// Log is an open journal. It implements wire.Journal and is safe for concurrent use.
+// Log is an open journal. A Log implements wire.Journal and is safe for concurrent use.
 type Log struct {
 	path string
 	lock *os.File
 
 	mu     sync.Mutex
-	file   *os.File // nil before Restore
+	file   *os.File // journal file; nil before Restore
 	failed error    // append error, after which the file may end in an incomplete line
 }
 
-// Open locks dir until Close or the end of the process. It creates dir if necessary. Only the owner can read the
-// journal file, which may hold key material and emails. Call Restore before the first Append.
+// Open locks dir until Close or the end of the process, creating dir if necessary. Only the owner can read the journal
+// file, which may hold key material and emails. Call Restore before the first Append.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: data folder: %w", err)
@@ -50,8 +50,8 @@ func Open(dir string) (*Log, error) {
 }
 
 // Restore passes every record in the file to apply, oldest first, and then replaces the file with the records that dump
-// emits. It drops an incomplete last line. If another line is unreadable or apply returns an error, Restore leaves the
-// file unchanged and returns an error that names the file and line.
+// emits. An incomplete last line is dropped. If another line is unreadable or apply returns an error, Restore leaves
+// the file unchanged and returns an error that names the file and line.
 func (l *Log) Restore(
 	apply func(service string, record json.RawMessage) error, dump func(emit func(service string, record any) error) error,
 ) error {
@@ -140,8 +140,8 @@ func read(line []byte, apply func(service string, record json.RawMessage) error)
 	return apply(entry.Service, entry.Record)
 }
 
-// rewrite writes a new file beside the old file and renames it. If the process is killed, one of the two files stays
-// intact.
+// rewrite writes a new file and renames it to replace the old file. If the process is killed, one of the two files
+// stays intact.
 func (l *Log) rewrite(dump func(emit func(service string, record any) error) error) error {
 	draft := l.path + ".new"
 	//nolint:gosec // the folder is the -data flag of whoever starts us

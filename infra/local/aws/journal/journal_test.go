@@ -49,7 +49,7 @@ func opened(t *testing.T, dir string) *journal.Log {
 	return log
 }
 
-// restored opens and restores a journal. It returns the restored texts.
+// restored opens and restores a journal, and returns the restored texts.
 func restored(t *testing.T, dir string) (*journal.Log, []string) {
 	t.Helper()
 	log, state := opened(t, dir), notes{}

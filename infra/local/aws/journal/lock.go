@@ -25,7 +25,7 @@ func lock(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: lock %s: %w", held.Name(), err), held.Close())
 	}
-	// The process ID is used only in the message above, so a failure to write it is harmless.
+	// The process ID is used only in an error message, so a failure to write the ID is harmless.
 	_ = held.Truncate(0)
 	_, _ = fmt.Fprintf(held, "%d", os.Getpid())
 	return held, nil

@@ -37,8 +37,8 @@ var aliasName = regexp.MustCompile(`^alias/[a-zA-Z0-9/_-]{1,250}$`)
 var errNoSigner = errors.New("kms: the stored private key cannot sign")
 
 // storedKey is a key in the journal. Material is 32 random bytes or a private key in PKCS #8. A private key is
-// generated on first use, because generating an RSA key takes longer than the rest of the start. Until then, Material
-// is empty.
+// generated on first use, because generating an RSA key takes longer than the rest of the start. Material is empty
+// until the private key is generated.
 type storedKey struct {
 	ID          string    `json:"id"`
 	Spec        string    `json:"spec"`
@@ -160,7 +160,7 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	return s.keys[stored.ID].describe(), nil
 }
 
-// ready returns the key with its private key. It generates the private key on first use.
+// ready returns the key with its private key, which is generated on first use.
 func (s *Server) ready(k *key) (*key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

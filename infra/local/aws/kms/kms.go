@@ -1,7 +1,7 @@
-// Package kms is the embedded KMS, which speaks AWS JSON 1.1. It has symmetric keys that encrypt with an encryption
-// context and wrap data keys, asymmetric keys that sign, and aliases. It does not support key policies, grants,
-// rotation, deletion or multi-region keys. It provides no protection: key material is in plain text in memory and in
-// the journal.
+// Package kms is the embedded KMS, which speaks AWS JSON 1.1. The service has symmetric keys that encrypt with an
+// encryption context and wrap data keys, asymmetric keys that sign, and aliases. The service does not support key
+// policies, grants, rotation, deletion or multi-region keys. The service provides no protection: key material is in
+// plain text in memory and in the journal.
 //
 // Rules without a cited source follow the AWS KMS API reference.
 package kms
@@ -24,7 +24,7 @@ const (
 	maxKeyID    = 2048
 )
 
-// Server is the KMS service. Create it with New.
+// Server is the KMS service. Use New to create a Server.
 type Server struct {
 	wire.JSONService
 
@@ -35,7 +35,7 @@ type Server struct {
 	aliases map[string]string // maps "alias/name" to a key ID
 }
 
-// New returns a service without keys. It writes every change to journal and then applies it.
+// New returns a service without keys. The service writes every change to journal before applying the change.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, keys: map[string]*key{}, aliases: map[string]string{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -69,7 +69,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	return s.apply(r)
 }
 
-// Dump implements wire.Service. It emits the keys, then their aliases.
+// Dump implements wire.Service, emitting the keys, then their aliases.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -107,8 +107,7 @@ func (s *Server) apply(r record) error {
 	return nil
 }
 
-// find returns the key with this key ID, key ARN, alias name or alias ARN. For any other text, it returns KMS's error
-// for a missing key.
+// find returns the key with this key ID, key ARN, alias name or alias ARN, or KMS's error for a missing key.
 func (s *Server) find(keyID string) (*key, error) {
 	if keyID == "" || len(keyID) > maxKeyID {
 		return nil, invalid("keyId", "Member must have length between 1 and %d", maxKeyID)

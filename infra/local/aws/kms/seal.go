@@ -131,7 +131,7 @@ func (k *key) open(blob []byte, encryptionContext map[string]string) ([]byte, er
 	nonce, sealed := rest[:k.sealer.NonceSize()], rest[k.sealer.NonceSize():]
 	plaintext, err := k.sealer.Open(nil, nonce, sealed, associated)
 	if err != nil {
-		return nil, invalidCiphertext() // like KMS, does not distinguish a wrong context from a damaged blob
+		return nil, invalidCiphertext() // like KMS, decrypt does not distinguish a wrong context from a damaged blob
 	}
 	return plaintext, nil
 }

@@ -63,7 +63,7 @@ func (c inProcess) ask(r *http.Request) answer {
 	return answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 }
 
-// memoryJournal stores records for replay. Tests can make it fail.
+// memoryJournal stores records for replay. Tests can make memoryJournal fail.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage

@@ -21,11 +21,11 @@ type completedPart struct {
 }
 
 // completeUpload creates an object from the listed parts. If a client repeats a completion because the first response
-// was lost, the client receives the same response as long as the object exists. S3 does the same, although its
-// documentation mentions only NoSuchUpload (a script in https://github.com/adobe/S3Mock/issues/2586 demonstrates this
-// behaviour).
+// was lost, the client receives the same response as long as the object exists. S3 also repeats the response, although
+// its documentation mentions only NoSuchUpload (a script in https://github.com/adobe/S3Mock/issues/2586 demonstrates
+// this behaviour).
 func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) error {
-	// in this request, these headers describe the object, not the XML document
+	// in CompleteMultipartUpload, these headers describe the object, not the XML document
 	for _, name := range []string{crcHeader, crcKind} {
 		if r.Header.Get(name) != "" {
 			return notImplemented(name)
@@ -49,7 +49,7 @@ func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) erro
 	return nil
 }
 
-// complete joins the listed parts into a single body outside the lock. It commits if the parts have not changed in the
+// complete joins the listed parts into a single body outside the lock, and commits if the parts have not changed in the
 // meantime.
 func (s uploadOperations) complete(r *request, listed []completedPart) (o *object, err error) {
 	var u *upload
@@ -76,8 +76,8 @@ func (s uploadOperations) complete(r *request, listed []completedPart) (o *objec
 	return o, nil
 }
 
-// completedBefore returns the object that the same upload created from the same list of parts. It returns nil if no
-// such object exists.
+// completedBefore returns the object that the same upload created from the same list of parts, or nil if no such object
+// exists.
 func (s uploadOperations) completedBefore(r *request, listed []completedPart) *object {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -19,8 +19,8 @@ const (
 
 var copySpan = regexp.MustCompile(`^bytes=(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
 
-// uploadPartCopy creates a part from a stored object or from a range of the object. The server uses the operation to
-// assemble an export.
+// uploadPartCopy creates a part from a stored object or from a range of the object. Recordbridge uses the operation to
+// assemble exports.
 func (s uploadOperations) uploadPartCopy(w http.ResponseWriter, r *request) error {
 	number, u, err := s.target(r)
 	if err != nil {
@@ -77,9 +77,9 @@ func (s uploadOperations) openSource(h http.Header) (*object, io.ReadSeekCloser,
 	return o, body, nil
 }
 
-// copyRange parses a copy range. A copy range is stricter than a read's Range header. Both ends are required and must
-// be inside the source, and the source must be large ("x-amz-copy-source-range" of UploadPartCopy in the S3 API
-// reference).
+// copyRange parses a copy range. A copy range is stricter than a read's Range header. Both ends of the range are
+// required and must be inside the source, and the source must be large ("x-amz-copy-source-range" of UploadPartCopy in
+// the S3 API reference).
 func copyRange(header string, size int64) (byteRange, error) {
 	if header == "" {
 		return byteRange{length: size}, nil

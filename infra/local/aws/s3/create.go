@@ -35,8 +35,8 @@ func validBucketName(name string) bool {
 // bucketOperations creates and lists buckets, and lists the objects in a bucket.
 type bucketOperations struct{ *ledger }
 
-// createBucket creates a bucket. It does not change an existing bucket. S3 does the same for the bucket's owner, but
-// only in us-east-1.
+// createBucket creates a bucket, or does nothing if the bucket exists. S3 accepts a repeated request from the bucket's
+// owner only in us-east-1.
 func (s bucketOperations) createBucket(w http.ResponseWriter, r *request) error {
 	if !validBucketName(r.bucket) {
 		return refuse("InvalidBucketName", "the specified bucket is not valid").with("BucketName", r.bucket)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Dump implements wire.Service. It emits the buckets, the objects and the uploads in progress. Bodies stay in their
+// Dump implements wire.Service, emitting the buckets, the objects and the uploads in progress. Bodies stay in their
 // files. If a file is missing, Dump returns an error that names the file.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()

@@ -95,7 +95,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		RequestID: w.Header().Get("X-Amz-Request-Id"),
 	}
 	if r.Method == http.MethodHead {
-		w.WriteHeader(status(failure.code)) // the response has no body because the SDK uses the status
+		w.WriteHeader(status(failure.code)) // a HEAD response has no body; the SDK uses the status
 		return
 	}
 	writeXML(w, status(failure.code), body)

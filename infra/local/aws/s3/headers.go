@@ -53,9 +53,9 @@ func overrideHeader(parameter string) (header string, ok bool) {
 	}
 }
 
-// refuseUnknownFeatures rejects features that would otherwise have no effect without an error. Rejected features
-// include write conditions, except the condition that creates an object only if its key does not exist ("Conditional
-// writes" of the S3 user guide).
+// refuseUnknownFeatures rejects features that would otherwise be silently ignored. Rejected features include write
+// conditions, except the condition that creates an object only if its key does not exist ("Conditional writes" of the
+// S3 user guide).
 func refuseUnknownFeatures(r *http.Request) error {
 	for name := range r.Header {
 		for _, prefix := range []string{

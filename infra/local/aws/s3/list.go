@@ -119,7 +119,7 @@ func (l *listing) commonPrefix(key string) (string, bool) {
 	return l.Prefix + head + l.Delimiter, found
 }
 
-// encodeKeys encodes keys that contain characters that XML can't represent. It does not encode slashes.
+// encodeKeys encodes keys that contain characters that XML can't represent. Slashes are not encoded.
 func (l *listing) encodeKeys() {
 	unlikeQuery := strings.NewReplacer("+", "%20", "%2F", "/")
 	encode := func(fields ...*string) {
@@ -174,7 +174,7 @@ func (p position) covers(key string) bool {
 	return p.key != "" && key <= p.key
 }
 
-// pageSize parses a page limit. Like S3, it reduces values above 1000 to 1000.
+// pageSize parses a page limit. Like S3, pageSize reduces values above 1000 to 1000.
 func pageSize(q url.Values, name string) (int, error) {
 	if !q.Has(name) {
 		return maxPage, nil

@@ -62,7 +62,7 @@ func (s uploadOperations) uploadPart(w http.ResponseWriter, r *request) error {
 	}
 	stored := part
 	if !u.Checked {
-		stored.CRC = "" // verified, but not stored for an upload created without checksums
+		stored.CRC = "" // the checksum is not stored for an upload created without checksums
 	}
 	if err := s.storePart(r, number, stored); err != nil {
 		return err

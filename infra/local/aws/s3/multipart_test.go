@@ -16,7 +16,7 @@ import (
 
 const mib = 1 << 20
 
-// upload performs a multipart upload of the key "k" in the same way as the blob adapter does.
+// upload performs a multipart upload of the key "k" in the same way as the blob adapter.
 type upload struct {
 	client *awss3.Client
 	id     *string
@@ -78,7 +78,7 @@ func TestCompleteMultipartUploadWithChecksumsRequiresConsecutiveParts(t *testing
 	t.Parallel()
 	u := begin(t, newBucket(t))
 	_, err := u.complete(t, u.part(t, 2, []byte("end")))
-	wantCode(t, err, "InternalError") // as the S3 documentation specifies
+	wantCode(t, err, "InternalError") // the S3 documentation specifies this error
 }
 
 func TestMultipartPartsCanBeUploadedConcurrently(t *testing.T) {

@@ -110,8 +110,8 @@ func (l *ledger) view(f func(state) error) error {
 	return f(l.state)
 }
 
-// deleteObject deletes an object. Like S3, it succeeds for a missing key. In that case, it doesn't write a journal
-// record.
+// deleteObject deletes an object. Like S3, deleteObject succeeds for a missing key, but doesn't write a journal record
+// for it.
 func (s objectOperations) deleteObject(w http.ResponseWriter, r *request) error {
 	err := s.update(func(st state) (change, error) {
 		b, err := st.bucket(r.bucket)

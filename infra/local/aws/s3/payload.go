@@ -20,20 +20,20 @@ const (
 	unsignedBody = "UNSIGNED-PAYLOAD"
 )
 
-// payload is a request body that is being received. It holds the size and hashes that the headers declare for the body.
+// payload is a request body that is being received, with the size and hashes that the headers declare.
 type payload struct {
 	src    io.Reader
 	size   int64
 	md5    hash.Hash
-	sha256 hash.Hash // nil if the payload is not signed
+	sha256 hash.Hash // hash of the payload; nil if the payload is not signed
 	sum    hash.Hash32
 
 	wantMD5    string // Content-MD5, or "" if absent
-	wantSHA256 string // in hex, or "" if the payload is not signed
+	wantSHA256 string // declared hash in hex, or "" if the payload is not signed
 	declared   crc
 }
 
-// openPayload validates the headers that describe r's body. It does not read the body.
+// openPayload validates the headers that describe r's body, without reading the body.
 func openPayload(r *request) (*payload, error) {
 	//nolint:gosec // G401: see the import
 	p := &payload{src: r.body, size: r.ContentLength, md5: md5.New(), sum: crc32.NewIEEE()}

@@ -1,8 +1,8 @@
-// Package s3 is the embedded AWS's object store. It implements the S3 operations that Recordbridge's functions and the
-// console call, with S3's own checksum, multipart and precondition rules. It stores objects in memory or in a
+// Package s3 is the embedded AWS's object store. The package implements the S3 operations that Recordbridge's functions
+// and the console call, with S3's own checksum, multipart and precondition rules. Objects are stored in memory or in a
 // directory. The request router verifies signatures before calling this package. The package omits versioning, tagging,
-// access control lists, lifecycles, copies of complete objects, write conditions and every checksum except CRC32. It
-// responds to unknown features with NotImplemented. Requests address buckets by path ("/bucket/key"). The router must
+// access control lists, lifecycles, copies of complete objects, write conditions and every checksum except CRC32. The
+// response to an unknown feature is NotImplemented. Requests address buckets by path ("/bucket/key"). The router must
 // not clean the path, because keys may contain "//" and "..".
 package s3
 
@@ -25,7 +25,7 @@ type Options struct {
 	Journal wire.Journal // receives one record per committed change; nil means wire.Discard
 }
 
-// Server is the object store. It implements wire.Service and is safe for concurrent use.
+// Server is the object store. A Server implements wire.Service and is safe for concurrent use.
 type Server struct {
 	*ledger
 
@@ -121,8 +121,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 	return handle(w, req)
 }
 
-// update commits the change that decide derives from the current state. It journals the change before applying it, so
-// that a restart doesn't lose any visible change. It then deletes the bodies that the change orphans.
+// update commits the change that decide derives from the current state. update journals the change before applying it,
+// so that a restart doesn't lose any visible change. Finally, update deletes the bodies that the change orphans.
 func (l *ledger) update(decide func(state) (change, error)) error {
 	garbage, err := l.commit(decide)
 	for _, id := range garbage {
@@ -146,7 +146,7 @@ func (l *ledger) commit(decide func(state) (change, error)) (garbage []string, e
 
 // removeStrays deletes bodies that do not belong to any object or upload. A crash between writing a body and writing
 // its journal record leaves such a body behind. removeStrays runs after the journal is replayed and before the first
-// call. At that time, no body is being written.
+// call, when no body is being written.
 func (l *ledger) removeStrays() {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

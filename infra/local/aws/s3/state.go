@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// state is the server's complete state, excluding bodies. Objects and parts are replaced, never modified. An object or
-// part that was looked up under the lock can therefore be read without the lock.
+// state is the server's complete state, excluding bodies. Objects and parts are replaced, never modified, so that they
+// can be read without the lock after a lookup under the lock.
 type state struct {
 	buckets map[string]*bucket
 	uploads map[string]*upload // uploads by upload ID
@@ -21,7 +21,7 @@ type bucket struct {
 type content struct {
 	Blob     string    `json:"blob"`
 	Size     int64     `json:"size"`
-	ETag     string    `json:"etag"` // includes the quotes
+	ETag     string    `json:"etag"` // entity tag, including the quotes
 	Modified time.Time `json:"modified"`
 	CRC      crc       `json:"crc32,omitempty"`
 }
@@ -37,7 +37,7 @@ type upload struct {
 	Bucket  string            `json:"bucket"`
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
-	// every part has a CRC32, and the object has the composite checksum
+	// whether every part has a CRC32 and the object has the composite checksum
 	Checked bool `json:"checked,omitempty"`
 	parts   map[int]content
 }
@@ -70,7 +70,7 @@ func newState() state {
 	return state{buckets: map[string]*bucket{}, uploads: map[string]*upload{}}
 }
 
-// apply applies a live or replayed change. It returns the IDs of the orphaned bodies.
+// apply applies a live or replayed change, and returns the IDs of the orphaned bodies.
 func (s state) apply(c change) (garbage []string, err error) {
 	switch c.Kind {
 	case bucketCreated:

@@ -1,7 +1,7 @@
-// Package secrets is the embedded Secrets Manager, which speaks AWS JSON 1.1. It holds named text secrets, each with
-// only its current version. It does not support earlier versions, staging labels, rotation, deletion, replication or
-// resource policies. The program that starts the embedded AWS generates the values that a template requests with
-// GenerateSecretString. Values are in plain text in memory and in the journal.
+// Package secrets is the embedded Secrets Manager, which speaks AWS JSON 1.1. The service holds named text secrets,
+// each with only its current version. The service does not support earlier versions, staging labels, rotation,
+// deletion, replication or resource policies. The program that starts the embedded AWS generates the values that a
+// template requests with GenerateSecretString. Values are in plain text in memory and in the journal.
 //
 // Rules without a cited source follow the AWS Secrets Manager API reference.
 package secrets
@@ -23,7 +23,7 @@ const (
 	arnPrefix   = "arn:aws:secretsmanager:us-east-1:000000000000:secret:"
 )
 
-// Server is the Secrets Manager service. Create it with New.
+// Server is the Secrets Manager service. Use New to create a Server.
 type Server struct {
 	wire.JSONService
 
@@ -47,7 +47,7 @@ type version struct {
 	Created time.Time `json:"created"`
 }
 
-// New returns a service without secrets. It writes every change to journal and then applies it.
+// New returns a service without secrets. The service writes every change to journal before applying the change.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, secrets: map[string]*secret{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{

@@ -1,6 +1,6 @@
-// Package ses is the embedded SES (version 1, Query protocol with XML responses). It accepts mail and stores it for
-// tests and the console. It doesn't deliver mail or verify identities, and it doesn't support templates, configuration
-// sets or receipt rules.
+// Package ses is the embedded SES (version 1, Query protocol with XML responses). The service accepts mail and stores
+// it for tests and the console. The service doesn't deliver mail, verify identities, or support templates,
+// configuration sets or receipt rules.
 //
 // Rules without a cited source follow the Amazon SES API reference.
 package ses
@@ -46,7 +46,7 @@ type Mail struct {
 	HTML    string    `json:"html,omitempty"`
 }
 
-// Server is the SES service. Create it with New.
+// Server is the SES service. Use New to create a Server.
 type Server struct {
 	journal wire.Journal
 
@@ -54,7 +54,7 @@ type Server struct {
 	sent []Mail
 }
 
-// New returns a service without mail. It writes every mail to journal before it treats the mail as sent.
+// New returns a service without mail. The service writes every mail to journal before treating the mail as sent.
 func New(journal wire.Journal) *Server { return &Server{journal: journal} }
 
 // Sent returns the latest mails, oldest first.
@@ -67,7 +67,7 @@ func (s *Server) Sent() []Mail {
 // Name implements wire.Service.
 func (s *Server) Name() string { return serviceName }
 
-// Operation implements wire.Service. It reads the operation's name from the form. Serve can still read the form
+// Operation implements wire.Service, reading the operation's name from the form. Serve can still read the form
 // afterwards.
 func (s *Server) Operation(r *http.Request) string {
 	if r.PostForm == nil {

@@ -30,8 +30,8 @@ func canonicalRequest(r *http.Request, query url.Values, sig *signature) string 
 	return out.String()
 }
 
-// canonicalPath returns the path, encoded once for S3. For other services, it normalises the path as sent and then
-// encodes the path a second time ("Create a canonical request" in the IAM user guide).
+// canonicalPath returns the path, encoded once for S3. For other services, the path is normalised as sent and then
+// encoded a second time ("Create a canonical request" in the IAM user guide).
 func canonicalPath(r *http.Request, service string) string {
 	sent := r.URL.EscapedPath()
 	if service != serviceS3 {
@@ -69,7 +69,7 @@ func canonicalHeader(r *http.Request, name string) string {
 	}
 }
 
-// canonicalQuery sorts the parameters by name, then by value. It omits the signature, which can't cover itself.
+// canonicalQuery sorts the parameters by name, then by value, and omits the signature, which can't cover itself.
 func canonicalQuery(query url.Values) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -89,8 +89,8 @@ func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-// host returns the Host of a received request. If Host is empty, it returns the URL's host. A request that an SDK
-// client passes in process may have only a URL.
+// host returns the Host of a received request. If Host is empty, as in a request that an SDK client passes in process,
+// host returns the URL's host.
 func host(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
 
 // stringToSign returns the text that the signing key signs.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// check validates everything that the signature claims except the signature's value. It compares the claims with the
-// request, the region and the time.
+// check validates everything that the signature claims, except the signature's value, against the request, the region
+// and the time.
 func (s *signature) check(r *http.Request, region string, now time.Time) *Error {
 	if refusal := s.checkScope(region); refusal != nil {
 		return refusal

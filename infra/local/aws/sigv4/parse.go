@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// signature holds what a request claims about its signature, before verification.
+// signature holds a request's claims about its signature, before verification.
 type signature struct {
 	service       string // service for which the signature must be valid
 	accessKey     string
-	scope         string // such as "20261121/us-east-1/s3/aws4_request"
+	scope         string // credential scope, such as "20261121/us-east-1/s3/aws4_request"
 	date          string // X-Amz-Date header as sent
 	signed        time.Time
 	signedHeaders []string

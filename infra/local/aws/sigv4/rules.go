@@ -17,8 +17,8 @@ const (
 	malformedQuery
 	noDate
 	noPayloadHash
-	wrongTime // for a signature in the header
-	expired   // for a presigned URL, including one that is not valid yet
+	wrongTime // applies to a signature in the header
+	expired   // applies to a presigned URL, including one that is not valid yet
 	wrongScope
 	wrongScopeInQuery
 	unsignedHeader
@@ -36,8 +36,8 @@ const (
 	maxSkew   = 5 * time.Minute
 )
 
-// Error states why a request is rejected. It holds the service's error code and a sentence for the developer. Neither
-// the code nor the sentence contains a secret or the expected signature.
+// Error states why a request is rejected, with the service's error code and a sentence for the developer. Neither the
+// code nor the sentence contains a secret or the expected signature.
 type Error struct {
 	Code    string
 	Message string

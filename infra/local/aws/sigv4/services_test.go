@@ -27,7 +27,7 @@ func hashOf(body string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// serviceSigned signs a service call as the SDK does. It omits the header that contains the body's hash.
+// serviceSigned signs a service call as the SDK does, but omits the header that contains the body's hash.
 func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, url, content)

@@ -21,7 +21,8 @@ const (
 	maxExpires = 7 * 24 * time.Hour // maximum validity period of a presigned URL
 )
 
-// Verifier verifies the signatures of calls in one region. Create it with New. It is safe for concurrent use.
+// Verifier verifies the signatures of calls in one region. Use New to create a Verifier. A Verifier is safe for
+// concurrent use.
 type Verifier struct {
 	region string
 	secret func(accessKey string) (string, bool)
@@ -34,7 +35,7 @@ func New(region string, secret func(accessKey string) (string, bool)) *Verifier 
 	return &Verifier{region: region, secret: secret}
 }
 
-// Verify checks that r is signed for the service with the secret of its access key at about the time now. It returns
+// Verify checks that r is signed for the service with the secret of its access key at about the time now, and returns
 // the access key. service is the name in the credential scope, such as "dynamodb" or "s3". If Verify rejects the
 // signature, the error is an *Error; any other error means that the body could not be read. Except for S3, Verify reads
 // the complete body and replaces it with a body that has a method Bytes() []byte. The rules are in "AWS Signature

@@ -77,7 +77,7 @@ func setQuery(r *http.Request, name, value string) {
 	r.URL.RawQuery = query.Encode()
 }
 
-// check verifies r. It requires a rejection with the code want, or acceptance if want is empty.
+// check verifies r, and requires a rejection with the code want, or acceptance if want is empty.
 func check(t *testing.T, r *http.Request, now time.Time, want string) {
 	t.Helper()
 	key, err := sigv4.New("us-east-1", secrets).Verify(r, "s3", now)

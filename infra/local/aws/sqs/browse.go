@@ -23,7 +23,7 @@ type Peeked struct {
 	ID        string    `json:"id"`
 	Body      string    `json:"body"`
 	Sent      time.Time `json:"sent"`
-	VisibleAt time.Time `json:"visible_at"` // time when it becomes receivable; may be in the past
+	VisibleAt time.Time `json:"visible_at"` // time when the message becomes receivable; may be in the past
 	Receives  int       `json:"receives"`
 	State     string    `json:"state"`            // "visible", "in flight" or "delayed"
 	Source    string    `json:"source,omitempty"` // ARN of the queue in which the dead letter failed

@@ -47,8 +47,8 @@ func (o messageOperations) deleteMessageBatch(_ context.Context, in *deleteMessa
 		func(e deletion) (any, error) { return deleted{ID: e.ID}, o.delete(q, e) })
 }
 
-// delete deletes the message. Given the handle of an earlier delivery, it succeeds but does not delete the message, as
-// the API reference warns. This affects a consumer that exceeds its visibility timeout.
+// delete deletes the message. Given the handle of an earlier delivery, delete succeeds but does not delete the message,
+// as the API reference warns. A consumer that exceeds its visibility timeout has such a handle.
 func (o messageOperations) delete(q *queue, in deletion) error {
 	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Disorder simulates the reordering and duplicates that a standard queue may produce. It is called for each message
-// that a receive takes. candidates is the number of receivable messages, which are ordered oldest first. Disorder
-// returns the index of the message to take. It also reports whether that message can be received again immediately, as
-// if it had been delivered twice.
+// Disorder simulates the reordering and duplicates that a standard queue may produce. A receive calls Disorder for each
+// message that it takes. candidates is the number of receivable messages, which are ordered oldest first. Disorder
+// returns the index of the message to take, and reports whether that message can be received again immediately, as if
+// it had been delivered twice.
 type Disorder func(queue string, candidates int) (pick int, twice bool)
 
 // Disturb makes d choose every message received from now on. If d is nil, each message is received once, oldest first.
@@ -21,7 +21,7 @@ func (o *receiveOperations) Disturb(d Disorder) {
 	o.draw = d
 }
 
-// next removes the next message to receive from q's schedule. It reports whether the message will be delivered twice.
+// next removes the next message to receive from q's schedule, and reports whether the message will be delivered twice.
 // If no message is visible, next returns nil.
 func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice bool) {
 	if o.draw == nil {
@@ -37,8 +37,8 @@ func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice boo
 	return m, twice
 }
 
-// visible returns the receivable messages, ordered by the time at which they became visible. Like queue.next, it drops
-// messages that have exceeded the retention period.
+// visible returns the receivable messages, ordered by the time at which they became visible. Like queue.next, visible
+// drops messages that have exceeded the retention period.
 func (q *queue) visible(now time.Time) []*message {
 	var found []*message
 	for _, m := range q.messages {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-// scripted provides a Disorder that returns the given results in sequence. After that, it returns the regular order
-// without duplicates. It records the arguments of each call.
+// scripted provides a Disorder that returns the given results in sequence, and then the regular order without
+// duplicates. scripted records the arguments of each call.
 type scripted struct {
 	answers []answer
 	asked   []question

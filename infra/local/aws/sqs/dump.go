@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Dump implements wire.Service. It emits the queues and then the messages in order of arrival. Each message includes
+// Dump implements wire.Service, emitting the queues and then the messages in order of arrival. Each message includes
 // its history, so timers, counts and receipt handles stay valid.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.Lock()

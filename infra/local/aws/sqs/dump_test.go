@@ -57,7 +57,7 @@ func someQueue(t *rapid.T) string {
 	return fmt.Sprintf(queueURL, rapid.SampledFrom([]string{"live", "live", "dead"}).Draw(t, "queue"))
 }
 
-// act makes random changes, including invalid ones. It uses the receipt handles of earlier deliveries.
+// act makes random changes, including invalid ones, and uses the receipt handles of earlier deliveries.
 func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 	queue := someQueue(t)
 	handle := "none"
@@ -110,7 +110,7 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 			w.same(t, "DeleteMessage", fmt.Sprintf(`{%s,"ReceiptHandle":%q}`, someQueue(t), handle))
 		}
 	}
-	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // rejected if the previous purge was recent
+	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // SQS rejects a purge that follows another purge too soon
 		w.same(t, "PurgeQueue", `{`+someQueue(t)+`}`)
 	}
 	for range 60 {

@@ -7,7 +7,7 @@ import (
 )
 
 // queryCode returns the code that SQS used in the Query protocol. SDKs prefer this code to the new code. Code that
-// compares strings therefore sees "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
+// compares strings sees "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
 // *types.QueueDoesNotExist.
 func queryCode(code string) string {
 	switch code {
@@ -44,7 +44,7 @@ func outOfRange(parameter string, value, low, high int) error {
 		value, parameter, low, high)
 }
 
-// ranged returns *value if it is in [low, high], or fallback if value is nil. It returns an error for any other value.
+// ranged returns *value if it is in [low, high], fallback if value is nil, or an error for any other value.
 func ranged(parameter string, value *int, fallback, low, high int) (int, error) {
 	if value == nil {
 		return fallback, nil

@@ -8,8 +8,8 @@ import (
 
 // A group is a noisy neighbour if it has at least this many messages in flight, and if these messages make up more than
 // a tenth of all messages in flight in the queue (developer guide, "How Amazon SQS fair queues work"). SQS also
-// considers the time that consumers spend on a group. The embedded SQS omits this criterion, so the laptop shows less
-// fairness than SQS.
+// considers the time that consumers spend on a group. The embedded SQS omits this criterion, so its queues are less
+// fair than those of SQS.
 const (
 	noisyFrom  = 30
 	noisyTenth = 10

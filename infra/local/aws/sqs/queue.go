@@ -37,7 +37,7 @@ func (m *message) handle() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(m.ID + "#" + strconv.Itoa(m.Receives)))
 }
 
-// receipt is a parsed receipt handle. It identifies a message and the number of a delivery.
+// receipt is a parsed receipt handle, which identifies a message and the number of a delivery.
 type receipt struct {
 	id       string
 	delivery int
@@ -56,7 +56,7 @@ func readHandle(handle string) (receipt, error) {
 	return receipt{id, delivery}, nil
 }
 
-// receive records a delivery. It invalidates the handles of earlier deliveries. If the delivery is a duplicate, the
+// receive records a delivery and invalidates the handles of earlier deliveries. If the delivery is a duplicate, the
 // handle of the original delivery stays valid.
 func (m *message) receive(at, until time.Time, doubled bool) {
 	m.Receives++
@@ -85,9 +85,9 @@ type queue struct {
 	modified   time.Time // time at which the attributes were last set
 	purged     time.Time // time of the last purge; zero if never purged
 	messages   map[string]*message
-	groups     map[string]*schedule // by message group; messages without a group are under the empty name
+	groups     map[string]*schedule // schedules by message group; messages without a group are under the empty name
 	inFlight   inFlightCounts
-	wake       chan struct{} // closed and replaced whenever a message may have become visible
+	wake       chan struct{} // channel that is closed and replaced whenever a message may have become visible
 }
 
 func newQueue(name string, created time.Time) *queue {
@@ -97,7 +97,7 @@ func newQueue(name string, created time.Time) *queue {
 	}
 }
 
-// received returns the message for a receipt. It returns nil if the message was deleted or delivered again.
+// received returns the message for a receipt, or nil if the message was deleted or delivered again.
 func (q *queue) received(r receipt, now time.Time) *message {
 	m, ok := q.messages[r.id]
 	if !ok || q.expired(m, now) || r.delivery < max(m.FirstHandle, 1) || r.delivery > m.Receives {
@@ -139,9 +139,9 @@ func (q *queue) clear(at time.Time) {
 	q.messages, q.groups, q.inFlight, q.purged = map[string]*message{}, map[string]*schedule{}, inFlightCounts{}, at
 }
 
-// next removes a visible message from its schedule and returns the message. It returns nil if no message is visible. It
-// chooses among groups in fair order, and within the group takes the message that has been visible longest. It drops
-// messages that have exceeded the retention period. SQS drops such messages in the background.
+// next removes a visible message from its schedule and returns the message, or nil if no message is visible. Groups are
+// chosen in fair order; within a group, the message that has been visible longest comes first. next drops messages that
+// have exceeded the retention period, which SQS does in the background.
 func (q *queue) next(now time.Time) *message {
 	q.inFlight.settle(now)
 	var first *message
@@ -160,7 +160,7 @@ func (q *queue) next(now time.Time) *message {
 	return first
 }
 
-// head returns the visible message at the top of a group's schedule. It returns nil if no message is visible.
+// head returns the visible message at the top of a group's schedule, or nil if no message is visible.
 func (q *queue) head(group *schedule, now time.Time) *message {
 	for len(*group) > 0 && !(*group)[0].VisibleAt.After(now) {
 		m := (*group)[0]

@@ -69,8 +69,7 @@ func (o *queueOperations) checkAttributes(name string, attributes map[string]str
 	}
 }
 
-// differs returns the name of an attribute whose value differs from the queue's value. It returns "" if all values are
-// equal.
+// differs returns the name of an attribute whose value differs from the queue's value, or "" if all values are equal.
 func (q *queue) differs(attributes map[string]string) string {
 	own := q.describe(time.Now())
 	for name, value := range attributes {

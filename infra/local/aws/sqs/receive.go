@@ -41,11 +41,11 @@ type poll struct {
 	max        int
 	visibility time.Duration
 	deadline   time.Time
-	short      bool // return immediately if no message is visible
+	short      bool // whether to return immediately if no message is visible
 	system     []string
 }
 
-// receiveOperations receives messages. It moves messages that have been received too often to the dead-letter queue.
+// receiveOperations receives messages, and moves messages that have been received too often to the dead-letter queue.
 type receiveOperations struct {
 	*ledger
 
@@ -99,13 +99,13 @@ func (o *receiveOperations) newPoll(in *receiveMessageInput) (poll, error) {
 	}, nil
 }
 
-// pause limits the sleep of an empty poll. It also holds the channel that ends the sleep early.
+// pause limits the sleep of an empty poll, and holds the channel that ends the sleep early.
 type pause struct {
 	length time.Duration
 	wake   <-chan struct{}
 }
 
-// sleep pauses the poll. It returns false if ctx has ended.
+// sleep pauses the poll, and returns false if ctx has ended.
 func (p *pause) sleep(ctx context.Context) bool {
 	timer := time.NewTimer(p.length)
 	defer timer.Stop()
@@ -173,7 +173,7 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	return nil, &pause{length: length, wake: q.wake}, nil
 }
 
-// choose removes up to most messages from q's schedule. It moves messages that have been received too often to the
+// choose removes up to most messages from q's schedule, and moves messages that have been received too often to the
 // dead-letter queue. Even if choose fails, it returns the removed messages, which still belong to the queue.
 func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, error) {
 	var chosen []taken
@@ -193,7 +193,7 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 	return chosen, nil
 }
 
-// moveToDeadLetters moves m to the dead-letter queue if m has been received too often. Like SQS, it moves the message
+// moveToDeadLetters moves m to the dead-letter queue if m has been received too often. As in SQS, the message is moved
 // during the next receive.
 func (o *receiveOperations) moveToDeadLetters(q *queue, m *message, now time.Time) (bool, error) {
 	target := o.findARN(q.settings.deadLetterARN)

@@ -13,12 +13,12 @@ import (
 type record struct {
 	Kind       string            `json:"kind"`
 	Queue      string            `json:"queue"`
-	Attributes map[string]string `json:"attributes,omitempty"` // for kindCreate and kindAttributes
+	Attributes map[string]string `json:"attributes,omitempty"` // changed attributes, for kindCreate and kindAttributes
 	Message    *message          `json:"message,omitempty"`    // for kindSend
 	ID         string            `json:"id,omitempty"`         // message ID, for all kinds below
 	At         time.Time         `json:"at,omitzero"`          // time of the change
 	Until      time.Time         `json:"until,omitzero"`       // for kindReceive: when the message is visible again
-	Twice      bool              `json:"twice,omitempty"`      // for kindReceive: a copy stays visible
+	Twice      bool              `json:"twice,omitempty"`      // for kindReceive: whether a copy stays visible
 	Target     string            `json:"target,omitempty"`     // for kindDeadLetter and kindRedrive: the target queue
 	NewID      string            `json:"new_id,omitempty"`     // for kindRedrive
 }

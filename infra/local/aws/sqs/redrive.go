@@ -27,8 +27,8 @@ type startMessageMoveTaskOutput struct {
 // moveOperations implements the redrive of dead letters.
 type moveOperations struct{ *ledger }
 
-// startMessageMoveTask moves every visible dead letter back to its source queue. SQS moves dead letters in the
-// background. Here, the move is complete when the call returns.
+// startMessageMoveTask moves every visible dead letter back to its source queue before the call returns. SQS moves dead
+// letters in the background.
 func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

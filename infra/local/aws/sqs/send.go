@@ -106,7 +106,7 @@ func (in *sendMessageInput) check() error {
 }
 
 // forbidden reports whether r is forbidden in a message body. JSON decoding turns invalid UTF-8 into U+FFFD, which is
-// allowed. Bodies with invalid UTF-8 are therefore accepted, as in SQS.
+// allowed, so bodies with invalid UTF-8 are accepted, as in SQS.
 func forbidden(r rune) bool {
 	return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || r == 0xFFFE || r == 0xFFFF || !utf8.ValidRune(r)
 }

@@ -23,7 +23,7 @@ const (
 type settings struct {
 	visibility    int // seconds
 	retention     time.Duration
-	deadLetterARN string // "" if the queue has no redrive policy
+	deadLetterARN string // dead-letter queue's ARN; "" without a redrive policy
 	maxReceives   int
 }
 

@@ -1,7 +1,7 @@
-// Package sqs is the embedded SQS, which speaks AWS JSON 1.0. It has standard queues with delay, visibility timeout,
-// long polling, dead-letter queues and redrive. It does not support FIFO queues, queue policies or queue deletion. It
-// is not distributed, so it delivers a message twice or out of order only if the message's visibility timeout expires
-// or Disturb causes it.
+// Package sqs is the embedded SQS, which speaks AWS JSON 1.0. The service has standard queues with delay, visibility
+// timeout, long polling, dead-letter queues and redrive. The service does not support FIFO queues, queue policies or
+// queue deletion. The service is not distributed, so it delivers a message twice or out of order only if the message's
+// visibility timeout expires or Disturb causes it.
 //
 // All times come from package time, so the service runs under the virtual clock of testing/synctest. Rules without a
 // cited source follow the Amazon SQS API reference and developer guide.
@@ -24,7 +24,7 @@ const (
 	arnPrefix   = "arn:aws:sqs:us-east-1:" + account + ":"
 )
 
-// Server is the SQS service. Create it with New.
+// Server is the SQS service. Use New to create a Server.
 type Server struct {
 	*ledger
 	view
@@ -88,8 +88,8 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	return s.apply(r)
 }
 
-// find returns the queue with this URL. It ignores the host and port, because containers reach this service under a
-// different host name.
+// find returns the queue with the given URL. find ignores the host and port, because containers reach this service
+// under a different host name.
 func (l *ledger) find(queueURL string) (*queue, error) {
 	if queueURL == "" {
 		return nil, missing("QueueUrl")
@@ -113,7 +113,7 @@ func (l *ledger) named(name string) (*queue, error) {
 	return q, nil
 }
 
-// findARN returns the queue with this ARN, or nil if no queue has this ARN.
+// findARN returns the queue with the given ARN, or nil if no such queue exists.
 func (l *ledger) findARN(arn string) *queue {
 	name, ok := strings.CutPrefix(arn, arnPrefix)
 	if !ok {

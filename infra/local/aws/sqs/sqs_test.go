@@ -70,7 +70,7 @@ func (b bench) receive(url *string, wait int32) []types.Message {
 	return out.Messages
 }
 
-// one receives exactly one message. It doesn't wait.
+// one receives exactly one message, without waiting.
 func (b bench) one(url *string) types.Message {
 	b.t.Helper()
 	got := b.receive(url, 0)

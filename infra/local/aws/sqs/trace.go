@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// traceHeader is the only system attribute that can be sent. It holds the message's trace.
+// traceHeader, which holds the message's trace, is the only system attribute that can be sent.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 const traceHeader = "AWSTraceHeader"
 

@@ -1,6 +1,6 @@
-// Package ssm is the embedded Systems Manager Parameter Store, which speaks AWS JSON 1.1. It holds named parameters
-// with a version number. It does not support secure strings, lists, hierarchy queries, history, labels, policies or
-// tags.
+// Package ssm is the embedded Systems Manager Parameter Store, which speaks AWS JSON 1.1. The service holds named
+// parameters with a version number. The service does not support secure strings, lists, hierarchy queries, history,
+// labels, policies or tags.
 //
 // Rules without a cited source follow the AWS Systems Manager API reference.
 package ssm
@@ -22,7 +22,7 @@ const (
 	arnPrefix   = "arn:aws:ssm:us-east-1:000000000000:parameter"
 )
 
-// Server is the Parameter Store service. Create it with New.
+// Server is the Parameter Store service. Use New to create a Server.
 type Server struct {
 	wire.JSONService
 
@@ -41,7 +41,7 @@ type parameter struct {
 	Modified time.Time `json:"modified"`
 }
 
-// New returns a service without parameters. It writes every change to journal and then applies it.
+// New returns a service without parameters. The service writes every change to journal before applying the change.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, parameters: map[string]parameter{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{

@@ -20,8 +20,8 @@ const maxBody = 17 << 20
 
 // Error is an error response of an AWS JSON service.
 type Error struct {
-	Code    string         // such as "ConditionalCheckFailedException"
-	Message string         // in AWS's wording, if Recordbridge's code or log readers can see it
+	Code    string         // error code, such as "ConditionalCheckFailedException"
+	Message string         // text in AWS's wording, if Recordbridge's code or log readers can see it
 	Status  int            // HTTP status; zero means 400
 	Fields  map[string]any // additional members of the body, such as "Item" or "CancellationReasons"
 }
@@ -34,10 +34,10 @@ func Fail(code, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Operation serves a JSON service's operation. Its input is the request body.
+// Operation serves a JSON service's operation, with the request body as its input.
 type Operation func(ctx context.Context, body []byte) (any, error)
 
-// JSONService implements the common parts of services that use the AWS JSON protocol. These services embed JSONService.
+// JSONService implements the common parts of services that use the AWS JSON protocol, which embed JSONService.
 type JSONService struct {
 	ServiceName string               // return value of Name
 	Version     string               // protocol version: "1.0" or "1.1"
@@ -90,7 +90,7 @@ func Target(r *http.Request) string {
 	return name
 }
 
-// ServeJSON serves r with one of ops. It uses the given version of the AWS JSON protocol ("1.0" or "1.1").
+// ServeJSON serves r with one of ops, using the given version of the AWS JSON protocol ("1.0" or "1.1").
 func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[string]Operation) {
 	body, err := Body(r)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package wire owns the parts that the embedded AWS services share. These parts are a call's identity, the middleware
-// interface for faults, IAM and counting, AWS's error format, the JSON protocol, and the journal for persistence. The
-// package is independent of the services, which are its sibling packages. Package aws combines the services in a single
-// handler.
+// Package wire owns the parts that the embedded AWS services share. The shared parts are a call's identity, the
+// middleware interface for faults, IAM and counting, AWS's error format, the JSON protocol, and the journal for
+// persistence. The package is independent of the services, which are its sibling packages. Package aws combines the
+// services in a single handler.
 package wire
 
 import (
@@ -11,7 +11,7 @@ import (
 
 // Call identifies an AWS API call that is being served.
 type Call struct {
-	Service   string // such as "dynamodb", "sqs", "s3", "kms", "ses", "secretsmanager" or "ssm"
+	Service   string // service name: "dynamodb", "sqs", "s3", "kms", "ses", "secretsmanager" or "ssm"
 	Operation string // AWS's name for the operation, such as "PutItem" or "GetObject"
 	Caller    string // the signer's access key ID; a function's logical ID if the runner started it
 }
@@ -26,14 +26,14 @@ type Middleware func(Handler) Handler
 type Service interface {
 	// Name returns the service's name, as used in Call.Service and in the journal.
 	Name() string
-	// Operation returns the AWS operation that r requests. It returns "" if the service can't determine the operation.
+	// Operation returns the AWS operation that r requests, or "" if the service can't determine the operation.
 	Operation(r *http.Request) string
-	// Serve serves the call. It must not panic on invalid input.
+	// Serve serves the call, and must not panic on invalid input.
 	Serve(w http.ResponseWriter, r *http.Request, c Call)
 	// Replay applies a record that the service appended to its Journal in an earlier run.
 	Replay(record json.RawMessage) error
-	// Dump emits the complete state as records from which Replay can rebuild the state. It returns the first error from
-	// emit. Dump is called during a start, before the first call is served.
+	// Dump emits the complete state as records from which Replay can rebuild the state, and returns the first error
+	// from emit. Dump is called during a start, before the first call is served.
 	Dump(emit func(record any) error) error
 }
 
@@ -45,5 +45,5 @@ type Journal interface {
 // Discard is the journal for a run that stores its state only in memory.
 type Discard struct{}
 
-// Append implements Journal. It discards the record.
+// Append implements Journal by discarding the record.
 func (Discard) Append(string, any) error { return nil }

@@ -1,5 +1,5 @@
-// Package npm installs third-party judges from npm into the user's cache folder. It installs each version only once per
-// machine. A judge is third-party code that the tests run to check our code.
+// Package npm installs third-party judges from npm into the user's cache folder, once per version and machine. A judge
+// is third-party code that the tests run to check our code.
 package npm
 
 import (
@@ -18,11 +18,11 @@ import (
 // installTime is the time limit for npm to install a few small packages.
 const installTime = 5 * time.Minute
 
-// errAbsent means that Node or npm is missing on this machine. The error does not fail a test.
+// errAbsent means that Node or npm is missing on this machine, which does not fail a test.
 var errAbsent = errors.New("the judge needs node and npm in PATH")
 
 // Installed returns the folder that contains a judge's node_modules for the given package.json and package-lock.json.
-// It installs the packages if the folder does not exist.
+// If the folder does not exist, Installed installs the packages.
 func Installed(name string, manifest, lock []byte) (string, error) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -63,7 +63,7 @@ func installInto(place string, files map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(fresh) }() // no longer exists after the rename
+	defer func() { _ = os.RemoveAll(fresh) }() // has no effect after the rename
 	if err = install(fresh, files); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func installInto(place string, files map[string][]byte) error {
 	return nil // another process has already installed the judge
 }
 
-// install installs exactly the packages in the lock file. It does not run the scripts in the packages.
+// install installs exactly the packages in the lock file, without running the packages' scripts.
 func install(folder string, files map[string][]byte) error {
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {

@@ -96,7 +96,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 	return auth, nil
 }
 
-// portalOf returns our side of the connection. It has the authentication of a single registered client.
+// portalOf returns our side of the connection, which authenticates as a single registered client.
 func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	return portalWith(clientauth.NewRegistry(clientauth.Deps{
@@ -199,8 +199,8 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 	}
 }
 
-// TestClientAssertionIsSingleUse checks that the judge rejects a repeated jti. Our assertions in all other tests are
-// therefore unique.
+// TestClientAssertionIsSingleUse checks that the judge rejects a repeated jti. Because the other tests succeed, our
+// assertions must be unique.
 func TestClientAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)

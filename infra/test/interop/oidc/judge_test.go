@@ -1,8 +1,8 @@
 // Package oidc_test tests our SMART client and our relying party for identity providers against a third-party
 // authorization server (the judge). The judge is oidc-provider, started by server.mjs. The package installs and runs
-// the judge and simulates the patient's browser. It checks that production code succeeds and that invalid requests
-// fail. The judge needs Node and npm. If Node or npm is missing, the tests are skipped. The sandbox covers health
-// systems that violate the standards (infra/sandbox).
+// the judge, simulates the patient's browser, and checks that production code succeeds and that invalid requests fail.
+// If Node or npm is missing, the tests are skipped. The sandbox covers health systems that violate the standards
+// (infra/sandbox).
 package oidc_test
 
 import (
@@ -71,7 +71,7 @@ func start(t *testing.T, clients ...registration) judge {
 	return ready(t, started.(func() (*running, error)))
 }
 
-// startWith returns a judge with the given settings. No other test uses this judge.
+// startWith returns a judge with the given settings that no other test uses.
 func startWith(t *testing.T, told settings) judge {
 	t.Helper()
 	own := sync.OnceValues(func() (*running, error) { return run(told) })
@@ -151,7 +151,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ourSide holds the two halves of the production code. The halves are the portal client and the client authentication.
+// ourSide holds the two halves of the production code: the portal client and the client authentication.
 type ourSide struct {
 	smart.Authorizer
 	smart.Portal
@@ -159,7 +159,7 @@ type ourSide struct {
 	clients smart.Clients
 }
 
-// portal returns our side for public clients. It may connect to the local machine.
+// portal returns our side for public clients, with connections to the local machine allowed.
 func portal() ourSide { return portalWith(noClients{}) }
 
 func portalWith(clients smart.Clients) ourSide {

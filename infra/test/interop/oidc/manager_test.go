@@ -19,7 +19,7 @@ const connID = "c0000000-0000-4000-8000-000000000001"
 
 // TestConcurrentRefreshesUseEachTokenOnce checks that concurrent workers never reuse a refresh token. The judge revokes
 // a grant as soon as a client reuses a rotated refresh token. A single failure of the lease would therefore make every
-// later round fail.
+// later refresh fail.
 func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	t.Parallel()
 	const rounds, workers = 30, 8
@@ -49,7 +49,7 @@ func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	}
 }
 
-// refreshAtOnce runs concurrent refreshes. It returns the newest version that a worker received. The only accepted
+// refreshAtOnce runs concurrent refreshes and returns the newest version that a worker received. The only accepted
 // error means that another worker is already refreshing.
 func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest int64) {
 	t.Helper()
@@ -73,7 +73,7 @@ func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest in
 	return newest
 }
 
-// table stores a row in memory. It replaces the DynamoDB table of store.Tokens.
+// table stores a row in memory, in place of the DynamoDB table of store.Tokens.
 type table struct {
 	mu  sync.Mutex
 	row tokens.Row

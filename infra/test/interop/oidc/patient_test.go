@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// callback is our redirect URI. No server listens at this URI. The browser stops before requesting it.
+// callback is our redirect URI. No server listens at callback, because the browser stops before requesting it.
 const (
 	ours     = "https://us.example"
 	callback = ours + "/bridge/callback"
@@ -35,7 +35,8 @@ func registered(id, method string) registration {
 	}
 }
 
-// browse opens address in the browser of a patient who signs in and consents. It returns the query of the callback URL.
+// browse opens address in the browser of a patient who signs in and consents, and returns the query of the callback
+// URL.
 func browse(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "")
@@ -116,7 +117,7 @@ func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	return address
 }
 
-// grant returns the code exchange for a callback. It uses the values that were pinned when the attempt was created.
+// grant returns the code exchange for a callback, with the values pinned when the attempt was created.
 func (a attempt) grant(fhirBase, code string) flow.Grant {
 	return flow.Grant{
 		Attempt: flow.Attempt{
@@ -134,7 +135,7 @@ func (a attempt) grant(fhirBase, code string) flow.Grant {
 	}
 }
 
-// signIn signs in a patient at the portal. It returns the resulting code exchange.
+// signIn signs in a patient at the portal and returns the resulting code exchange.
 func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	t.Helper()
 	a := j.begin(t, p, c)

@@ -153,7 +153,7 @@ func TestReferenceServerRequiresPKCE(t *testing.T) {
 	}
 }
 
-// readPatient requests the Patient resource from the FHIR server. It returns the status of the response.
+// readPatient requests the Patient resource from the FHIR server and returns the response's status.
 func (j judge) readPatient(t *testing.T, token secret.Text) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, j.FHIRBase+"/Patient/"+j.Patient, http.NoBody)

@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// service is our side of an attempt. It runs the production flow with in-memory stores and without encryption.
+// service is our side of an attempt: the production flow with in-memory stores and without encryption.
 type service struct {
 	judge judge
 
@@ -112,7 +112,7 @@ func (d *service) leave(t *testing.T) binding.Started {
 	return started
 }
 
-// completeAttempt completes an attempt with the callback's query. It uses the browser that started the attempt.
+// completeAttempt completes an attempt with the callback's query, in the browser that started the attempt.
 func (d *service) completeAttempt(t *testing.T, left binding.Started, told url.Values) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))

@@ -157,7 +157,7 @@ func TestNodeLibraryRejectsModifiedDelivery(t *testing.T) {
 	for name, forged := range map[string]post{"another body": changed, "another id": moved, "another time": later} {
 		claims = append(claims, forged.with(name, text.Reveal(), false), forged.with(name+", v1a", sub.PublicKey, false))
 	}
-	// Signatures of one kind must not be accepted as signatures of the other kind.
+	// A v1 signature must not be accepted as a v1a signature, or vice versa.
 	v1, v1a, _ := strings.Cut(p.header["Webhook-Signature"], " ")
 	claims = append(claims,
 		p.saying("Webhook-Signature", v1).with("v1 alone, by the public key", sub.PublicKey, false),

@@ -23,7 +23,7 @@ import (
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// world holds the webhook worker and the worker's tables. It is also a receiver that records its requests.
+// world holds the webhook worker and the worker's tables, and records the webhook requests that it receives.
 type world struct {
 	store  store.Webhooks
 	sealer *kms.Sealer

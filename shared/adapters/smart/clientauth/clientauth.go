@@ -1,8 +1,7 @@
 // Package clientauth authenticates our clients to authorization servers (RFC 6749 section 2.3, SMART App Launch 2.2,
-// "Client authentication"). It adds the secret or the signed assertion to a request. It also publishes the public keys
-// that servers use to verify assertions. Private keys stay in a vault, and secrets stay encrypted until they are sent.
-// The package doesn't send requests, and it doesn't handle grants or responses. Package smart sends requests and
-// handles grants and responses.
+// "Client authentication"). The package adds the client's secret or signed assertion to a request, and publishes the
+// public keys that servers use to verify assertions. Private keys stay in a vault, and secrets stay encrypted until
+// they are sent. Package smart, not this package, sends requests and handles grants and responses.
 package clientauth
 
 import (
@@ -29,8 +28,8 @@ type Store interface {
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
-// Opener decrypts client secrets. It is a kms.Sealer with the purpose catalog.ClientSecretPurpose. Shared secrets are
-// sealed for the zero tenant.
+// Opener decrypts client secrets. In production, the Opener is a kms.Sealer with the purpose
+// catalog.ClientSecretPurpose. Shared secrets are sealed for the zero tenant.
 type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
@@ -44,7 +43,7 @@ type Deps struct {
 	NewID  ids.Source // source of jti values for assertions
 }
 
-// Registry authenticates our clients. It implements smart.Clients and is safe for concurrent use. It caches rows,
+// Registry authenticates our clients. It implements smart.Clients, is safe for concurrent use, and caches rows,
 // including encrypted secrets, for a minute.
 type Registry struct {
 	deps  Deps
@@ -83,11 +82,12 @@ var (
 	errOrigin  = errors.New("is not one of the origins it may be sent to; to list them, run ctl client origins")
 )
 
-// Authenticate adds to form and header the proof that use.ClientID is the client of use.AuthID, which belongs to the
-// tenant or is shared. For a public client, Authenticate adds only the client ID. It sends a secret only to a URL whose
-// origin the operator has allowed, regardless of any discovery, attempt or token set (RFC 9700 section 4.4). Assertions
-// are only for the token endpoint (RFC 7523 section 3). If Authenticate fails, form and header are unchanged. Errors
-// never contain a secret or an assertion, and they are never attributed to the request being served.
+// Authenticate adds the credentials of use.AuthID, which belongs to the tenant or is shared, to form and header, as
+// proof that the sender is use.ClientID. For a public client, Authenticate adds only the client ID. Authenticate adds a
+// secret only if the operator has allowed the URL's origin, regardless of any discovery, attempt or token set (RFC 9700
+// section 4.4). Assertions are only for the token endpoint (RFC 7523 section 3). If Authenticate fails, form and header
+// are unchanged. Errors never contain a secret or an assertion, and they are never attributed to the request being
+// served.
 func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
@@ -117,7 +117,8 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 }
 
 // checkDestination rejects a URL that must not receive the client's credentials. A secret without allowed origins is
-// never sent. An assertion is valid only for its audience. It is therefore withheld only if allowed origins are set.
+// never sent. Because an assertion is valid only for its audience, it may be sent to any URL unless allowed origins are
+// set.
 func checkDestination(auth catalog.ClientAuth, address string) error {
 	origin := catalog.Origin(address)
 	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey &&
@@ -142,9 +143,9 @@ func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.Client
 		form.Set("client_secret", string(secret))
 		return nil
 	}
-	// The ID and the secret are form-encoded first (RFC 6749 section 2.3.1, appendix B), so that a colon in the ID does
-	// not end the ID. Servers that are known not to decode form encoding get both values unencoded. The form omits the
-	// ID, because some servers would treat it as a second authentication method.
+	// The ID and the secret are form-encoded first (RFC 6749 section 2.3.1, appendix B), so that a colon in the ID is
+	// not taken for the separator. Servers that are known not to decode form encoding get both values unencoded. The
+	// form omits the ID, because some servers would treat it as a second authentication method.
 	form.Del("client_id")
 	pair := url.QueryEscape(use.ClientID) + ":" + url.QueryEscape(string(secret))
 	if use.RawBasic {
@@ -173,8 +174,8 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 	return nil
 }
 
-// find returns a client's authentication settings. It uses cached settings that are less than a minute old. The
-// tenant's own settings take precedence over shared settings.
+// find returns a client's authentication settings, which may have been cached for up to a minute. The tenant's own
+// settings take precedence over shared settings.
 func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
 	return r.known.Load(place{tenant: tenant, id: id}, func() (entry, error) {
 		found := entry{owner: tenant}
@@ -185,7 +186,7 @@ func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entr
 			found.auth, err = r.deps.Store.ClientAuthOf(ctx, found.owner, id)
 		}
 		if errors.Is(err, fault.NotFound) {
-			return entry{}, errUnknown // hides the store's NotFound: the resource that the caller requested exists
+			return entry{}, errUnknown // not the store's NotFound: the resource that the caller requested exists
 		}
 		return found, err
 	})

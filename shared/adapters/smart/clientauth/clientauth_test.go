@@ -33,8 +33,8 @@ func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url
 	return form, header
 }
 
-// refuses checks that Authenticate fails and leaves the request unchanged. The error must contain the text says, must
-// not contain a secret, and must not be attributed to the request.
+// refuses checks that Authenticate fails and leaves the request unchanged. The error must contain the given text but no
+// secret, and must not be attributed to the request.
 func (d *fixture) refuses(t *testing.T, authID, says string) {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "client_id": {"before"}}, http.Header{}
@@ -110,7 +110,7 @@ func TestAuthenticatePrefersTenantClientOverSharedClient(t *testing.T) {
 		tenant: "own", other: "everybody's",
 		{Mode: org.Test, OrgID: tenant.OrgID}: "everybody's",
 	} {
-		for range 2 { // first from the store, then from the cache
+		for range 2 { // the store serves the first read, the cache the second
 			if form, _ := d.authenticate(t, who, "both"); form.Get("client_secret") != want {
 				t.Errorf("%v: got %q, want %q", who, form.Get("client_secret"), want)
 			}
@@ -249,7 +249,7 @@ func TestAuthenticateWithholdsSecretFromOtherOrigins(t *testing.T) {
 				a.Secret = sealFor(tenant, a, hush)
 				d.rows.add(tenant, a)
 				asked := use(a.ID)
-				asked.Address = c.address // token endpoint remains the same
+				asked.Address = c.address // the token endpoint does not change
 				form, header := url.Values{}, http.Header{}
 				err := d.Authenticate(t.Context(), tenant, asked, form, header)
 				unheld := method == catalog.AuthPrivateKey && len(c.origins) == 0

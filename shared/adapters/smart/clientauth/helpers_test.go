@@ -209,8 +209,8 @@ func decode(t *testing.T, text string) []byte {
 	return raw
 }
 
-// verifies reports whether the token was signed with the key. It uses go-jose, because go-jose is independent of the
-// code that created the signature.
+// verifies reports whether the token was signed with the key. The check uses go-jose, which is independent of the code
+// that created the signature.
 func (k token) verifies(public crypto.PublicKey) bool {
 	parsed, err := jose.ParseSignedCompact(k.signed+"."+base64.RawURLEncoding.EncodeToString(k.signature),
 		[]jose.SignatureAlgorithm{jose.RS384, jose.ES384})

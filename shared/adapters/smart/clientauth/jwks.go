@@ -31,8 +31,8 @@ type KeySet struct {
 	Keys []jwk `json:"keys"`
 }
 
-// jwk is a public key as defined by RFC 7517 section 4 and RFC 7518 section 6. It states its purpose in both use and
-// key_ops, because each server checks only one of the two members.
+// jwk is a public key as defined by RFC 7517 section 4 and RFC 7518 section 6. The key's purpose appears in both use
+// and key_ops, because each server checks only one of the two members.
 type jwk struct {
 	Type       string   `json:"kty"`
 	KeyID      string   `json:"kid"`

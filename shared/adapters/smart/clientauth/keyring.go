@@ -16,13 +16,13 @@ type Vault interface {
 	Signer(ctx context.Context, name string, public crypto.PublicKey) crypto.Signer
 }
 
-// Keyring holds the service's signing keys. It loads the public keys from the vault on first use and caches them for
-// the life of the process. After a failed load, the next use tries again. Keyring is safe for concurrent use.
+// Keyring holds the service's signing keys. Keyring loads the public keys from the vault on first use and caches them
+// for the life of the process. After a failed load, the next use loads them again. Keyring is safe for concurrent use.
 type Keyring struct {
 	vault Vault
 	names []string
 
-	// guards loaded; unlike waiting for a mutex, waiting for the channel can be cancelled
+	// guards loaded; a channel, because waiting for a mutex can't be cancelled
 	turn chan struct{}
 	// loaded holds the keys that have been loaded so far, in the order of names.
 	loaded []key
@@ -37,14 +37,14 @@ type key struct {
 
 // NewKeyring returns a Keyring of the vault's keys with these names. The Keyring publishes all of these keys. The first
 // key of an algorithm signs by default. A later key signs only for registrations that name the key. To rotate a key,
-// add the new key after the old key, wait until every server has fetched the set, swap the two keys, and later remove
-// the old key.
+// add the new key after the old key, wait until every server has fetched the set, and swap the two keys. Remove the old
+// key later.
 func NewKeyring(vault Vault, names []string) *Keyring {
 	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
 }
 
-// keys returns all keys. It fails if any key can't be loaded. The choice of the signing key therefore does not depend
-// on the vault's availability.
+// keys returns all keys, or an error if any key can't be loaded, so the choice of the signing key does not depend on
+// the vault's availability.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	select {
 	case k.turn <- struct{}{}:

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// askToSignIn requests the authorization URL that a patient's browser would open. It does not follow redirects, because
-// the query is confidential.
+// askToSignIn requests the authorization URL that a patient's browser would open. askToSignIn does not follow
+// redirects, because the query is confidential.
 func (t *signIn) askToSignIn(ctx context.Context) error {
 	switch {
 	case !t.trusted:
@@ -54,8 +54,8 @@ func (t *signIn) askToSignIn(ctx context.Context) error {
 	return nil
 }
 
-// judgeRedirect distinguishes a redirect to a sign-in page from an error response (RFC 6749 section 4.1.2.1). It
-// reports the error's code only if the code is known.
+// judgeRedirect distinguishes a redirect to a sign-in page from an error response (RFC 6749 section 4.1.2.1).
+// judgeRedirect reports an error's code only if the code is known.
 func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	to, err := response.Location()
 	if err != nil {

@@ -44,7 +44,7 @@ type Result string
 // Results of a check.
 const (
 	OK      Result = "ok"
-	Warning Result = "warning" // may work fully or partly; the operator should investigate
+	Warning Result = "warning" // sign-in may work fully or partly; the operator should investigate
 	Failed  Result = "failed"  // patients can't connect, or will lose their connection
 	Skipped Result = "skipped"
 )
@@ -74,7 +74,7 @@ func (r *report) add(step Step, result Result, seen exchange, found, do string) 
 
 func (r *report) skip(step Step, why string) { r.add(step, Skipped, exchange{}, why, "") }
 
-// ordered returns the checks in step order. It omits steps that the test did not reach.
+// ordered returns the checks in step order, without steps that the test did not reach.
 func (r *report) ordered() []Check {
 	var all []Check
 	for _, step := range steps() {

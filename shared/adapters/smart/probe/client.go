@@ -79,9 +79,10 @@ func (t *client) checkScopes() {
 		listed(strings.Fields(t.attempt.Scope))+".", "")
 }
 
-// checkClient applies the same checks as the registration set command. It checks whether our client may authenticate at
-// the token endpoint, and whether the platform and the discovery support the client's authentication method. The
-// platform and the discovery are often wrong about the method. Only a token request can show which method works.
+// checkClient applies the same checks as the registration set command. checkClient checks whether our client may
+// authenticate at the token endpoint, and whether the platform and the discovery support the client's authentication
+// method. Because the platform and the discovery are often wrong about the method, only a token request can show which
+// method works.
 func (t *client) checkClient() {
 	if !t.registered {
 		t.skip(Client, "No client is registered.")

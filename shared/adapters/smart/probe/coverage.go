@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// checkCoverage fails if a sign-in would not request Patient, because no export succeeds without Patient. It also fails
-// if a sign-in would request fewer than a third of the US Core types that the server lists. If scopes are chosen at
-// registration, only the health system knows which types are covered.
+// checkCoverage fails if a sign-in would not request Patient, because no export succeeds without Patient. checkCoverage
+// also fails if a sign-in would request fewer than a third of the US Core types that the server lists. If scopes are
+// chosen at registration, only the health system knows which types are covered.
 func (t *conformance) checkCoverage() {
 	asked := fhir.ParseScopes(t.attempt.Scope)
 	if !asked.Any() {

@@ -44,7 +44,7 @@ func TestRunFailsScopesWhenPatientOrUSCoreTypesAreMissing(t *testing.T) {
 			w.used.Registration.Scope = test.scope
 			got, text := w.run(t, probe.Subject{Endpoint: w.endpoint("", "sandbox"), Stored: true})
 			if name == "chosen at registration" {
-				test.want["authorize"] = toldAs(probe.Failed, "invalid_scope") // the sandbox grants no data for it
+				test.want["authorize"] = toldAs(probe.Failed, "invalid_scope") // no scope for data requested
 			}
 			wantTold(t, name, got, test.want)
 			w.wantNothingShown(t, text)

@@ -36,13 +36,14 @@ func description(request *http.Request, response *http.Response) string {
 	return plain(refusal.Description)
 }
 
-// body is a response body that was partly read. It can be read again from the beginning.
+// body is a partly read response body that can be read again from the beginning.
 type body struct {
 	io.Reader
 	io.Closer
 }
 
-// sentSecrets lists a token request's confidential values, which are all values except names that both sides know.
+// sentSecrets lists a token request's confidential values, which are all values except those that both sides know, such
+// as the client ID.
 func sentSecrets(request *http.Request) []string {
 	var values []string
 	if _, password, ok := request.BasicAuth(); ok {
@@ -62,7 +63,7 @@ func sentSecrets(request *http.Request) []string {
 	if err != nil {
 		return values
 	}
-	form, _ := url.ParseQuery(string(text)) // the form is our own, and a malformed part was not sent
+	form, _ := url.ParseQuery(string(text)) // malformed parts of our own form were not sent
 	for name, list := range form {
 		switch name {
 		case "client_id", "grant_type", "redirect_uri", "scope", "client_assertion_type":

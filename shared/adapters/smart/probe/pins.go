@@ -34,7 +34,7 @@ func (t *discovery) checkIssuer() {
 	}
 }
 
-// Like a sign-in, checkPins compares the discovered URLs with the URLs that our client may use. The later steps use the
+// checkPins compares the discovered URLs with the URLs that our client may use, as a sign-in does. Later steps use the
 // endpoint as if the operator had approved the discovery, so that those steps also produce results. Unless trusted is
 // set, credentials are not sent.
 func (t *discovery) checkPins() {

@@ -2,7 +2,7 @@
 // sign-in and an export need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). The test runs the
 // same code as patients' sign-ins. Package smart makes the discovery and token requests, package flow builds the
 // authorization request, and package operator validates the client. Package probe only compares and reports the
-// results. It doesn't store or change anything. Its report doesn't contain secrets, tokens or URL queries.
+// results, without storing or changing anything. The report doesn't contain secrets, tokens or URL queries.
 package probe
 
 import (
@@ -60,7 +60,7 @@ type Subject struct {
 	Endpoint catalog.Endpoint
 	Stored   bool
 	Tenant   org.Tenant // owner of the registration; zero if the organisation has no registration
-	// TokenRequest permits two token requests with invalid grants. Some health systems count failed requests.
+	// TokenRequest allows two token requests with invalid grants. Some health systems count failed requests.
 	TokenRequest bool
 }
 
@@ -84,12 +84,12 @@ type test struct {
 	report
 
 	subject    Subject
-	endpoint   catalog.Endpoint // as stored, or as it would be stored if the operator approved the discovery
+	endpoint   catalog.Endpoint // endpoint as stored, or as approving the discovery would store it
 	web        *recordingDoer
 	authorizer smart.Authorizer
 
 	stated     smart.Stated    // parsed SMART configuration; empty if the server has no configuration
-	capability fhir.Capability // empty if the server has no valid statement
+	capability fhir.Capability // parsed CapabilityStatement; empty if the server has no valid statement
 	authority  flow.Authority  // discovered values that the test uses
 	trusted    bool            // whether our client may use every URL of the authority
 	used       operator.Registered

@@ -11,8 +11,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// rehearsal supports a sign-in that starts but is never completed. It returns the endpoint and the registration under
-// test and stores only the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and smart.Endpoints.
+// rehearsal supports a sign-in that starts but is never completed. rehearsal returns the endpoint and the registration
+// under test, and stores only the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and
+// smart.Endpoints.
 type rehearsal struct {
 	endpoint     catalog.Endpoint
 	registration catalog.Registration
@@ -66,8 +67,8 @@ func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, err
 // rehearse starts a sign-in in the same way as the connect endpoint. It reports whether the start succeeds.
 func (t *signIn) rehearse(ctx context.Context) bool {
 	endpoint := t.endpoint
-	endpoint.Status = catalog.EndpointActive // the suspension was already reported
-	if endpoint.Shared() {                   // uses any institution that a patient may choose
+	endpoint.Status = catalog.EndpointActive // an earlier step reported any suspension
+	if endpoint.Shared() {                   // stands for any institution that a patient may choose
 		endpoint.BrandID, endpoint.PortalID = t.NewID(), t.NewID()
 	}
 	stage := &rehearsal{endpoint: endpoint, registration: t.used.Registration}

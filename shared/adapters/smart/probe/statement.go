@@ -78,7 +78,7 @@ func (t *conformance) checkPlan() {
 		return
 	}
 	facts := plan.Facts{Capability: t.capability, Profile: asking, PatientID: "example"}
-	// Otherwise, the scopes are chosen at registration.
+	// Without these prefixes, the scopes are chosen at registration.
 	if strings.Contains(t.attempt.Scope, "patient/") || strings.Contains(t.attempt.Scope, "user/") {
 		facts.Granted = t.attempt.Scope
 	}

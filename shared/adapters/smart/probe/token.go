@@ -18,7 +18,7 @@ import (
 // maxIgnored is the number of bytes read from an unneeded body.
 const maxIgnored = 4 << 10
 
-// checkTokenEndpoint checks whether the token endpoint responds. Its request doesn't reveal any information about our
+// checkTokenEndpoint checks whether the token endpoint responds. The request doesn't reveal any information about our
 // client.
 func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	if !t.trusted {
@@ -188,7 +188,7 @@ func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused
 	return false
 }
 
-// unknownClient explains invalid_client errors. Servers often report a misleading reason for these errors.
+// unknownClient explains invalid_client errors, for which servers often report a misleading reason.
 func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 	auth := t.used.Auth
 	switch {

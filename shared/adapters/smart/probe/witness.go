@@ -14,7 +14,7 @@ import (
 // exchange holds the reportable details of a request and its response.
 type exchange struct {
 	asked     string // method, origin and path; the query may be confidential
-	status    int    // 0 if there is no response
+	status    int    // HTTP status; 0 if there is no response
 	mediaType string
 	said      string // error_description of a rejected POST, safe for a terminal
 }
@@ -44,7 +44,7 @@ func (w *recordingDoer) Do(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// forget clears the recorded requests. A step without requests therefore does not report the previous step's requests.
+// forget clears the recorded requests, so that a step without requests does not report the previous step's requests.
 func (w *recordingDoer) forget() { w.last, w.posted = exchange{}, exchange{} }
 
 // place returns the origin and the path of a URL.

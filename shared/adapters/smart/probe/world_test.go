@@ -183,7 +183,7 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 			shown = append(shown, values.Get(name))
 		}
 		for _, hidden := range shown {
-			// The path contains the switch that sets this value.
+			// The sandbox's path contains the client secret as part of a switch.
 			if hidden != "" && hidden != "Basic" &&
 				strings.Contains(strings.ReplaceAll(text, "client-secret:"+w.secret, ""), hidden) {
 				t.Errorf("it is told: %q", hidden)

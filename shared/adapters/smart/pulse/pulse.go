@@ -1,7 +1,7 @@
 // Package pulse checks whether patients could sign in at an endpoint's server. The periodic checks of the catalogue's
-// health use this package (docs/adr/0030-health-of-endpoints.md). It performs the same discovery as a sign-in,
-// identifies itself to the server and limits the response size. It doesn't derive the endpoint's state from the result,
-// and it doesn't use the discovered URLs.
+// health use this package (docs/adr/0030-health-of-endpoints.md). The package performs the same discovery as a sign-in,
+// identifies itself to the server and limits the response size. The package neither derives the endpoint's state from
+// the result nor uses the discovered URLs.
 package pulse
 
 import (
@@ -34,8 +34,8 @@ type Prober struct {
 	now       func() time.Time
 }
 
-// New returns a Prober. The Prober's client must have the same guard as the functions' clients. Its requests contain
-// the service's public base URL.
+// New returns a Prober whose requests contain the service's public base URL. The client must have the same guard as the
+// functions' clients.
 func New(client smart.Doer, platforms platform.Registry, baseURL string, now func() time.Time) Prober {
 	return Prober{
 		http:      polite{client: client, agent: "Recordbridge (endpoint health; +" + baseURL + ")"},
@@ -51,7 +51,7 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	}
 	named, row := found.Addresses(), catalog.Endpoint{FHIRBase: e.Base, PlatformType: e.Platform, Mode: e.Mode}
 	if len(catalog.OwnURLs(p.baseURL, row, named)) > 0 {
-		return health.Finding{Cause: "leads_to_us"} // connect refuses to use such an endpoint
+		return health.Finding{Cause: "leads_to_us"} // connect rejects an endpoint that leads to our own URLs
 	}
 	well := health.Finding{Token: refresh.EndpointName(found.TokenEndpoint)}
 	if !found.Substitute { // the fallback contains less information than the missing configuration
@@ -63,7 +63,7 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	return well
 }
 
-// failed returns the class of a failure. It also returns whether the server responded.
+// failed returns the class of a failure, and whether the server responded.
 func failed(err error) health.Finding {
 	class := fault.SpotOf(err).Class
 	if class == "" {
@@ -95,7 +95,7 @@ func (p polite) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// short is a response body. Its Read fails beyond the size limit.
+// short is a response body whose Read fails beyond the size limit.
 type short struct {
 	io.ReadCloser
 

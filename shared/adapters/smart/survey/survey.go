@@ -1,6 +1,6 @@
 // Package survey reads a health system's self-description for the operator who will pin the system's URLs
-// (shared/manage/operator). The package doesn't trust or store any of the data. Only operators' tools link this
-// package. Functions that serve patients don't link the package.
+// (shared/manage/operator). The package doesn't trust or store any of the data. Operators' tools link this package, but
+// functions that serve patients don't.
 package survey
 
 import (

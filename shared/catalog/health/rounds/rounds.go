@@ -85,8 +85,8 @@ type Deps struct {
 	Now    func() time.Time
 }
 
-// Rounds probes endpoints. It caches the rows that it has read between runs. The run number shows whether another
-// process has run in the meantime.
+// Rounds probes endpoints. Between runs, Rounds caches the rows that it has read. The run number shows whether another
+// process has run since.
 type Rounds struct {
 	Deps
 
@@ -99,7 +99,7 @@ type Rounds struct {
 type modeState struct {
 	mode       string
 	catalog    Catalog
-	entries    []*entry // ordered by ID; nil if the entries must be read
+	entries    []*entry // entries ordered by ID; nil if the entries must be read
 	summarized time.Time
 }
 
@@ -119,7 +119,7 @@ func New(d Deps) *Rounds {
 // longest is the maximum duration of a run without a deadline.
 const longest = 50 * time.Second
 
-// Run probes due endpoints and finishes before the deadline of ctx. It adds its results to the log line in ctx. An
+// Run probes due endpoints and finishes before the deadline of ctx. Run adds the results to the log line in ctx. An
 // error indicates an internal failure and does not affect any endpoint's record.
 func (r *Rounds) Run(ctx context.Context) error {
 	if !r.mu.TryLock() {

@@ -159,8 +159,8 @@ func TestRunRecordsFailuresWhenNoServerEverResponded(t *testing.T) {
 	})
 }
 
-// TestRunPreventsConcurrentRuns checks that a process reads another process's rows before it starts probing. It also
-// checks that two processes never probe at the same time.
+// TestRunPreventsConcurrentRuns checks that a process reads another process's rows before it starts probing, and that
+// two processes never probe at the same time.
 func TestRunPreventsConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestRunWritesSummaryAfterChange(t *testing.T) {
 	})
 }
 
-// TestRunDeletesRecordOneMonthAfterEndpointIsRemoved also checks that all other records are retained.
+// TestRunDeletesRecordOneMonthAfterEndpointIsRemoved checks that all other records are retained.
 func TestRunDeletesRecordOneMonthAfterEndpointIsRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -168,7 +168,7 @@ func (r *Rounds) publish(ctx context.Context, w *modeState, now time.Time) error
 	case p.Version == "" && made.Len() == 0, p.States == states && now.Sub(p.MadeAt) < confirmEvery:
 		return nil
 	case p.Version != "" && made.Version(p.MadeAt) == p.Version:
-		return nil // no endpoint has been probed since then
+		return nil // no endpoint has been probed since the last summary
 	}
 	p.Version, p.States, p.MadeAt = made.Version(now), states, now
 	if err := r.Put(ctx, health.ObjectName(w.mode, p.Version), made.Bytes()); err != nil {

@@ -1,4 +1,4 @@
-// Package body converts a document's structured body. It selects a rule for each section and entry. Content without a
+// Package body converts a document's structured body, selecting a rule for each section and entry. Content without a
 // rule becomes generic facts, so that no coded data is lost.
 package body
 
@@ -78,8 +78,8 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 	return ""
 }
 
-// isAside reports whether an observation only describes a neighbouring or enclosing statement. Such an observation is
-// not a result, vital sign or finding. Examples are an information source, a status and a comment (LOINC codes in CCD).
+// isAside reports whether an observation only describes a neighbouring or enclosing statement, such as an information
+// source, a status or a comment (LOINC codes in CCD). An aside is not a result, vital sign or finding.
 func isAside(n *cda.Node) bool {
 	return n.Name == "observation" && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }
@@ -94,7 +94,7 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 }
 
 // isNullOrganizer reports whether an organizer has a null flavor and doesn't state any facts itself. isNullOrganizer
-// converts the members of such an organizer.
+// converts the members of a null organizer.
 func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
 	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
 		return false

@@ -76,8 +76,8 @@ func (d *Dispatcher) section(n *cda.Node, outer *statement.Section) []r4.Composi
 	return []r4.CompositionSection{complete(out, n)}
 }
 
-// content converts a section's entries. It creates a note from the narrative if the section doesn't have entries or its
-// rule requires a note. The narrative of a negated or absent section does not become a note.
+// content converts a section's entries. content creates a note from the narrative if the section doesn't have entries
+// or its rule requires a note. The narrative of a negated or absent section does not become a note.
 func (d *Dispatcher) content(n *cda.Node, rule *statement.Section, report *emit.SectionReport) {
 	for entry := range n.Each("entry") {
 		for statement := range entry.Each() {
@@ -123,7 +123,7 @@ func sectionOf(n *cda.Node, rules []statement.Section) *statement.Section {
 	return nil
 }
 
-// entry converts a statement to resources. It then converts any coded content that the statement's rule did not cover.
+// entry converts a statement to resources, and then any coded content that the statement's rule did not cover.
 func (d *Dispatcher) entry(n *cda.Node, section *statement.Section) {
 	if d.c.Emit.IsTaken(n) || d.c.Emit.IsFull() && !d.c.Emit.Affords(n.Name, 0) {
 		return

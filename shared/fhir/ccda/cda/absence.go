@@ -2,7 +2,7 @@ package cda
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// Unstated is a part of the document that doesn't state a fact. The report lists such parts.
+// Unstated is a part of the document that doesn't state a fact, as listed in the report.
 type Unstated struct {
 	What   string // the element's template, or its name if the element has no template
 	Reason string
@@ -62,9 +62,9 @@ func grouping(n *Node) *Node {
 	return nil
 }
 
-// groups reports whether a statement only groups other statements. Such a statement is an organizer, a concern, or an
-// act that lists medications, diagnoses or policies. The members are independent statements, and the group's negation
-// applies to them.
+// groups reports whether a statement only groups other statements: an organizer, a concern, or an act that lists
+// medications, diagnoses or policies. A group's members are independent statements to which the group's negation
+// applies.
 func groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
@@ -95,9 +95,9 @@ func groupRoots() []string {
 	}
 }
 
-// hide removes the parts of a tree that don't state a fact, so that no rule converts these parts. hide removes null
-// statements and the contents of null and negated statements. A null observation that represents a question remains
-// without its value. hide indexes the remaining elements.
+// hide removes the parts of a tree that don't state a fact, so that no rule converts them. hide removes null statements
+// and the contents of null and negated statements. A null observation that represents a question remains without its
+// value. hide indexes the remaining elements.
 func (d *Document) hide(n *Node) {
 	passOn(n)
 	var last *Node
@@ -163,8 +163,7 @@ func unlink(n, last, child *Node) {
 	}
 }
 
-// keep removes a statement's children for which isPart is false. It attaches the removed children to the statement as
-// hidden.
+// keep removes a statement's children for which isPart is false, attaching them to the statement as hidden.
 func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
 	var last *Node
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {

@@ -108,11 +108,11 @@ type open struct {
 	last     *Node // last child so far
 	children int   // number of children, excluding those that maxChildren does not count
 
-	stretch stretch // latest children that may become a piece
+	stretch stretch // most recent children, which may be combined into a piece
 	isWhole bool    // whether the element does not contain a run
 }
 
-// start begins an element. The caller then calls set for each of its attributes.
+// start begins an element. The caller must call set for each of the element's attributes.
 func (b *builder) start(name string) error {
 	n := b.node()
 	n.Name = name
@@ -142,7 +142,7 @@ func (b *builder) node() *Node {
 	return n
 }
 
-// set adds an attribute to the started element. It takes the attribute's full name and the name without the prefix.
+// set adds an attribute to the started element, given the attribute's full name and the name without the prefix.
 // Namespace declarations are ignored.
 func (b *builder) set(full, local, value string) {
 	if full == "xmlns" || strings.HasPrefix(full, "xmlns:") {

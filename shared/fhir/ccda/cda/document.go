@@ -7,7 +7,7 @@ import (
 	"iter"
 )
 
-// Document is a parsed document with its indexes. It is immutable once opened.
+// Document is a parsed document with its indexes, immutable once opened.
 type Document struct {
 	Root       *Node           // the ClinicalDocument element
 	PatientIDs map[string]bool // the patient's ids in the form returned by IDKey
@@ -64,7 +64,7 @@ func (d *Document) Named(id string) *Node {
 	return d.Node(number)
 }
 
-// Acts iterates over the clinical statements with the given RealID in document order. It skips statements for which
+// Acts iterates over the clinical statements with the given RealID in document order. Acts skips statements for which
 // isWanted returns false, without parsing them. A nil isWanted accepts all statements.
 func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {

@@ -28,11 +28,11 @@ type decoded struct {
 	Guessed int
 }
 
-// decode detects a document's encoding (Extensible Markup Language, appendix F). It checks the byte order mark first,
-// and then the zero bytes of UTF-16. It then checks whether the document is valid UTF-8, since declarations are often
-// wrong, and finally checks the declaration. If a document is not valid UTF-8 but declares UTF-8 or no encoding, decode
-// treats it as windows-1252, a superset of ISO-8859-1, and counts the affected bytes. decode does not modify document.
-// If conversion is not needed, text shares document's memory. decode returns ErrInvalid on failure.
+// decode detects a document's encoding (Extensible Markup Language, appendix F). decode checks the byte order mark, the
+// zero bytes of UTF-16, whether the document is valid UTF-8, and finally the declaration, which is often wrong. If a
+// document is not valid UTF-8 but declares UTF-8 or no encoding, decode treats it as windows-1252, a superset of
+// ISO-8859-1, and counts the affected bytes. decode does not modify document. If conversion is not needed, text shares
+// document's memory. decode returns ErrInvalid on failure.
 func decode(document []byte) (decoded, error) {
 	var d decoded
 	switch {
@@ -124,8 +124,8 @@ func isEastAsian(name string) bool {
 }
 
 // hasWideCharacters reports whether valid UTF-8 is really text in an East Asian encoding. Characters of these encodings
-// take three bytes in UTF-8. Text without any three-byte characters is therefore valid UTF-8 only by chance.
-// ISO-2022-JP is ASCII with escapes.
+// take three bytes in UTF-8, so text without three-byte characters is valid UTF-8 only by chance. ISO-2022-JP is ASCII
+// with escapes.
 func hasWideCharacters(document []byte, name string) bool {
 	if name == "iso-2022-jp" {
 		return bytes.IndexByte(document, 0x1B) >= 0

@@ -16,8 +16,8 @@ type stretch struct {
 	names      []string
 }
 
-// minRest is the minimum size in nodes of a final piece. Once an element has been split into pieces, its remaining
-// children become a final piece if they reach this size.
+// minRest is the minimum size, in nodes, of a final piece: the remaining children of an element that has been split
+// into pieces.
 const minRest = 16
 
 // begin starts a stretch of children at a text offset.
@@ -76,7 +76,7 @@ func (b *builder) finish(at int) {
 	}
 }
 
-// fold turns the open element's stretch into a piece that ends at offset to. It then releases the stretch's nodes.
+// fold turns the open element's stretch into a piece that ends at offset to, and then releases the stretch's nodes.
 func (b *builder) fold(to int) {
 	top := &b.open[len(b.open)-1]
 	s := top.stretch
@@ -112,8 +112,8 @@ type run struct {
 	end       piece
 }
 
-// piece marks the start of a group of siblings. It holds their text offset and the number of nodes and attributes
-// before the group.
+// piece marks the start of a group of siblings: its text offset and the number of nodes and attributes before the
+// group.
 type piece struct{ from, number, attributes int32 }
 
 // has reports whether the run contains a sibling with one of the given names. If names is empty, has reports whether
@@ -229,7 +229,7 @@ func (d *Document) IsLarge(n *Node) bool {
 	return n != nil && most > 0 && n.size(most) > most
 }
 
-// size returns the approximate length of an element's text. It stops counting once the length exceeds most.
+// size returns the approximate length of an element's text. size stops counting once the length exceeds most.
 func (n *Node) size(most int) int {
 	sum := len(n.Text)
 	if n.more != nil && n.more.run != nil {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// scanner tokenizes a UTF-8 document (Extensible Markup Language 1.0) for a builder. It accepts unambiguous markup that
-// is not well-formed. Unknown entities stay unchanged, attributes may lack quotes or a value, and comments may contain
-// hyphens. The scanner skips document type declarations and never expands their entities.
+// scanner tokenizes a UTF-8 document (Extensible Markup Language 1.0) for a builder. The scanner accepts unambiguous
+// markup that is not well-formed. Unknown entities stay unchanged, attributes may lack quotes or a value, and comments
+// may contain hyphens. The scanner skips document type declarations and never expands their entities.
 type scanner struct {
 	text string
 	at   int

@@ -110,8 +110,8 @@ type element struct {
 	children []any // *element or string
 }
 
-// decodedByLibrary returns the shape of the ClinicalDocument as parsed by encoding/xml. It follows the rules of package
-// cda. The shape omits prefixes, namespace declarations, white space outside the narrative, and spaces around values.
+// decodedByLibrary returns the shape of the ClinicalDocument as parsed by encoding/xml, under the rules of package cda.
+// The shape omits prefixes, namespace declarations, white space outside the narrative, and spaces around values.
 func decodedByLibrary(document []byte) (string, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	decoder.Strict = false
@@ -222,8 +222,8 @@ func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	return true
 }
 
-// documents returns the corpus documents and the project's own documents. It removes XML declarations, which both
-// parsers treat alike.
+// documents returns the corpus documents and the project's own documents, without XML declarations, which both parsers
+// treat alike.
 func documents(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	all := map[string][]byte{}
@@ -268,7 +268,7 @@ func documents(tb testing.TB) map[string][]byte {
 	return all
 }
 
-// mutated changes a document at one position. It removes, repeats or moves a part, or inserts markup.
+// mutated changes a document at one position by removing, repeating or moving a part, or by inserting markup.
 func mutated(document []byte, random *rand.Rand) []byte {
 	pieces := []string{
 		"<", ">", "/>", "</", "</text>", "<text>", "&", "&amp;", "&lt;", "&nbsp;", "&bad;", ";", `"`, "'", "=", " ", "\r\n",

@@ -13,8 +13,8 @@ type Stamp struct {
 }
 
 // IsPlaceholder reports whether a value represents an unknown time. Placeholders are the minimum time, the maximum time
-// and the epoch of the sender's software. Clinical events did not take place on these days, and living patients were
-// not born on these days (docs/reference/ccda.md, "Placeholders").
+// and the epoch of the sender's software. No clinical event took place, and no living patient was born, on any of these
+// days (docs/reference/ccda.md, "Placeholders").
 func IsPlaceholder(value string) bool {
 	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
 	if len(digits) < len("2006") {

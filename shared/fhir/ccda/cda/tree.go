@@ -1,4 +1,4 @@
-// Package cda parses a C-CDA document (HL7 CDA R2) from XML into a tree. It provides access to elements, codes, ids,
+// Package cda parses a C-CDA document (HL7 CDA R2) from XML into a tree, and provides access to elements, codes, ids,
 // times, templates and clinical statements. The package does not depend on FHIR.
 package cda
 
@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// ErrInvalid is returned if a document cannot be converted at all. Such a document is not well-formed XML, does not
+// ErrInvalid is returned if a document cannot be converted at all. An invalid document is not well-formed XML, does not
 // contain a ClinicalDocument, is too large, or is nested too deeply. The error text never contains any part of the
 // document.
 var ErrInvalid = errors.New("ccda: invalid document")
@@ -91,7 +91,7 @@ type Parsed struct {
 	tree *tree
 }
 
-// Parse parses a document. It decodes HTML entities, but skips document type declarations and never expands their
+// Parse parses a document. Parse decodes HTML entities, but skips document type declarations and never expands their
 // entities. If pieceNodes is positive, groups of that many entries, sections and narrative parts remain text and are
 // parsed again on each visit (ADR 49, "Memory").
 func Parse(document []byte, pieceNodes int) (Parsed, error) {

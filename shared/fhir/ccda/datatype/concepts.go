@@ -21,7 +21,7 @@ func (r *concepts) Substance(entity *cda.Node) *r4.CodeableConcept {
 	return code
 }
 
-// repeated returns the words of the narrative part that a statement refers to. These words also appear in the section.
+// repeated returns the words of the narrative part that a statement refers to, which also appear in the section.
 func (r *texts) repeated(narrative *cda.Node) string {
 	if narrative == nil || r.account.IsFull() && !r.account.Affords("reference", 0) {
 		return ""
@@ -103,7 +103,7 @@ func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(n)
 }
 
-// Concepts converts all child elements with one of the names. It omits empty elements.
+// Concepts converts all nonempty child elements with one of the names.
 func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
 	var list []r4.CodeableConcept
 	for n := range parent.Each(names...) {

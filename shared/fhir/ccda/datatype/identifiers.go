@@ -51,7 +51,7 @@ func Identifier(n *cda.Node) (r4.Identifier, bool) {
 const uriRoot = "2.16.840.1.113883.4.873"
 
 // uriIdentifier splits a URL at its last slash and a URN at its last colon (C-CDA on FHIR, "Mapping Guidance": Root =
-// URI OID). It does not split OID or UUID URNs, or URIs without a separator.
+// URI OID). OID and UUID URNs, and URIs without a separator, are not split.
 func uriIdentifier(text string) r4.Identifier {
 	separator := "/"
 	if strings.HasPrefix(strings.ToLower(text), "urn:") {
@@ -68,7 +68,7 @@ func uriIdentifier(text string) r4.Identifier {
 	return r4.Identifier{Value: text}
 }
 
-// Identifiers converts all distinct ids of an element. It omits empty ids.
+// Identifiers converts all distinct, nonempty ids of an element.
 func Identifiers(n *cda.Node) []r4.Identifier {
 	var list []r4.Identifier
 	for id := range n.Each("id") {

@@ -75,8 +75,8 @@ func (r *contents) Data(n *cda.Node) ([]byte, *r4.Large) {
 	return nil, r.largeData(func(w textWriter) { _, _ = w.WriteString(text) })
 }
 
-// isPacked reports whether an ED is base64-encoded. Such an ED either declares base64, or is not text and doesn't
-// declare a representation.
+// isPacked reports whether an ED is base64-encoded: the ED either declares base64, or is not text and doesn't declare a
+// representation.
 func isPacked(n *cda.Node) bool {
 	return n.Attr("representation") == "B64" ||
 		n.Attr("representation") == "" && !strings.HasPrefix(n.Attr("mediaType"), "text/")

@@ -78,7 +78,7 @@ func Shown(name r4.HumanName) string {
 	return strings.Join(append(parts, name.Suffix...), " ")
 }
 
-// Addresses converts all addresses of an element. It omits empty addresses.
+// Addresses converts all nonempty addresses of an element.
 func (r *names) Addresses(parent *cda.Node) []r4.Address {
 	var list []r4.Address
 	for n := range parent.Each("addr") {

@@ -38,7 +38,7 @@ func XHTML(inner string) string {
 	return divBegin + inner + divEnd
 }
 
-// writeXHTML writes a narrative element. It omits unknown elements, but retains their words.
+// writeXHTML writes a narrative element, omitting unknown elements but retaining their words.
 func writeXHTML(b textWriter, n *cda.Node) {
 	if n.Name == "" {
 		writeEscaped(b, n.Text)

@@ -1,5 +1,5 @@
-// Package datatype converts CDA data types (HL7 V3 data types R1) to FHIR R4 data types. It converts codes, texts,
-// times, quantities, names, addresses, telecoms, identifiers and narrative (C-CDA on FHIR, "Mapping Guidance").
+// Package datatype converts CDA data types (HL7 V3 data types R1) to FHIR R4 data types: codes, texts, times,
+// quantities, names, addresses, telecoms, identifiers and narrative (C-CDA on FHIR, "Mapping Guidance").
 package datatype
 
 import (
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Reader converts data types whose meaning depends on the document. Examples are texts that point to the document's
+// Reader converts data types whose meaning depends on the document, such as texts that point to the document's
 // narrative and times without a zone.
 type Reader struct {
 	concepts
@@ -53,7 +53,7 @@ type quantities struct{ *placeholders }
 // names converts names, addresses and telecoms.
 type names struct{ times times }
 
-// placeholders counts placeholder values. It counts each value only once.
+// placeholders counts placeholder values, each only once.
 type placeholders struct {
 	account Account
 	dropped map[int32]bool // numbers of elements already counted, because an element may be read several times
@@ -114,8 +114,8 @@ func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	return dose
 }
 
-// isFirst reports whether n has not been counted yet. n is an element that does not affect the output. An element may
-// be read several times.
+// isFirst reports whether n, an element that does not affect the output, has not been counted yet. An element may be
+// read several times.
 func (r *placeholders) isFirst(n *cda.Node) bool {
 	if r.dropped[n.Number] {
 		return false

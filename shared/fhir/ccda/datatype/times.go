@@ -141,7 +141,7 @@ func (r *times) Period(n *cda.Node) *r4.Period {
 // SameZone reports whether two dateTimes either have the same zone or have no time of day.
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
-// Start returns the time at which a fact began. It uses the first known of low, the value itself, center and high.
+// Start returns the time at which a fact began: the first known of low, the value itself, center and high.
 func (r *times) Start(n *cda.Node) string {
 	for _, at := range []*cda.Node{n.At("low"), n, n.At("center"), n.At("high")} {
 		if t := r.DateTime(at); t != "" {

@@ -6,14 +6,14 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsUnnamed reports whether a concept doesn't name anything that the patient has or had. Such a concept is unknown or
-// contains a negating text, such as "No allergy data is applicable".
+// IsUnnamed reports whether a concept doesn't name anything that the patient has or had. An unnamed concept is unknown
+// or contains a negating text, such as "No allergy data is applicable".
 func IsUnnamed(concept *r4.CodeableConcept) bool {
 	return IsUnknown(concept) || len(concept.Coding) == 0 && isDenial(concept.Text)
 }
 
-// IsUnknown reports whether a concept doesn't name anything. Such a concept is absent, has only an absence reason, or
-// contains only words that declare it unknown. Words that name something count as much as a code. A code for the
+// IsUnknown reports whether a concept doesn't name anything. An unknown concept is absent, has only an absence reason,
+// or contains only words that declare it unknown. Words that name something count as much as a code. A code for the
 // absence of something names that absence.
 func IsUnknown(concept *r4.CodeableConcept) bool {
 	if concept == nil {

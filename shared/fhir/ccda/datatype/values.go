@@ -22,7 +22,7 @@ func Spoken(v r4.Value) string {
 	return v.ValueString
 }
 
-// BytesOf returns the content of an ED. It decodes base64 if the ED declares base64, or if the ED is not text and
+// BytesOf returns the content of an ED. BytesOf decodes base64 if the ED declares base64, or if the ED is not text and
 // doesn't declare a representation.
 func BytesOf(n *cda.Node) []byte {
 	var b strings.Builder

@@ -60,8 +60,8 @@ func OfWords(c *statement.Context, section *cda.Node) {
 	c.Open.Add(*c.Emit.AddEntity(r))
 }
 
-// SectionHeader starts the resource for a section. Its id depends only on the section's name and words, not on the
-// section's entries.
+// SectionHeader starts the resource for a section. The resource's id depends only on the section's name and words, not
+// on the section's entries.
 func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Header {
 	return c.Emit.HeaderWith(kind, emit.Derive(
 		c.Emit.Salt, kind, c.Emit.Key, cda.RealID(section), cda.CodeOf(section.At("code")), section.At("title").Words(),

@@ -37,7 +37,7 @@ func (b *budget) forStatements() int { return b.total / 4 * 3 }
 
 func (b *budget) forSections() int { return b.total / 16 * 15 }
 
-// allows adds the given number of bytes for statements if the budget permits. After rejecting one request, allows also
+// allows adds the given number of bytes for statements if the budget has room. After rejecting one request, allows also
 // rejects all later requests.
 func (b *budget) allows(bytes int) bool {
 	b.isFull = b.isFull || b.made+bytes > b.forStatements()
@@ -47,7 +47,7 @@ func (b *budget) allows(bytes int) bool {
 	return !b.isFull
 }
 
-// allowsSection adds the given number of bytes for the header or a section if the budget permits.
+// allowsSection adds the given number of bytes for the header or a section if the budget has room.
 func (b *budget) allowsSection(bytes int) bool {
 	if b.made+bytes > b.forSections() {
 		return false

@@ -1,7 +1,7 @@
-// Package emit collects a document's output. It holds the resources, with ids derived from their facts, and the budget
-// that limits the output. It also records which document parts the resources cover and which parts were dropped.
+// Package emit collects a document's output: the resources, with ids derived from their facts, within a budget. The
+// package records which document parts the resources cover and which parts were dropped.
 //
-// Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules.
+// Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules for ids.
 package emit
 
 import (
@@ -93,7 +93,7 @@ func (e *Emitter) Report() DocumentReport {
 // Merged returns the number of resources that were merged into an earlier resource of the document.
 func (e *tally) Merged() int { return e.merged }
 
-// Seen is like ResourceOf. It is used if the caller only reads the resource and does not retain it.
+// Seen is like ResourceOf. Use Seen if the caller only reads the resource and does not retain it.
 func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	at, known := e.store.Find(ref.Reference)
 	if !known {

@@ -53,8 +53,7 @@ func (e *tally) CountText(isKept bool) {
 // IsFull reports whether the statement budget is exhausted.
 func (e *spending) IsFull() bool { return e.budget.isFull }
 
-// Afterwards runs do once all statements have their resources. It passes the node n to do. In a large document, n is
-// parsed again first.
+// Afterwards calls do with n once all statements have their resources. In a large document, n is parsed again first.
 func (e *schedule) Afterwards(n *cda.Node, do func(n *cda.Node)) {
 	number := n.Number
 	e.later = append(e.later, func() { do(e.document.Node(number)) })

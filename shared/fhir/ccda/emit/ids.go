@@ -21,8 +21,7 @@ func Derive(parts ...string) string {
 	return formatUUID(version5(name))
 }
 
-// version5 returns the version 5 UUID for a namespace and a name (RFC 9562, 5.5). Its argument is the concatenation of
-// the namespace and the name.
+// version5 returns the version 5 UUID for the concatenation of a namespace and a name (RFC 9562, 5.5).
 func version5(namespaceAndName []byte) (uuid [16]byte) {
 	sum := sha1.Sum(namespaceAndName) //nolint:gosec // as above
 	sum[6] = sum[6]&0x0F | 0x50

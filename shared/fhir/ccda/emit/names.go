@@ -38,15 +38,15 @@ func NamesOf(document *cda.Node) Names {
 	return n
 }
 
-// These namespaces from RFC 9562, 6.6, are for names that are OIDs or URLs.
+// Namespaces for names that are OIDs or URLs (RFC 9562, 6.6).
 const (
 	namespaceOID = "\x6b\xa7\xb8\x12\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 	namespaceURL = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 )
 
 // namespaceOf returns the namespace UUID for a document's ids, as bytes. If the root is a UUID, the namespace is the
-// root itself. Otherwise the namespace is the version 5 UUID of the root's OID or URI. Anyone with a document can
-// therefore derive its meta.source from its id.
+// root itself. For any other root, the namespace is the version 5 UUID of the root's OID or URI. Anyone with a document
+// can derive its meta.source from its id.
 func namespaceOf(uri, root string) string {
 	kind, name := namespaceURL, uri
 	if of, isUUID := strings.CutPrefix(uri, "urn:uuid:"); isUUID {

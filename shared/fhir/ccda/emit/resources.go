@@ -29,8 +29,8 @@ func (e *headers) HeaderWith(kind, id string) r4.Header {
 	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: e.Source}}
 }
 
-// identity returns the parts of a statement that, together with its id, identify its fact. These parts are the subject,
-// the negation and the start time. The kind of a problem or allergy is not one of these parts.
+// identity returns the parts of a statement that, together with its id, identify its fact: the subject, the negation
+// and the start time. The kind of a problem or allergy does not identify a fact.
 func identity(kind string, n *cda.Node) []string {
 	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	role := n.At("participant", "participantRole")

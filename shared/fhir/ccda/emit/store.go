@@ -8,7 +8,7 @@ import (
 )
 
 // Store holds resources in insertion order, indexed by "Type/id". A store with a Packer packs resources while they are
-// not in use. In such a store, a pointer to a resource is valid only until the next Pack call.
+// not in use, so a pointer to a resource is valid only until the next Pack call.
 type Store struct {
 	packer *r4.Packer // nil if resources are never packed
 	slots  []slot

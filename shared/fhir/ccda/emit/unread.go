@@ -19,7 +19,7 @@ func (e *tally) CountMisread(d cda.Parsed) {
 	}
 }
 
-// CountUnread counts the times in a document that no rule has read. It must be called after all rules have run. For a
+// CountUnread counts the times in a document that no rule has read. Call CountUnread after all rules have run. For a
 // document over its budget, CountUnread counts statements instead of their times.
 func (e *Emitter) CountUnread(document *cda.Node) {
 	if e.budget.isFull {

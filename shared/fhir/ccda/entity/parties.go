@@ -62,7 +62,7 @@ func (p Party) As(types ...string) *r4.Reference {
 // Author returns the author of a statement or section. The result is the most recent of the statement's own authors,
 // with the earliest author's time (C-CDA on FHIR, "Problems" and "Allergies": author). If a statement doesn't have its
 // own author, Author considers the authors of the enclosing concern or organizer (same pages: authors of the concern
-// act). Provenance names the section's and the document's authors. These authors are not attributed to the statement.
+// act). The section's and the document's authors are named in Provenance and not attributed to the statement.
 func (m *Maker) Author(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		if at != n && at.Name != "entryRelationship" && at.Name != "component" && !isWrapper(at) {
@@ -247,14 +247,14 @@ func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference
 	return named(m.emit.AddEntity(p), names)
 }
 
-// personHeader derives the resource's id from the person's NPI, if available. An NPI is globally unique.
+// personHeader derives the resource's id from the person's NPI, which is globally unique, if available.
 func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Header {
 	for id := range role.Each("id") {
 		if npi := id.Attr("extension"); id.Attr("root") == "2.16.840.1.113883.4.6" && npi != "" {
 			return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, "npi", npi}, parts...)...))
 		}
 	}
-	if cda.RealID(role) == "" { // if no id is real, identified without the signing time
+	if cda.RealID(role) == "" { // a person without a real id is identified without the signing time
 		who := cmp.Or(
 			role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"),
 			role,

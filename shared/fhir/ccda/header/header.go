@@ -1,5 +1,5 @@
-// Package header converts a document's header, the US Realm Header (2.16.840.1.113883.10.20.22.1.1). It creates the
-// Patient, the Composition, the document's encounter, the care team and the document's Provenance.
+// Package header converts a document's header, the US Realm Header (2.16.840.1.113883.10.20.22.1.1). Package header
+// creates the Patient, the Composition, the document's encounter, the care team and the document's Provenance.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-patient.html and CF-participations.html.
 package header
@@ -101,8 +101,8 @@ func relations(d *cda.Node) []r4.CompositionRelation {
 	return list
 }
 
-// events converts the services that the document describes. The performers of these services form the care team (C-CDA
-// on FHIR, "Participations": documentationOf).
+// events converts the services that the document describes. The services' performers form the care team (C-CDA on FHIR,
+// "Participations": documentationOf).
 func events(c *statement.Context) []r4.CompositionEvent {
 	var list []r4.CompositionEvent
 	for of := range c.Document.Root.Each("documentationOf") {

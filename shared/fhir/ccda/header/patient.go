@@ -89,8 +89,8 @@ func setExtensions(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	}
 }
 
-// ombExtension creates the US Core extension for race or ethnicity. The extension contains the OMB categories, the
-// detailed codes and the text.
+// ombExtension creates the US Core extension for race or ethnicity, with the OMB categories, the detailed codes and the
+// text.
 func ombExtension(name string, who *cda.Node, element string) *r4.Extension {
 	e := &r4.Extension{URL: datatype.USCore + name}
 	var words []string

@@ -15,8 +15,8 @@ UNK Unknown
 ASKU Asked but no answer
 `
 
-// languages maps three-letter ISO 639-2 codes to BCP 47 tags. It contains the languages that also have a two-letter
-// code (RFC 5646, 2.2.1).
+// languages maps three-letter ISO 639-2 codes to BCP 47 tags, for languages that also have a two-letter code (RFC 5646,
+// 2.2.1).
 const languages terms.Table = `
 eng en
 spa es

@@ -1,5 +1,5 @@
-// Package observation creates Observations, which occur in every section. It converts panels, the members common to all
-// Observations, and generic facts from statements without a rule (C-CDA on FHIR, "Results":
+// Package observation creates Observations, which occur in every section. The package converts panels, the members
+// common to all Observations, and generic facts from statements without a rule (C-CDA on FHIR, "Results":
 // hl7.org/fhir/us/ccda/CF-results.html).
 package observation
 
@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Generic converts a statement without a rule. It creates an Observation for an observed or completed statement, and a
-// ServiceRequest for a planned statement. A statement without a code, a value or words only groups other statements, so
-// Generic doesn't create a resource for the statement.
+// Generic converts a statement without a rule. Generic creates an Observation for an observed or completed statement,
+// and a ServiceRequest for a planned statement. A statement without a code, a value or words only groups other
+// statements, so Generic doesn't create a resource for the statement.
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
@@ -187,8 +187,8 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	return list
 }
 
-// openBound returns the text of a bound that is excluded from its range. Such a bound is kept as text because FHIR's
-// bounds are inclusive. openBound returns "" for any other bound.
+// openBound returns a bound that is excluded from its range as text, because FHIR's bounds are inclusive. openBound
+// returns "" for any other bound.
 func openBound(value *cda.Node) string {
 	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
 		return datatype.Spoken(r4.Value{ValueQuantity: q})

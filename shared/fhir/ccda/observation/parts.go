@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// These are code systems from FHIR and US Core for Observation.category.
+// Code systems from FHIR and US Core for Observation.category.
 const (
 	Category       = "http://terminology.hl7.org/CodeSystem/observation-category"
 	USCoreCategory = "http://hl7.org/fhir/us/core/CodeSystem/us-core-category"
@@ -110,8 +110,7 @@ func SetTime(o *r4.Observation, n *cda.Node) {
 	}
 }
 
-// YetToDo converts a planned statement that appears among completed statements. It treats the statement as if it were
-// in a plan section.
+// YetToDo converts a planned statement among completed statements as if it were in a plan section.
 func YetToDo(c *statement.Context, n *cda.Node) {
 	root := plannedRoots.Of(n.Name)
 	if !c.Rules.ConvertBy(root, n) {

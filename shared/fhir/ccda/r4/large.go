@@ -64,7 +64,7 @@ func (m *meter) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// runes forwards the data written to it in chunks. Each chunk ends at a character boundary.
+// runes forwards the data written to it in chunks that end at character boundaries.
 type runes struct {
 	to   func(part []byte) error
 	rest []byte
@@ -204,7 +204,7 @@ func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 	for attempt := 0; ; attempt++ {
 		marks = marks[:0]
 		for i, p := range list {
-			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // a length without base64 padding
+			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // a length that needs no base64 padding
 			p.set([]byte(mark))
 			if p.isData {
 				mark = base64.StdEncoding.EncodeToString([]byte(mark))

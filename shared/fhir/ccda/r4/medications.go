@@ -1,6 +1,6 @@
 package r4
 
-// MedicationRequest is the FHIR MedicationRequest resource (medicationrequest.html). It represents an order for
+// MedicationRequest is the FHIR MedicationRequest resource (medicationrequest.html), which represents an order for
 // medication.
 type MedicationRequest struct {
 	Header
@@ -29,7 +29,7 @@ type MedicationRequest struct {
 	Dispense        *DispenseRequest  `json:"dispenseRequest,omitempty"`
 }
 
-// DispenseRequest holds the amounts that a pharmacy may dispense and the times at which it may dispense them.
+// DispenseRequest holds the amounts that a pharmacy may dispense, and when.
 type DispenseRequest struct {
 	ValidityPeriod *Period    `json:"validityPeriod,omitempty"`
 	Repeats        *int32     `json:"numberOfRepeatsAllowed,omitempty"`
@@ -97,7 +97,7 @@ type MedicationDispense struct {
 	Dosage        []Dosage                  `json:"dosageInstruction,omitempty"`
 }
 
-// Medication is the FHIR Medication resource (medication.html). It represents a product that a code alone can't
+// Medication is the FHIR Medication resource (medication.html), which represents a product that a code alone can't
 // describe.
 type Medication struct {
 	Header

@@ -9,14 +9,14 @@ import (
 // maxCodings limits the codings that other resources may add to a concept. Real concepts have fewer codings.
 const maxCodings = 100
 
-// Filler merges resources that have the same type and id. It caches the elements of long lists, so each repetition of a
-// resource is merged in constant time. The zero value is ready to use.
+// Filler merges resources that have the same type and id. A Filler caches the elements of long lists, so each
+// repetition of a resource is merged in constant time. The zero value is ready to use.
 type Filler struct{ known map[any]*members }
 
-// Fill completes a resource from another resource that has the same type and id. It adds missing members, missing
+// Fill completes a resource from another resource that has the same type and id. Fill adds missing members, missing
 // codings of the same concept, and missing elements of lists tagged for merging (names, identifiers, notes). Fill does
 // not merge any other lists, because two records of one dose do not mean two doses. Fill does not change into's source.
-// Afterwards the resources share elements, so other must not be used again.
+// The resources share elements after Fill returns, so other must not be used again.
 func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
@@ -25,8 +25,8 @@ func (f *Filler) Fill(into, other Resource) {
 	f.walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem())
 }
 
-// Agree reports whether two resources of the same type agree with each other. If they agree, Fill doesn't lose data
-// from either resource.
+// Agree reports whether two resources of the same type agree with each other. Fill doesn't lose data from resources
+// that agree.
 func Agree(a, b Resource) bool {
 	return !endsActive(a, b) && !endsActive(b, a) &&
 		(*Filler)(nil).walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
@@ -66,7 +66,7 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 			if fill {
 				a.Set(b)
 			}
-		case field.Tag.Get("merge") == "first": // describes the source, not the fact
+		case field.Tag.Get("merge") == "first": // the member describes the source, not the fact
 		case field.Tag.Get("merge") == "union":
 			if fill {
 				f.union(a, b)
@@ -78,8 +78,8 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	return agree
 }
 
-// choices returns the names of the choice elements (value[x]) that already have a value. Fill must not add a second
-// value to these elements.
+// choices returns the names of the choice elements (value[x]) that already have a value and to which Fill must not add
+// another.
 func choices(of reflect.Value) []string {
 	var taken []string
 	for i := range of.NumField() {
@@ -125,7 +125,7 @@ func same(into, other reflect.Value, fill bool) bool {
 }
 
 // samePeriod reports whether two periods are compatible. If one period is open, the other period's end may close it. A
-// date is compatible with a time on that day.
+// date is compatible with a time on the same day.
 func samePeriod(into *Period, other any, fill bool) bool {
 	b, ok := other.(*Period)
 	if !ok {

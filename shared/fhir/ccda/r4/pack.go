@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Packer encodes resources as bytes, which take a tenth of the space of the structs, and decodes them. A Packer stores
-// each text that several of its resources share only once. The zero value is ready to use.
+// Packer encodes resources as bytes, which take a tenth of the space, and decodes the bytes. A Packer stores each text
+// that several of its resources share only once. The zero value is ready to use.
 type Packer struct {
 	types  []reflect.Type
 	texts  []string
@@ -125,8 +125,8 @@ func (p *Packer) text(text string) {
 	p.buffer = append(p.buffer, text...)
 }
 
-// place returns the position of a known text. It adds a text to the known texts when the text is packed for the second
-// time, or immediately if atOnce is set.
+// place returns the position of a known text. place adds a text to the known texts when the text is packed for the
+// second time, or immediately if atOnce is set.
 func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(text) > maxTextBytes {
 		return 0, false

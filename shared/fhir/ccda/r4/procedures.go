@@ -97,8 +97,8 @@ type ImmunizationProtocol struct {
 	DoseNumber int32  `json:"doseNumberPositiveInt,omitempty"`
 }
 
-// SupplyDelivery is the FHIR SupplyDelivery resource (supplydelivery.html). It represents an item other than medication
-// that was supplied to the patient.
+// SupplyDelivery is the FHIR SupplyDelivery resource (supplydelivery.html), which represents an item other than
+// medication that was supplied to the patient.
 type SupplyDelivery struct {
 	Header
 

@@ -55,7 +55,7 @@ func (h *Header) Tag(codings ...Coding) {
 	h.Meta.Tag = AppendNew(h.Meta.Tag, codings...)
 }
 
-// JSON encodes a resource as one compact line without a line feed. It does not escape HTML characters, because the
+// JSON encodes a resource as one compact line without a line feed. JSON does not escape HTML characters, because the
 // output is not HTML.
 func JSON(r Resource) ([]byte, error) {
 	var line line

@@ -29,7 +29,7 @@ type FamilyCondition struct {
 	Note        []Annotation     `json:"note,omitempty"`
 }
 
-// Coverage is the FHIR Coverage resource (coverage.html). It represents insurance or another payer.
+// Coverage is the FHIR Coverage resource (coverage.html), which represents insurance or another payer.
 type Coverage struct {
 	Header
 
@@ -54,7 +54,7 @@ type CoverageClass struct {
 	Name  string           `json:"name,omitempty"`
 }
 
-// Consent is the FHIR Consent resource (consent.html). It represents a patient's decision.
+// Consent is the FHIR Consent resource (consent.html), which represents a patient's decision.
 type Consent struct {
 	Header
 

@@ -1,6 +1,6 @@
 package r4
 
-// DiagnosticReport is the FHIR DiagnosticReport resource (diagnosticreport.html). It represents a group of related
+// DiagnosticReport is the FHIR DiagnosticReport resource (diagnosticreport.html), which represents a group of related
 // results.
 type DiagnosticReport struct {
 	Header

@@ -1,7 +1,7 @@
 package r4
 
-// ServiceRequest is the FHIR ServiceRequest resource (servicerequest.html). It represents a planned procedure, test or
-// service.
+// ServiceRequest is the FHIR ServiceRequest resource (servicerequest.html), which represents a planned procedure, test
+// or service.
 type ServiceRequest struct {
 	Header
 
@@ -32,7 +32,7 @@ type ServiceRequest struct {
 	Instruction       string            `json:"patientInstruction,omitempty"`
 }
 
-// DeviceRequest is the FHIR DeviceRequest resource (devicerequest.html). It represents a planned device or supply.
+// DeviceRequest is the FHIR DeviceRequest resource (devicerequest.html), which represents a planned device or supply.
 type DeviceRequest struct {
 	Header
 

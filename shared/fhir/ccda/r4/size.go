@@ -63,7 +63,7 @@ func (s *sizer) members(v reflect.Value) {
 			}
 		case member.IsZero() && strings.HasSuffix(tag, ",omitempty"):
 		default:
-			s.size += len(tag) + len(`"":,`) // also counts the tag's options, so the size is only overestimated
+			s.size += len(tag) + len(`"":,`) // includes the tag's options, so the size can only be too high
 			s.value(member)
 		}
 	}

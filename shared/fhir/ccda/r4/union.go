@@ -113,7 +113,7 @@ func spell(to []byte, v reflect.Value) []byte {
 
 func count(to []byte, n int) []byte { return append(strconv.AppendInt(to, int64(n), 10), ' ') }
 
-// sameName reports whether two names are the same, even if parts of either name are missing. It copies the more
+// sameName reports whether two names are the same, even if parts of either name are missing, and copies the more
 // complete name to into.
 func sameName(into, other reflect.Value) bool {
 	a, okA := reflect.TypeAssert[HumanName](into)

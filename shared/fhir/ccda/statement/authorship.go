@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// authorships collects the authors of statements that name their own authors. It also collects the performers of
-// statements whose resource doesn't have a member for performers. Statements with the same author and time share a
-// Provenance (C-CDA on FHIR, "Mapping Guidance": Provenance).
+// authorships collects the authors of statements that name their own authors, and the performers of statements whose
+// resource doesn't have a member for performers. Statements with the same author and time share a Provenance (C-CDA on
+// FHIR, "Mapping Guidance": Provenance).
 type authorships struct {
 	list  []*authorship
 	index map[string]*authorship
@@ -85,8 +85,8 @@ func (c *Context) attributeToAuthors(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// activityOf returns a statement's activity. The activity is derived from the statement's code. If the code doesn't
-// determine an activity, the activity is derived from the statement's class.
+// activityOf derives a statement's activity from the statement's code or, if the code doesn't determine an activity,
+// from the statement's class.
 func activityOf(n *cda.Node) r4.Coding {
 	if code, ok := datatype.Coding(n.At("code")); ok {
 		return code

@@ -99,10 +99,10 @@ func ClinicalStatus(concern string, end End) string {
 // ProblemStatusRoot is the template OID of a problem's status observation.
 const ProblemStatusRoot = "2.16.840.1.113883.10.20.22.4.6"
 
-// ProblemStatus returns the clinical status of a problem or concern. It uses the status observation if present, and
-// otherwise the concern's status and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and
-// Problem Status). A problem with a dated end is not active (con-4). An end without a known date does not contradict a
-// status observation. ProblemStatus returns nil if the document doesn't state a status.
+// ProblemStatus returns the clinical status of a problem or concern. ProblemStatus uses the status observation if
+// present, and otherwise the concern's status and the end (C-CDA on FHIR, "Problems", rows statusCode,
+// effectiveTime/high and Problem Status). A problem with a dated end is not active (con-4). An end without a known date
+// does not contradict a status observation. ProblemStatus returns nil if the document doesn't state a status.
 func (c *Context) ProblemStatus(n *cda.Node, concern string) *r4.CodeableConcept {
 	value, denied := StatusIn(n, ProblemStatusRoot)
 	code, end := ProblemStatusOf(value), c.EndOf(n.At("effectiveTime"))

@@ -1,5 +1,5 @@
-// Package statement contains code that all sections share. It provides the context for converting a clinical statement
-// and the structure of section rules. It also provides access to a statement's authors, comments and relations to other
+// Package statement contains code that all sections share. The package provides the context for converting a clinical
+// statement, the structure of section rules, and access to a statement's authors, comments and relations to other
 // statements.
 package statement
 
@@ -35,8 +35,8 @@ type Rules interface {
 	// ConvertBy converts a statement by a template's rule, even if the statement does not have that template. It
 	// reports whether a rule exists for the template.
 	ConvertBy(root string, n *cda.Node) bool
-	// Member converts a statement in an organizer. It uses the statement's own template or the template that the
-	// section assumes. It returns a reference to the statement's resource, or nil if no resource was created.
+	// Member converts a statement in an organizer by the statement's own template or by the template that the section
+	// assumes. It returns a reference to the statement's resource, or nil if no resource was created.
 	Member(n *cda.Node, section *Section) *r4.Reference
 }
 
@@ -51,7 +51,7 @@ type Problems interface {
 	ConvertAct(act *cda.Node) []r4.Reference
 }
 
-// NewContext returns a context for a document about the given patient. The context doesn't have any rules yet.
+// NewContext returns a context without rules for a document about the given patient.
 func NewContext(d *cda.Document, patient *r4.Reference, to *emit.Emitter) *Context {
 	read := datatype.NewReader(d, to)
 	return &Context{Document: d, Patient: patient, Read: read, Make: entity.NewMaker(d, patient, read, to), Emit: to}

@@ -15,8 +15,8 @@ const (
 
 // limit ensures that a resource doesn't assert more than its statement, regardless of the rule that created the
 // resource. A negated statement becomes refuted or not done. A null or unnamed statement becomes neither confirmed nor
-// in progress. If the resource's type can't express this status, limit returns the reason for dropping the resource.
-// Otherwise it returns "".
+// in progress. limit returns the reason for dropping a resource whose type can't express the status, or "" for any
+// other resource.
 func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
 		return cda.NullReason(n.Attr("nullFlavor"))
@@ -97,8 +97,8 @@ func negate(r r4.Resource) bool {
 }
 
 // markUnconfirmed sets a resource's status to unknown or unconfirmed (FHIR R4, the status of each type; US Core,
-// "Missing Data"). It reports whether the type has such a status. It does not change a status of ended or entered in
-// error.
+// "Missing Data"). It reports whether the type has such a status. markUnconfirmed does not change a status of ended or
+// entered in error.
 func markUnconfirmed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:

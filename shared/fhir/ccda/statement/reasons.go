@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsReaction reports whether a statement is a Reaction Observation of the enclosing statement. It checks the
+// IsReaction reports whether a statement is a Reaction Observation of the enclosing statement, based on the
 // relationship and the template.
 func IsReaction(r, n *cda.Node) bool {
 	if cda.IsNegated(n) {
@@ -43,7 +43,7 @@ func IsReason(rel, n *cda.Node) bool {
 }
 
 // Reason appends a reason's code to codes. If the Condition with the reason's id precedes the reason in the document,
-// Reason also appends a reference to this Condition to references (C-CDA on FHIR, "Encounters": indication).
+// Reason also appends a reference to the Condition to references (C-CDA on FHIR, "Encounters": indication).
 func (c *Context) Reason(
 	n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference,
 ) ([]r4.CodeableConcept, []r4.Reference) {
@@ -55,7 +55,7 @@ func (c *Context) Reason(
 	return append(codes, r4.Listed(c.Read.Concept(n.At("value")))...), references
 }
 
-// Reasons converts a statement's reasons. told contains the statements that express these reasons.
+// Reasons converts a statement's reasons. told contains the statements that express the reasons.
 func (c *Context) Reasons(n *cda.Node) (codes []r4.CodeableConcept, references []r4.Reference, told []*cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		for inner := range rel.Each("observation") {

@@ -14,8 +14,8 @@ const (
 	InstructionRoot        = "2.16.840.1.113883.10.20.22.4.20"
 	NoteActivityRoot       = "2.16.840.1.113883.10.20.22.4.202"
 	EntryReference         = "2.16.840.1.113883.10.20.22.4.122"
-	// ExternalDocumentReference is C-CDA's template for an external document. This package also uses it for acts that only
-	// refer to such a document.
+	// ExternalDocumentReference is C-CDA's template for an external document, also used here for acts that only refer
+	// to an external document.
 	ExternalDocumentReference = "2.16.840.1.113883.10.20.22.4.115"
 )
 

@@ -126,8 +126,7 @@ actcode 2.16.840.1.113883.5.4
 hl7actcode 2.16.840.1.113883.5.4
 `
 
-// System returns a code system's FHIR URI. It looks up the OID first, and then the name. It returns "" if neither is
-// known.
+// System returns a code system's FHIR URI, looked up by OID first, and then by name. It returns "" if neither is known.
 func System(codeSystem, name string) string {
 	if uri := URI(codeSystem); uri != "" {
 		return uri
@@ -174,8 +173,8 @@ func withoutScheme(text string) string {
 	return text
 }
 
-// isAbsolute reports whether text is syntactically an absolute URI (RFC 3986, 4.3; RFC 8141, 2). It excludes urn:oid:
-// and urn:uuid:, which URI validates.
+// isAbsolute reports whether text is syntactically an absolute URI (RFC 3986, 4.3; RFC 8141, 2), excluding urn:oid: and
+// urn:uuid:, which URI validates.
 func isAbsolute(text string) bool {
 	const legal = "-._~:/?#[]@!$&'()*+,;=%" +
 		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -244,8 +243,8 @@ func IsURI(text string) bool {
 }
 
 // IsICD10PCS reports whether a code labelled as ICD-10-CM must be an ICD-10-PCS code because of its form. ICD-10-PCS
-// codes have seven digits and letters, without I and O. Such a code starts with a section, which never looks like the
-// letter and digit at the start of an ICD-10-CM code. Senders use the ICD-10-CM OID for both code systems (C-CDA on
+// codes have seven digits and letters, without I and O. The section at the start of an ICD-10-PCS code never looks like
+// the letter and digit at the start of an ICD-10-CM code. Senders use the ICD-10-CM OID for both code systems (C-CDA on
 // FHIR, "Procedures": example).
 func IsICD10PCS(code string) bool {
 	const digits, sections = "0123456789", "0123456789BCDFGHX"

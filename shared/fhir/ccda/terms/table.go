@@ -1,5 +1,4 @@
-// Package terms provides lookup in terminology tables. It also provides the FHIR URIs of code systems that CDA
-// identifies by OID.
+// Package terms provides lookup in terminology tables, and the FHIR URIs of code systems that CDA identifies by OID.
 package terms
 
 import "strings"

@@ -135,8 +135,8 @@ func cutExponent(symbol string) (base, exponent string) {
 	return symbol[:end], symbol[end:]
 }
 
-// isDoubtful reports whether senders use a valid symbol for a different unit. The symbol is given as prefix and atom.
-// Examples are MG for mg, Gm for gram, K for thousands, and F for degrees.
+// isDoubtful reports whether senders use a valid symbol, given as prefix and atom, for a different unit. Examples are
+// MG for mg, Gm for gram, K for thousands, and F for degrees.
 func isDoubtful(prefix, atom string) bool {
 	if prefix == "" {
 		return unmeant.Of(atom) != ""

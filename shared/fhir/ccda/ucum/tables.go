@@ -2,8 +2,8 @@ package ucum
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// unmeant maps valid symbols to the units that clinical senders mean by these symbols. Such a symbol alone never
-// becomes a code.
+// unmeant maps valid symbols to the units that clinical senders mean by them. A symbol in unmeant never becomes a code
+// on its own.
 const unmeant terms.Table = `
 A year-or-ampere
 AU arbitrary-units
@@ -32,8 +32,8 @@ st stone
 u unit
 `
 
-// small lists symbols that documents never combine with a prefix of a million or more. With these symbols, Mg and Mmol
-// are capitalization errors.
+// small lists symbols that documents never combine with a prefix of a million or more. Mg and Mmol, for example, are
+// capitalization errors.
 const small terms.Table = `
 g Mg
 l Ml
@@ -46,8 +46,8 @@ t Mt
 u Mu
 `
 
-// capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables). They don't
-// include symbols that often have other meanings in capitals (S, H, D, V, BQ, CI).
+// capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables), without
+// symbols that often have other meanings in capitals (S, H, D, V, BQ, CI).
 const (
 	capitalAtoms terms.Table = `
 G g

@@ -1,4 +1,4 @@
-// Package ucum validates units of measure against UCUM, the Unified Code for Units of Measure (ucum.org/ucum). It also
+// Package ucum validates units of measure against UCUM, the Unified Code for Units of Measure (ucum.org/ucum), and
 // looks up the UCUM code for other spellings of units.
 package ucum
 
@@ -47,7 +47,7 @@ func byParts(unit string) string {
 	return code
 }
 
-// isVolume reports whether cell counts use this volume, so that a preceding "K" means thousands.
+// isVolume reports whether cell counts use the volume, so that a preceding "K" means thousands.
 func isVolume(code string) bool { return code == "uL" || code == "mm3" }
 
 // partCode returns the code for a unit that is not a quotient.
@@ -102,7 +102,7 @@ func powerOfTen(folded string) string {
 	return ""
 }
 
-// capital parses a unit in capitals using UCUM's case-insensitive symbols, in which M is milli and G is gram. It
+// capital parses a unit in capitals using UCUM's case-insensitive symbols, in which M is milli and G is gram. capital
 // accepts only units that don't have another meaning in capitals.
 func capital(unit string) string {
 	if strings.ToUpper(unit) != unit {

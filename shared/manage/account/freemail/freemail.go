@@ -1,6 +1,6 @@
 // Package freemail recognises mail domains at which anyone can get an address. An address at such a domain does not
-// vouch for an organisation. The package always includes its own list. If npm could fetch published lists of free and
-// disposable mail domains, the package also includes those lists (make freemail; infra/freemail names the lists).
+// vouch for an organisation. The package includes its own list, and published lists of free and disposable mail domains
+// if npm could fetch them (make freemail; infra/freemail names the lists).
 package freemail
 
 import (

@@ -12,8 +12,8 @@ import (
 )
 
 // Found creates an organisation whose first owner is the given account. The first organisation founded from a mail
-// domain claims the domain. After that, another account at the domain needs an invitation, unless the account already
-// owns an organisation there.
+// domain claims the domain. Another account at a claimed domain needs an invitation, unless it already owns an
+// organisation there.
 func (d Service) Found(ctx context.Context, accountID, name string) (org.Organisation, error) {
 	name, err := org.ParseName(name)
 	if err != nil {

@@ -26,8 +26,8 @@ func TestInvitationMailContainsTextAndHTML(t *testing.T) {
 	mailtest.Check(t, "invitation", h.last[0], h.last[1], h.last[2])
 }
 
-// TestInvitationMailEscapesOrganisationName checks that an organisation name can't inject lines or markup. The name
-// appears in every invitation.
+// TestInvitationMailEscapesOrganisationName checks that an organisation name, which appears in every invitation, can't
+// inject lines or markup.
 func TestInvitationMailEscapesOrganisationName(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

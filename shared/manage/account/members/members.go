@@ -1,6 +1,6 @@
-// Package members changes the members of organisations and their roles. It implements both ways to become a member:
-// accepting an invitation and founding an organisation (docs/adr/0036-the-dashboard.md). The package does not depend on
-// HTTP, AWS or the store.
+// Package members changes the members of organisations and their roles. Package members implements both ways to become
+// a member: accepting an invitation and founding an organisation (docs/adr/0036-the-dashboard.md). The package does not
+// depend on HTTP, AWS or the store.
 package members
 
 import (
@@ -44,9 +44,9 @@ type Rows interface {
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
-	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership. Both
-	// functions return fault.Conflict if the membership has changed since it was read, or if the organisation would
-	// have no owner.
+	// SaveMembership stores a membership whose former role is was. RemoveMembership removes a membership.
+	// SaveMembership and RemoveMembership return fault.Conflict if the membership has changed since it was read, or if
+	// the organisation would have no owner.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
 	// CreateInvitation stores an invitation. Invitation reads an invitation and returns fault.NotFound if the
@@ -78,7 +78,7 @@ type By struct {
 	Role      account.Role // role in the organisation; operators count as owners
 }
 
-// Operator returns a By that represents an operator. An operator has the permissions of an owner.
+// Operator returns a By for an operator, who has the permissions of an owner.
 func Operator(actor string) By {
 	return By{Actor: actor, AccountID: "", Role: account.Owner}
 }
@@ -132,7 +132,7 @@ func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 	return all, group.Wait() //nolint:wrapcheck // its functions have wrapped it
 }
 
-// OwnersSecured reports whether every owner of an organisation has a second factor. If so, no owner can sign in with
+// OwnersSecured reports whether every owner of an organisation has a second factor, so that no owner can sign in with
 // only a code sent by email.
 func (d Service) OwnersSecured(ctx context.Context, orgID string) (bool, error) {
 	all, err := d.Rows.Members(ctx, orgID)

@@ -18,10 +18,9 @@ import (
 const maxReason = 200 // maximum length in characters
 
 // Recover starts an operator's recovery of an owner's account. After account.RecoveryWait, a sign-in with an emailed
-// code removes the account's second factors. Recover first notifies all members and verified notice addresses of the
-// account's organisations. The account itself is also notified. The reason appears in audit rows, so it must not
-// contain an email address. Recover returns fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no
-// email could be sent.
+// code removes the account's second factors. Recover first notifies the account, and all members and verified notice
+// addresses of the account's organisations. The reason appears in audit rows, so it must not contain an email address.
+// Recover returns fault.Invalid, fault.NotFound, fault.Conflict, or fault.Unavailable if no email could be sent.
 func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string) (account.Recovery, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") ||
@@ -102,8 +101,8 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 	return err
 }
 
-// tellOf writes an audit row for each of the account's organisations. It also sends a message to the members and
-// verified notice addresses of those organisations. It returns the number of emails sent.
+// tellOf writes an audit row for each of the account's organisations, and sends a message to their members and verified
+// notice addresses. tellOf returns the number of emails sent.
 func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string,
 	m mailtext.Message,
 ) (int, error) {
@@ -135,7 +134,7 @@ func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mai
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: recovery of an owner's account has started",
 		Opening: []string{"Your Recordbridge operator received a report that this account's owner has lost all second " +
-			"factors. At the time below, all second factors will be removed from the account. After that, a code sent to the " +
+			"factors. At the time below, all second factors will be removed from the account, and a code sent to the " +
 			"account's email address will be enough to sign in."},
 		Facts: []mailtext.Fact{
 			{Name: "Account", Value: of.Email},

@@ -17,16 +17,16 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// restoreLife is the time that a change of email address can be reverted from the former address. Until then, the
-// address can't be changed again, so an intruder can't invalidate the owner's link with a second change.
+// restoreLife is how long a change of email address can be reverted from the former address. The address can't be
+// changed again during this period, so an intruder can't invalidate the owner's link with a second change.
 const restoreLife = 72 * time.Hour
 
-// addressFor returns the scope of the codes that prove a new email address for an account. The scope separates these
-// codes from all other codes.
+// addressFor returns the scope of the codes that prove a new email address for an account, which separates these codes
+// from all other codes.
 func addressFor(accountID string) org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: accountID} }
 
-// RequestAddressChange sends a code to the account's intended new email address. It does not reveal whether another
-// account uses that address.
+// RequestAddressChange sends a code to the account's intended new email address. RequestAddressChange does not reveal
+// whether another account uses that address.
 func (d Addresses) RequestAddressChange(ctx context.Context, b Browser, s account.Session,
 	email string,
 ) (verification.Sent, error) {
@@ -48,9 +48,9 @@ func (d Addresses) RequestAddressChange(ctx context.Context, b Browser, s accoun
 	})
 }
 
-// ChangeAddress changes an account's email address to the address that received the code. It first notifies the former
-// address. If that notification fails, ChangeAddress does not change the address. Other sessions end, and a new session
-// replaces the current one.
+// ChangeAddress changes an account's email address to the address that received the code. ChangeAddress first notifies
+// the former address, and changes nothing if the notification fails. Other sessions end, and a new session replaces the
+// current one.
 func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
 ) (SignedIn, error) {
@@ -107,9 +107,9 @@ func (d Addresses) changeable(a account.Account) error {
 	return nil
 }
 
-// RestoreAddress reverts a change of email address for the holder of the link that was sent to the former address. It
-// locks out the user who made the change. All sessions end. RestoreAddress also removes any passkeys, authenticator app
-// and recovery codes that were added since the change.
+// RestoreAddress reverts a change of email address for the holder of the link that was sent to the former address. All
+// sessions end, which locks out the user who made the change. RestoreAddress also removes any passkeys, authenticator
+// app and recovery codes that were added since the change.
 func (d Addresses) RestoreAddress(ctx context.Context, token secret.Text) error {
 	const unknown = "This link is no longer valid."
 	id, value, _ := strings.Cut(token.Reveal(), ".")

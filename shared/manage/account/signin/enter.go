@@ -23,11 +23,11 @@ import (
 // ceremonyLife is the time that a browser has to respond to a passkey challenge.
 const ceremonyLife = 5 * time.Minute
 
-// codesFor returns the scope of sign-in codes. The scope separates sign-in codes from all other codes.
+// codesFor returns the scope of sign-in codes, which separates them from all other codes.
 func codesFor() org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: "signin"} }
 
-// SendCode sends a sign-in code by email. It responds the same way and does the same work whether or not the address
-// has an account.
+// SendCode sends a sign-in code by email. The response and the work are the same whether or not the address has an
+// account.
 func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (verification.Sent, error) {
 	to, err := corporate(email)
 	if err != nil {
@@ -51,8 +51,8 @@ func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (veri
 	})
 }
 
-// ByCode signs in a user who has entered the code sent to an email address. It creates an account if the address does
-// not have an account yet.
+// ByCode signs in a user who has entered the code sent to an email address. ByCode creates an account if the address
+// does not have one yet.
 func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	at, err := corporate(email)
 	if err != nil {
@@ -228,8 +228,8 @@ func bindingOf(a account.Account) string { return "account/" + a.ID + "/totp" }
 
 func challengeHash(challenge string) string { return account.Hash(secret.New(challenge)) }
 
-// corporate parses an email address that may have an account. It rejects addresses at domains where anyone can get an
-// address, because such an address does not vouch for an organisation.
+// corporate parses an email address that may have an account. corporate rejects addresses at domains where anyone can
+// get an address, because such an address does not vouch for an organisation.
 func corporate(email string) (verification.Address, error) {
 	at, err := verification.ParseAddress(email)
 	if err != nil {

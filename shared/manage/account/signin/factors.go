@@ -26,8 +26,8 @@ type Offer struct {
 	URI    secret.Text // URI to show as a QR code
 }
 
-// OfferTOTP creates a secret for an authenticator app. The secret takes effect once the user has confirmed it with a
-// code. Until then, the account's current authenticator remains valid.
+// OfferTOTP creates a secret for an authenticator app. The account's current authenticator remains valid until the user
+// has confirmed the new secret with a code.
 func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
 	key := make([]byte, totp.Size)
 	if _, err := io.ReadFull(d.random, key); err != nil {

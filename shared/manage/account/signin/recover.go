@@ -7,8 +7,7 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// These constants name the effects that a sign-in can have on an operator's recovery of an account. Audit rows use
-// these names.
+// Effects that a sign-in can have on an operator's recovery of an account, as named in audit rows.
 const (
 	Recovered = "account.recovered"
 	Stopped   = "account.recovery_stopped"
@@ -36,8 +35,8 @@ func (d CodeSignIn) applyRecovery(ctx context.Context, a account.Account) (accou
 	return a, Recovered, nil
 }
 
-// enterComplete starts a session for a user who has proven the second factor. It also stops any recovery of the account
-// by an operator, because the user still has a second factor.
+// enterComplete starts a session for a user who has proven the second factor. The proof stops any recovery of the
+// account by an operator, because the user still has a second factor.
 func (d entrance) enterComplete(ctx context.Context, a account.Account, b Browser) (SignedIn, error) {
 	r, err := account.OpenRecovery(ctx, d.accounts, a.ID)
 	if err != nil {

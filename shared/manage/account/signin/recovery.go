@@ -25,7 +25,7 @@ const (
 	recoveryAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// triesOfRecovery returns the limit on attempts with recovery codes. It is the counterpart of triesOfTOTP for the
+// triesOfRecovery returns the limit on attempts with recovery codes, the counterpart of triesOfTOTP for the
 // authenticator app.
 func triesOfRecovery() ratelimit.Limit {
 	return ratelimit.Limit{Name: "recovery", Quota: 10, Window: time.Hour}

@@ -46,7 +46,7 @@ func TestRequestAddressChangeIsLimitedAcrossAccounts(t *testing.T) {
 }
 
 // TestSecurityEmailsAreLimitedPerMailbox checks that a sign-in works even if the owner can't be sent another
-// notification. A change of address fails in that case, because the former address must be notified.
+// notification. A change of address fails, because the former address must be notified.
 func TestSecurityEmailsAreLimitedPerMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

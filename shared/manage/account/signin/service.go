@@ -47,7 +47,7 @@ type post struct {
 	now       func() time.Time
 }
 
-// entrance starts sessions. It also makes the account changes that end all other sessions.
+// entrance starts sessions, and makes the account changes that end all other sessions.
 type entrance struct {
 	post
 
@@ -74,7 +74,7 @@ type CodeSignIn struct {
 	newID ids.Source // generator of account IDs
 }
 
-// PasskeyFactor signs users in with passkeys. It also adds and removes passkeys.
+// PasskeyFactor signs users in with passkeys, and adds and removes passkeys.
 type PasskeyFactor struct {
 	entrance
 
@@ -82,7 +82,7 @@ type PasskeyFactor struct {
 	recovery RecoveryCodes
 }
 
-// TOTPFactor verifies second factors with an authenticator app. It also adds and removes authenticator apps.
+// TOTPFactor verifies second factors with an authenticator app, and adds and removes authenticator apps.
 type TOTPFactor struct {
 	entrance
 

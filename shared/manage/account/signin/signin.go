@@ -1,6 +1,6 @@
-// Package signin implements sign-in to the dashboard and account maintenance. It covers emailed codes, passkeys,
-// authenticator apps, sessions and changes of email address (docs/adr/0036-the-dashboard.md). The package does not
-// depend on HTTP, AWS or the store.
+// Package signin implements sign-in to the dashboard and account maintenance: emailed codes, passkeys, authenticator
+// apps, sessions and changes of email address (docs/adr/0036-the-dashboard.md). The package does not depend on HTTP,
+// AWS or the store.
 package signin
 
 import (
@@ -201,8 +201,8 @@ func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pendi
 	return entered, err
 }
 
-// know remembers a browser. A device token works only for the email addresses with which it was used. It is bound to
-// each of these addresses.
+// know remembers a browser. A device token is bound to each email address that was used with it, and works for no other
+// address.
 func (d entrance) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
 	now, known := d.now(), false
 	var err error
@@ -248,13 +248,13 @@ func (d post) mail(ctx context.Context, address string, l mailtext.Message) erro
 	return nil
 }
 
-// deviceHash returns the form in which a device is stored. Because the device token is secret, the hash does not reveal
-// the email address.
+// deviceHash returns the hash under which a device is stored. Because the device token is secret, the hash does not
+// reveal the email address.
 func deviceHash(device secret.Text, address string) string {
 	return account.Hash(secret.New(device.Reveal() + "\x00" + account.Fold(address)))
 }
 
-// change modifies an account and ends its sessions. Every user of the account must then prove the factors that are now
+// change modifies an account and ends its sessions, so every user of the account must prove the factors that are now
 // required.
 func (d entrance) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
 	a, err := d.accounts.Account(ctx, id)
@@ -271,8 +271,8 @@ func (d entrance) change(ctx context.Context, id string, change func(*account.Ac
 	return a, nil
 }
 
-// refused returns a client error with the given public text if err means that a row was missing or had changed.
-// Otherwise, it returns err.
+// refused returns a client error with the given public text if err means that a row was missing or had changed. It
+// returns any other err unchanged.
 func refused(err error, public string) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(public).Because(err)

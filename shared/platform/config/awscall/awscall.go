@@ -1,5 +1,5 @@
 // Package awscall sends signed requests to AWS services without the services' SDK clients. An SDK client links all
-// operations of its service. Those operations add more than a megabyte to a function that needs only one operation
+// operations of its service, which adds more than a megabyte to a function that needs only one operation
 // (docs/adr/0017-one-operation-without-its-client.md). The package handles the URL, signing and retries. Callers encode
 // requests and decode responses.
 package awscall
@@ -39,7 +39,7 @@ type Call struct {
 	Read func(status int, answer []byte) error
 }
 
-// RefusedError is an error response from the service. It has the methods that the SDK's retryers look for.
+// RefusedError is an error response from the service, with the methods that the SDK's retryers look for.
 type RefusedError struct {
 	Status        int
 	Code, Message string // from the service; empty if another server sent the response
@@ -59,7 +59,7 @@ func (r *RefusedError) ErrorCode() string { return r.Code }
 func (r *RefusedError) HTTPStatusCode() int { return r.Status }
 
 // Do sends the call. The configuration's retryer decides whether to retry the call. Without a retryer, Do never
-// retries. now returns the signing time.
+// retries. The now function returns the signing time.
 func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) error {
 	var attempts aws.Retryer = aws.NopRetryer{}
 	if cfg.Retryer != nil {
@@ -147,8 +147,8 @@ func addressOf(ctx context.Context, cfg aws.Config, call Call) (string, error) {
 	return "https://" + call.Service + "." + cfg.Region + "." + domain + "/", nil
 }
 
-// unsent wraps the error of a call without a response. It wraps the error in the same way as the SDK, because the SDK's
-// retryers look for this wrapping.
+// unsent wraps the error of a call without a response in the same way as the SDK, because the SDK's retryers look for
+// this wrapping.
 func unsent(ctx context.Context, call Call, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call of %s: %w", call.Service, &smithy.CanceledError{Err: err})

@@ -32,14 +32,14 @@ const (
 
 // Flaws in a server's metadata.
 const (
-	errMetadata  = flaw("metadata")           // violates the guide, for example by lacking a signature
-	errClaims    = flaw("metadata_claims")    // signed for another server, or not currently valid
+	errMetadata  = flaw("metadata")           // metadata that violates the guide, for example by lacking a signature
+	errClaims    = flaw("metadata_claims")    // metadata signed for another server, or not currently valid
 	errEndpoints = flaw("metadata_endpoints") // an endpoint's origin is not allowed
 	// The server does not support a required capability or requires an unsupported capability.
 	errUnable = flaw("unsupported")
 )
 
-// Server describes a FHIR server and its authorization server. The data comes from verified metadata.
+// Server describes a FHIR server and its authorization server, based on verified metadata.
 type Server struct {
 	Base         string    // FHIR base URL, spelled as in the metadata
 	Token        string    // URL of the token endpoint

@@ -69,8 +69,8 @@ func TestDiscoverAcceptsTrustedMetadata(t *testing.T) {
 	}
 }
 
-// TestDiscoverRejectsForgedMetadata uses forged metadata. Each case names a check, and a client without that check
-// would accept the metadata.
+// TestDiscoverRejectsForgedMetadata checks that forged metadata is rejected. A client without the check that a case
+// names would accept the metadata.
 func TestDiscoverRejectsForgedMetadata(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)

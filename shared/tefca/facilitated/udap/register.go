@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// life is the lifetime of the client's JWTs. It is one minute below the guide's maximum of five minutes, to allow for
-// clock skew.
+// life is the lifetime of the client's JWTs, one minute below the guide's maximum of five minutes to allow for clock
+// skew.
 const life = 4 * time.Minute
 
 // maxClientID is the maximum length of a client ID in bytes.

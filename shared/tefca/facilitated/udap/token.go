@@ -15,8 +15,8 @@ import (
 
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// defaultLife is the lifetime of an access token if the server doesn't state a lifetime. The second value is the
-	// maximum that the guide allows.
+	// defaultLife is the lifetime of an access token if the server doesn't state a lifetime. maxLife is the maximum
+	// lifetime that the guide allows.
 	defaultLife = 5 * time.Minute
 	maxLife     = time.Hour
 	maxToken    = 64 << 10
@@ -26,7 +26,7 @@ const (
 // Granted holds the values that a token endpoint granted.
 type Granted struct {
 	Access  secret.Text
-	Scope   string        // requested scope if the response doesn't state a scope
+	Scope   string        // granted scope, or the requested scope if the response states none
 	Patient string        // FHIR ID of the patient named in the response; may be empty
 	Life    time.Duration // lifetime of the token, at most one hour
 }
@@ -76,7 +76,7 @@ func (c Client) accessToken(ctx context.Context, server Server, clientID, scope 
 	return readAnswer(status, body, scope)
 }
 
-// readAnswer parses a token endpoint's response. It ignores unused members, regardless of their type.
+// readAnswer parses a token endpoint's response, ignoring unused members regardless of their type.
 func readAnswer(status int, body []byte, asked string) (Granted, error) {
 	var answer struct {
 		Access  string          `json:"access_token"`

@@ -27,7 +27,7 @@ func verifier() jws.Verifier {
 
 // Flaws of a JWT.
 const (
-	errJWT       = flaw("jwt")                 // not signed with the certificate's key by RS256 or ES256
+	errJWT       = flaw("jwt")                 // the JWT is not signed with the certificate's key by RS256 or ES256
 	errChain     = flaw("certificate_chain")   // x5c does not contain exactly one certificate chain
 	errUntrusted = flaw("certificate_trust")   // the certificate is not trusted or not currently valid
 	errHolder    = flaw("certificate_subject") // the certificate was issued to another holder

@@ -1,12 +1,12 @@
 // Package udap is a UDAP client for FHIR servers with which the service has no prior relationship (HL7 "Security for
-// Scalable Registration, Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org). It
-// verifies a server's signed metadata, registers the service, and obtains tokens with client credentials. The client
-// checks a server's certificate before sending any data. It sends data only to endpoints that have known origins and
-// are covered by the metadata's signature. The package doesn't store data, retry requests, or handle patients. Callers
-// provide the extensions for token requests.
+// Scalable Registration, Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org). The
+// client verifies a server's signed metadata, registers the service, and obtains tokens with client credentials. The
+// client checks a server's certificate before sending any data, and sends data only to endpoints that have known
+// origins and are covered by the metadata's signature. The package doesn't store data, retry requests, or handle
+// patients. Callers provide the extensions for token requests.
 //
 // Two features are not implemented. The client does not check certificate revocation (OCSP, CRL), although the guide
-// requires this check. It does not support client certifications either, so the service does not register at servers
+// requires this check. The client does not support client certifications, so the service does not register at servers
 // that require a certification.
 package udap
 
@@ -27,14 +27,14 @@ import (
 // maxAnswer is the maximum size of a response in bytes.
 const maxAnswer = 256 << 10
 
-// Doer sends a request and returns the response, regardless of its status. It must not follow redirects. In production,
+// Doer sends a request and returns the response, regardless of its status, without following redirects. In production,
 // the Doer is a *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
 // Client is a UDAP client that belongs to a trust community. All fields are required. A Client is safe for concurrent
-// use. Its errors wrap package tefca's errors, contain a fault.Spot, and never quote a request or response. If a server
+// use. Errors wrap package tefca's errors, contain a fault.Spot, and never quote a request or response. If a server
 // refuses a request with an OAuth error code, the error is a *RefusalError.
 type Client struct {
 	Doer    Doer
@@ -56,7 +56,7 @@ func (r *RefusalError) Error() string { return "udap: refused: " + r.Code }
 // Failure returns the class and status for a log line (fault.Spot).
 func (r *RefusalError) Failure() (class string, status int) { return r.Code, r.Status }
 
-// flaw is the name of a fault in a response. The name is a single word for log lines.
+// flaw is the name of a fault in a response, a single word for log lines.
 type flaw string
 
 // Error implements error.
@@ -94,8 +94,8 @@ func refusal(status int, code string) error {
 	return fmt.Errorf("%w: %w", tefca.ErrRefused, refused)
 }
 
-// exchange sends a request and reads the response. It does not follow redirects, so the request reaches only the given
-// URL.
+// exchange sends a request and reads the response, without following redirects, so that the request reaches only the
+// given URL.
 func (c Client) exchange(ctx context.Context, method, address, contentType string,
 	body io.Reader,
 ) (status int, answer []byte, err error) {
@@ -121,7 +121,7 @@ func (c Client) exchange(ctx context.Context, method, address, contentType strin
 	return response.StatusCode, answer, nil
 }
 
-// unanswered returns the error for a request that received no response. It drops any cause that might contain a URL.
+// unanswered returns the error for a request that received no response, dropping any cause that might contain a URL.
 func unanswered(err error) error {
 	if known, ok := errors.AsType[*safehttp.Error](err); ok {
 		return fmt.Errorf("%w: %w", tefca.ErrUnavailable, known)

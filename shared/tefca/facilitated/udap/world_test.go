@@ -35,8 +35,8 @@ const (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// keys returns keys that are generated only once. They are an RSA key for the server, a key for another party, and a
-// key that is too short.
+// keys returns keys that are generated only once: an RSA key for the server, a key for another party, and a key that is
+// too short.
 var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.PrivateKey }) {
 	made.server, _ = rsa.GenerateKey(rand.Reader, 2048)
 	made.other, _ = rsa.GenerateKey(rand.Reader, 2048)

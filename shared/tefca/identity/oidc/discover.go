@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// knownLife is the time for which a warm function caches a provider's metadata and keys. It limits how long
+	// knownLife is the time for which a warm function caches a provider's metadata and keys. This time limits how long
 	// patients are redirected to an outdated URL and how long a revoked key is trusted.
 	knownLife = 10 * time.Minute
 	// keyPause is the minimum interval between two key fetches that unknown keys in tokens trigger in a warm function.
@@ -60,7 +60,7 @@ var (
 	errS256     = errors.New("oidc: the provider does not take PKCE with S256")
 )
 
-// discover returns a provider's metadata, cached for knownLife. It does not cache failures.
+// discover returns a provider's metadata, cached for knownLife. Failures are not cached.
 func (p RelyingParty) discover(ctx context.Context, provider identity.Provider) (configuration, error) {
 	return p.memory.discovered.Load(provider.Issuer, func() (configuration, error) {
 		address := strings.TrimSuffix(provider.Issuer, "/") + "/.well-known/openid-configuration"

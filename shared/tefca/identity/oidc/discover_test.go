@@ -65,7 +65,7 @@ func TestDiscoveryIsCachedForTenMinutes(t *testing.T) {
 }
 
 // TestUnknownKeyTriggersOneRefetchPerInterval checks that a provider can rotate its keys without causing failed
-// sign-ins. It also checks that tokens with unknown keys can't cause unlimited requests.
+// sign-ins, and that tokens with unknown keys can't cause unlimited requests.
 func TestUnknownKeyTriggersOneRefetchPerInterval(t *testing.T) {
 	t.Parallel()
 	p := newProvider()

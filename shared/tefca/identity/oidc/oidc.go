@@ -1,7 +1,7 @@
 // Package oidc implements an OpenID Connect relying party. A RelyingParty discovers an identity provider's metadata,
-// builds the URL to which a patient is redirected, and exchanges the returned code for a verified identity. It decides
-// which data is sent to which endpoint, while package identity decides which responses are trusted. A RelyingParty
-// doesn't store anything. It retries only one kind of request: it fetches keys again if a token refers to an unknown
+// builds the URL to which a patient is redirected, and exchanges the returned code for a verified identity. Package
+// oidc decides which data is sent to which endpoint, while package identity decides which responses are trusted. A
+// RelyingParty doesn't store anything. The only request it repeats is fetching keys, if a token refers to an unknown
 // key.
 package oidc
 
@@ -32,7 +32,7 @@ const (
 	maxAnswer = 256 << 10
 )
 
-// Doer sends a request and returns the response, regardless of its status. It must not follow redirects. In production,
+// Doer sends a request and returns the response, regardless of its status, without following redirects. In production,
 // the Doer is a *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
@@ -40,12 +40,13 @@ type Doer interface {
 
 // Clients authenticates the service's client to a provider (clientauth.Registry).
 type Clients interface {
-	// Authenticate adds client authentication to a request's form or header. It decides whether the form contains
-	// client_id and whether the credentials may be sent to the URL. Its errors must not contain secrets.
+	// Authenticate adds client authentication to a request's form or header. Authenticate decides whether the form
+	// contains client_id and whether the credentials may be sent to the URL. Errors must not contain secrets.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// RelyingParty is an OpenID Connect relying party. It caches providers' metadata and is safe for concurrent use.
+// RelyingParty is an OpenID Connect relying party that caches providers' metadata. A RelyingParty is safe for
+// concurrent use.
 type RelyingParty struct {
 	doer    Doer
 	clients Clients
@@ -101,8 +102,8 @@ func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	return address.String(), pinned, nil
 }
 
-// Exchange exchanges a return for the person's identity. It sends the code to the token endpoint that was pinned when
-// the browser was redirected. The code is used up even if the exchange fails. Exchange returns errors from package
+// Exchange exchanges a return for the person's identity. Exchange sends the code to the token endpoint that was pinned
+// when the browser was redirected. The code is used up even if the exchange fails. Exchange returns errors from package
 // identity.
 func (p RelyingParty) Exchange(
 	ctx context.Context, pinned identity.Authority, back identity.Return,
@@ -121,7 +122,7 @@ func (p RelyingParty) Exchange(
 	return who, fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)
 }
 
-// push sends the authorization request directly to the provider. It returns the parameters that the URL still needs.
+// push sends the authorization request directly to the provider, and returns the parameters that the URL still needs.
 func (p RelyingParty) push(ctx context.Context, pinned identity.Authority, address string,
 	form url.Values,
 ) (url.Values, error) {
@@ -184,8 +185,8 @@ func (a answer) is(name string) bool { return string(a[name]) == "true" }
 
 var errAnswer = errors.New("oidc: unreadable response")
 
-// statusError is the error for a response with an error status. It doesn't retain the response's text, because the text
-// may name the patient.
+// statusError is the error for a response with an error status. The response's text is discarded, because it may name
+// the patient.
 type statusError int
 
 // Error implements error.
@@ -194,7 +195,7 @@ func (s statusError) Error() string { return fmt.Sprintf("oidc: answered with st
 // Failure returns the class and status for a log line (fault.Spot).
 func (s statusError) Failure() (class string, status int) { return "status", int(s) }
 
-// post sends a form with client authentication and reads the response. It does not follow redirects, because redirects
+// post sends a form with client authentication and reads the response. Redirects are not followed, because redirects
 // would disclose codes and credentials.
 func (p RelyingParty) post(
 	ctx context.Context, pinned identity.Authority, address string, form url.Values,

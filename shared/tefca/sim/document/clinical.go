@@ -24,7 +24,7 @@ func (p Problem) observation(text node) node {
 		p.Noted.author())
 }
 
-// dischargeDiagnoses returns a section with the problems treated during a stay. These are the problems that began
+// dischargeDiagnoses returns a section with the problems treated during a stay, which are the problems that began
 // during the stay.
 func (d Document) dischargeDiagnoses() section {
 	s := section{

@@ -1,6 +1,7 @@
 // Package document writes C-CDA R2.1 documents (HL7 Implementation Guide: Consolidated CDA Templates for Clinical
-// Notes) for the simulated network. It writes continuity of care documents, discharge summaries and progress notes. The
-// package contains templates and texts but no patients. The same facts always produce the same bytes.
+// Notes) for the simulated network. The supported kinds are continuity of care documents, discharge summaries and
+// progress notes. The package contains templates and texts but no patients. The same facts always produce the same
+// bytes.
 package document
 
 import (
@@ -111,8 +112,8 @@ func Write(d Document) []byte {
 	return out.Bytes()
 }
 
-// summary returns the sections of a Continuity of Care Document. These are the sections that every such document must
-// contain, even if empty, and the sections that US Core requires.
+// summary returns the sections of a Continuity of Care Document: the sections that every such document must contain,
+// even if empty, and those that US Core requires.
 func (d Document) summary() []section {
 	sections := []section{
 		d.allergies(), d.medications(), d.problems(), d.procedures(), d.results(), d.vitals(),

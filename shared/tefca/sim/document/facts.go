@@ -30,7 +30,7 @@ type Clinician struct {
 	Specialty     Code
 }
 
-// Noted states who recorded a fact and when. It remains the same in every document that repeats the fact.
+// Noted states who recorded a fact and when. Every document that repeats the fact has the same Noted.
 type Noted struct {
 	By Clinician
 	At string // date and time

@@ -51,7 +51,7 @@ func (d Document) recordTarget() node {
 	))
 }
 
-// serviceEvent states who provides care and the period of care. The period ends with the visit.
+// serviceEvent states who provides care and the period of care, which ends with the visit.
 func (d Document) serviceEvent() node {
 	from := d.Visit.From
 	if d.Kind == Summary && len(d.Visits) > 0 {

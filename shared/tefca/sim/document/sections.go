@@ -2,7 +2,8 @@ package document
 
 import "strconv"
 
-// section is a section of the document's body. Its narrative is a table, and its entries refer to rows of that table.
+// section is a section of the document's body, with a table as its narrative and with entries that refer to the table's
+// rows.
 type section struct {
 	root, version string
 	code          Code

@@ -5,7 +5,7 @@
  */
 import type { DashboardSession } from "./records.ts";
 
-/** The request timeout. It exceeds the time limit of every function. */
+/** The request timeout, which exceeds the time limit of every function. */
 const patience = 35_000;
 
 export interface Failure {

@@ -87,7 +87,7 @@ export interface LiveAccess {
 }
 
 export interface OrganisationDeletion {
-  stage: string; // scheduled
+  stage: string; // always "scheduled"
   requested_at: string;
   begins_at: string;
   can_cancel: boolean;
@@ -231,7 +231,7 @@ export interface ExportDetail extends ExportLine {
   scope?: { asked?: string; granted?: string };
   outcome: TypeOutcome[];
   files: FileSummary[];
-  deliveries: { delivery_id: string; webhook_id: string; status: DeliveryStatus }[]; // deliveries of that event
+  deliveries: { delivery_id: string; webhook_id: string; status: DeliveryStatus }[]; // deliveries of the event event_id
   suggested_action: string; // "" if no action is needed
 }
 

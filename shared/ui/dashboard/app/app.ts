@@ -30,7 +30,7 @@ export const Context = createContext<App | undefined>(undefined);
 
 export function useApp(): App {
   const app = useContext(Context);
-  if (app === undefined) throw new Error("a screen outside the application");
+  if (app === undefined) throw new Error("the screen is outside the application");
   return app;
 }
 
@@ -59,7 +59,7 @@ export function useHere(): Here {
   const app = useApp();
   const { place, session } = app;
   const org = memberOf(session, place.org);
-  if (org === undefined) throw new Error("a screen of no organisation");
+  if (org === undefined) throw new Error("the session has no access to the organisation");
   const orgBase = `organisations/${org.id}`;
   return {
     ...app,

@@ -1,4 +1,4 @@
-/** SVG charts. Text next to each chart also states its figures. Classes of the style sheet define the colours. */
+/** SVG charts. Text next to each chart also states the chart's figures. Classes of the style sheet define the colours. */
 import type { JSX } from "preact";
 
 /** The share of known resources that were collected. If resources are missing, their share is always visible. */

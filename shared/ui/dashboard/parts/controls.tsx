@@ -255,8 +255,8 @@ export function Copy({ text, label = "Copy", what }: { text: string; label?: str
 }
 
 /**
- * A modal dialog. Its own buttons, Escape or its owner closes the dialog. On closing, the focus returns to the
- * previously focused element.
+ * A modal dialog. The dialog's buttons, the Escape key and the dialog's owner can close the dialog. The focus then
+ * returns to the previously focused element.
  */
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);

@@ -52,7 +52,7 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
     const { private_key } = await api.post<{ private_key: string }>(`${path}/keys`);
     setMade({ credential: data, private_key });
   };
-  const lead = "You can have two active keys. To rotate keys, create and deploy a second key. Once it’s in use, revoke the first key.";
+  const lead = "You can have two active keys. To rotate keys, create and deploy a second key, then revoke the first key.";
   return (
     <Panel title="Private keys" lead={lead} actions={may("develop") && live.length < 2 && <Button busy={action.busy} onClick={() => action.run(rotate)}>Create second key</Button>}>
       <Trouble failure={action.failure} />

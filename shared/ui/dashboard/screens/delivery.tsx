@@ -12,7 +12,7 @@ const FAILURES: Record<string, string> = {
   dns: "We couldn’t resolve the host name.",
   tls: "We couldn’t verify the TLS certificate. Check the certificate’s chain and expiry date.",
   connect: "We couldn’t connect to the host.",
-  blocked_address: "The host resolves to a private or reserved IP address. We don’t send events there.",
+  blocked_address: "The host resolves to a private or reserved IP address, to which we don’t send events.",
   unsubscribed: "The webhook was removed or unsubscribed from this event.",
 };
 

@@ -14,7 +14,7 @@ const about = ({ subject, kind, name }: Row): string => subject ?? (kind === "he
 
 /** Warnings for replies whose email was not simply sent. */
 const DELIVERY: Record<string, string> = {
-  sending: "We don’t know yet whether this email was sent. Refresh this page in a minute. After that, you can send the same text again.",
+  sending: "We don’t know yet whether this email was sent. Refresh this page in a minute before you send the same text again.",
   refused: "This email wasn’t sent, because the patient’s address can’t receive email.",
 };
 
@@ -130,7 +130,7 @@ function Answer({ path, data, reload }: { path: string; data: InquiryDetail; rel
     reload();
   };
   return (
-    <Panel title="Reply by email" lead="We send the email. The patient’s replies go to your first notice address, which you set under Branding. An identical reply is sent only once.">
+    <Panel title="Reply by email" lead="We’ll email your text to the patient. The patient’s replies go to your first notice address, which you set under Branding. An identical reply is sent only once.">
       {!data.email_verified && (
         <Notice tone="warn">
           <p>This email address is unverified. Don’t write anything that only the patient may read.</p>

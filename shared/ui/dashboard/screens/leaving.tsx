@@ -37,8 +37,8 @@ export function Leaving(): JSX.Element {
           answer.set(await api.post<OrganisationDeletion>(`${orgBase}/deletion`, { name: org.name }));
           setAsking(false);
         }}>
-          <p>The deletion will begin in seven days. Until then, everything keeps working, and any owner can cancel the deletion.</p>
-          <p>After that, API keys and webhooks will stop working, and all patients will be disconnected. Connections, exports, files, events and members will be deleted. You can’t undo this.</p>
+          <p>The deletion will begin in seven days. Until the deletion begins, everything keeps working, and any owner can cancel the deletion.</p>
+          <p>When the deletion begins, API keys and webhooks will stop working, and all patients will be disconnected. Connections, exports, files, events and members will be deleted. You can’t undo this.</p>
           <p>We’ll email all members now.</p>
         </Confirm>
       )}

@@ -18,7 +18,7 @@ const STEPS: Record<Step, [title: string, why: string, screen: string, does: str
   first_export: ["Receive your first record", "Request a record with the code below. The record arrives at your webhook.", "exports", "View"],
 };
 
-/** In live mode, this step connects a real person. */
+/** The step that connects a real person in live mode. */
 const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect your first patient", "Connect from your own page. Patients in live mode are real.", "connections", "View connections"];
 
 export function Overview(): JSX.Element {
@@ -129,7 +129,7 @@ function Begin(): JSX.Element | null {
     return (
       <Panel title="Sample code">
         <Empty title="Create a credential first.">
-          <p>The sample code will then contain your public ID, ready to copy.</p>
+          <p>The sample code needs your credential’s public ID.</p>
           <LinkButton href={link("credentials")}>Create credential</LinkButton>
         </Empty>
       </Panel>
@@ -148,7 +148,7 @@ function Begin(): JSX.Element | null {
           {(name) => <Code label={`Server, ${name}`} text={ask(name as (typeof ASK)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="In your webhook" lead="This code verifies that an event is from us. Standard Webhooks libraries can do the same.">
+      <Panel title="In your webhook" lead="This code verifies that an event is from us. Standard Webhooks libraries can also verify events.">
         <Tabs label="Webhook language" names={RECEIVE}>
           {(name) => <Code label={`Webhook, ${name}`} text={receive(name as (typeof RECEIVE)[number])} />}
         </Tabs>

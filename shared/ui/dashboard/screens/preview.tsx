@@ -35,7 +35,7 @@ export function warnings(accent: string, scheme: string): string[] {
   const said: string[] = [];
   if (scheme !== "dark" && light < 4.5) said.push(`The accent’s contrast on white is ${light.toFixed(1)}, but text needs 4.5. Links will use a darker shade.`);
   if (scheme === "dark" && dark < 4.5) said.push(`The accent’s contrast on the dark background is ${dark.toFixed(1)}, but text needs 4.5. Links will use a lighter shade.`);
-  if (scheme !== "light" && dark < 3) said.push("The accent is hard to see on a dark background. Buttons there will use a lighter shade.");
+  if (scheme !== "light" && dark < 3) said.push("The accent is hard to see on a dark background. Buttons in dark mode will use a lighter shade.");
   return said;
 }
 

@@ -84,8 +84,8 @@ export class Fake {
     const sent = { verification_id: id(7), expires_at: before(-10), resend_after: before(-1) };
     return [
       ["GET session", session],
-      ["POST session/codes", ({ body }) => (String(body["email"]).endsWith("@gmail.com") ? stop(400, "svc_invalid_request", "Use an address of your organisation: everybody can get one there.") : sent)],
-      ["POST session", ({ body }) => (body["code"] === "123456" ? enter() : stop(400, "svc_invalid_request", "The code is not right, or does not work any more."))],
+      ["POST session/codes", ({ body }) => (String(body["email"]).endsWith("@gmail.com") ? stop(400, "svc_invalid_request", "Use your work e-mail address; personal addresses aren't accepted.") : sent)],
+      ["POST session", ({ body }) => (body["code"] === "123456" ? enter() : stop(400, "svc_invalid_request", "The code is wrong or has expired."))],
       ["POST session/totp", enter],
       ["DELETE sessions?", () => { w.signedIn = false; }],
       ["POST account/totp", () => ({ secret: "JBSWY3DPEHPK3PXP", uri: "otpauth://totp/Recordbridge:ada@alder.example?issuer=Recordbridge&secret=JBSWY3DPEHPK3PXP" })],
@@ -99,7 +99,7 @@ export class Fake {
       ["DELETE account/totp", () => { w.session.account.totp = false; return w.session; }],
       ["POST account/email", () => sent],
       ["DELETE account/passkeys/:id", () => { w.session.account.passkeys = []; return w.session; }],
-      ["POST invitations", () => stop(404, "svc_not_found", "There is no such invitation for you.")],
+      ["POST invitations", () => stop(404, "svc_not_found", "This invitation is no longer valid.")],
       ["POST organisations", ({ body }) => {
         w.organisation.name = String(body["name"]);
         w.session.organisations.push({ id: ORG, name: w.organisation.name, role: "owner", plan: "free", status: "active" });
@@ -117,7 +117,7 @@ export class Fake {
     const { world: w } = this;
     const own = (): World["credentials"] => w.credentials.filter((one) => one.public_id.includes(mode));
     const key = `private_${mode}_${"k".repeat(49)}`;
-    const secret = (): object => (this.wantsProof ? stop(403, "svc_proof_required", "Prove again that it is you.") : { secrets: [{ secret: SECRET }] });
+    const secret = (): object => (this.wantsProof ? stop(403, "svc_proof_required", "Verify your identity again.") : { secrets: [{ secret: SECRET }] });
     const one = (at: string): Webhook => w.webhooks.find((hook) => hook.webhook_id === at) ?? missing();
     return [
       ["GET M/overview", () => this.#overview(mode)],

@@ -31,12 +31,12 @@ export interface World {
 }
 
 export const TYPES: WebhookType[] = [
-  { type: "patient.ehi_export_success", title: "Record is ready", when: "An export has ended, with links to its files.", default: "required" },
-  { type: "patient.ehi_export_failed", title: "Export failed", when: "An export has ended without files.", default: "required" },
-  { type: "webhook.test", title: "Test event", when: "Somebody has simulated it.", default: "required" },
-  { type: "patient.connection_success", title: "Patient connected", when: "A patient has connected, or has declined.", default: "on" },
-  { type: "patient.authorization_revoked", title: "Authorization ended", when: "A connection cannot be used any more.", default: "on" },
-  { type: "patient.ehi_export_progress", title: "Export progress", when: "An export that takes long has come further.", default: "opt-in" },
+  { type: "patient.ehi_export_success", title: "Record is ready", when: "An export succeeded, with links to its files.", default: "required" },
+  { type: "patient.ehi_export_failed", title: "Export failed", when: "An export failed without files.", default: "required" },
+  { type: "webhook.test", title: "Test event", when: "Someone sends a test event.", default: "required" },
+  { type: "patient.connection_success", title: "Patient connected", when: "A patient connected or declined.", default: "on" },
+  { type: "patient.authorization_revoked", title: "Authorization ended", when: "A connection is no longer usable.", default: "on" },
+  { type: "patient.ehi_export_progress", title: "Export progress", when: "A running export made progress.", default: "opt-in" },
 ];
 
 const request = { "Content-Type": "application/json", "User-Agent": "Recordbridge/4", "Webhook-Id": id(301), "Webhook-Timestamp": "1790000000", "Webhook-Signature": "v1,bm90IGEgc2lnbmF0dXJl" };
@@ -70,7 +70,7 @@ export function credential(mode: Mode, n: number, over: Partial<Credential> = {}
 }
 
 const pending: ExportDetail = {
-  task_id: "0".repeat(31) + "3", org_connection_id: id(501), status: "pending", created_at: before(4), outcome: [], files: [], deliveries: [], suggested_action: "Nothing: it is being collected.", progress: { queries_done: 31, queries_planned: 48, resources: 812, bytes: 3_412_000 },
+  task_id: "0".repeat(31) + "3", org_connection_id: id(501), status: "pending", created_at: before(4), outcome: [], files: [], deliveries: [], suggested_action: "Wait for the export to complete.", progress: { queries_done: 31, queries_planned: 48, resources: 812, bytes: 3_412_000 },
 };
 
 const whole: ExportDetail = {
@@ -78,7 +78,7 @@ const whole: ExportDetail = {
   scope: { asked: "launch/patient patient/*.rs offline_access", granted: "launch/patient patient/Patient.rs patient/Observation.rs patient/Condition.rs patient/DocumentReference.rs offline_access" },
   files: [{ file_name: "records.jsonl", export_type: "jsonl", bytes: 4_100_000, sha256: "0123456789abcdef".repeat(4) }, { file_name: "outcome.json", export_type: "outcome", bytes: 2_100, sha256: "fedcba9876543210".repeat(4) }],
   deliveries: [{ delivery_id: id(402), webhook_id: id(201), status: "delivered" }],
-  suggested_action: "Ask the patient to reconnect, and to allow all that is asked for.",
+  suggested_action: "Ask the patient to reconnect and allow all requested access.",
   outcome: [
     { type: "Patient", result: "ok", count: 1 },
     { type: "Observation", result: "ok", count: 1284, only_by: "category" },
@@ -92,7 +92,7 @@ const whole: ExportDetail = {
 };
 
 const lost: ExportDetail = {
-  task_id: "0".repeat(31) + "2", org_connection_id: id(502), status: "failed", failure_reason: "token_refresh_failure", progress: { queries_done: 0, queries_planned: 0, resources: 0, bytes: 0 }, created_at: before(2 * day), finished_at: before(2 * day - 1), outcome: [], files: [], deliveries: [], suggested_action: "The patient has to reconnect.",
+  task_id: "0".repeat(31) + "2", org_connection_id: id(502), status: "failed", failure_reason: "token_refresh_failure", progress: { queries_done: 0, queries_planned: 0, resources: 0, bytes: 0 }, created_at: before(2 * day), finished_at: before(2 * day - 1), outcome: [], files: [], deliveries: [], suggested_action: "The patient must reconnect.",
 };
 
 function connection(n: number, over: Partial<ConnectionDetail> = {}): ConnectionDetail {
@@ -122,7 +122,7 @@ export function world(isNew = false): World {
     deliveries: all(delivery(1), failed(2), delivery(3, { status: "exhausted", type: "patient.ehi_export_success", attempt: 10 }), delivery(4, { status: "held", webhook_id: id(202), attempts: [] })),
     connections: all(connection(1), connection(2, { status: "revoked", cause: "consent_ended", suggested_action: "Ask the patient to reconnect.", exports: [lost] })),
     exports: all(pending, whole, lost),
-    inquiries: all({ inquiry_id: id(701), kind: "support" as const, status: "open" as const, name: "Ada Maple", subject: "I cannot sign in", created_at: before(90), email: "ada.maple@mail.example", email_verified: false, body: "The portal says that my password is wrong.\nWhat can I do?", health_system: "Sandbox General Hospital", answers: [] }, { inquiry_id: id(702), kind: "health_system" as const, status: "answered" as const, name: "Cedar Hospital", created_at: before(2 * day), email: "juniper@mail.example", email_verified: true, website: "https://cedar.example", street_address: "1 Elm Street", answers: [{ at: before(day), by: `member:${id(12)}`, text: "Thank you. We have asked for it.", delivery: "sent" as const }] }),
+    inquiries: all({ inquiry_id: id(701), kind: "support" as const, status: "open" as const, name: "Ada Maple", subject: "I cannot sign in", created_at: before(90), email: "ada.maple@mail.example", email_verified: false, body: "The portal says that my password is wrong.\nWhat can I do?", health_system: "Sandbox General Hospital", answers: [] }, { inquiry_id: id(702), kind: "health_system" as const, status: "answered" as const, name: "Cedar Hospital", created_at: before(2 * day), email: "juniper@mail.example", email_verified: true, website: "https://cedar.example", street_address: "1 Elm Street", answers: [{ at: before(day), by: `member:${id(12)}`, text: "Thank you. We requested the hospital.", delivery: "sent" as const }] }),
     members: all({ account_id: id(11), email: "ada@alder.example", role: "owner" as const, since: before(90 * day) }, { account_id: id(12), email: "grace@alder.example", role: "developer" as const, since: before(12 * day) }),
     invitations: all({ id: id(801), email: "alan@alder.example", role: "viewer" as const, created_at: before(day), expires_at: before(-6 * day) }),
     audit: all({ seq: 2, at: before(50), actor: `member:${id(11)}`, action: "webhook.created", target: id(201), mode: "test" as const, hash: "b".repeat(64) }, { seq: 1, at: before(60), actor: `member:${id(11)}`, action: "credential.created", target: id(101), mode: "test" as const, hash: "a".repeat(64) }),

@@ -56,7 +56,7 @@ export class Browser {
     return until(`there is a ${role} ${name}`, look);
   }
 
-  /** Clicks an element. It may move or be replaced meanwhile, so the click is repeated until the browser accepts it. */
+  /** Clicks an element. The element may move or be replaced meanwhile, so the click is repeated until the browser accepts it. */
   async click(role: Role, name: RegExp): Promise<void> {
     await until(`the ${role} ${name} is clicked`, async () => {
       const { [KEY]: id } = await this.find(role, name);
@@ -65,14 +65,14 @@ export class Browser {
     });
   }
 
-  /** Clicks a field and types by key presses: WebKit sets no text in a frame of another site. */
+  /** Clicks a field and types with key presses, because WebKit can't set text in a cross-site frame. */
   async type(name: RegExp, text: string): Promise<void> {
     await this.click("textbox", name);
     const keys = [...text].flatMap((value) => [{ type: "keyDown", value }, { type: "keyUp", value }]);
     await this.#engine.send("PerformActions", { actions: [{ type: "key", id: "keyboard", actions: keys }] });
   }
 
-  /** Clicks the button as long as it is offered, until an element is there. */
+  /** Clicks the button while it is visible, until an element appears. */
   async press(name: RegExp, role: Role, goal: RegExp): Promise<void> {
     await until(`${name} leads to ${goal}`, async () => {
       if (await this.evaluate(FIND, role, goal.source)) return true;

@@ -1,6 +1,6 @@
 /**
  * A client for the WebDriver commands that the journeys need. Firefox and WebKit accept the same commands over
- * different transports, so each engine's module only starts the browser and sends them.
+ * different transports, so each engine's module only starts the browser and sends commands.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
@@ -21,7 +21,7 @@ export const COMMANDS = {
 } as const;
 export type Command = keyof typeof COMMANDS;
 
-/** A started browser. */
+/** A running browser. */
 export interface Engine {
   send: Send;
   stop(): Promise<void>;
@@ -47,7 +47,7 @@ export function installed(program: string, debian: string): string {
 export const start = (program: string, words: string[], env: NodeJS.ProcessEnv = process.env): ChildProcess =>
   spawn(program, words, { env, stdio: "ignore", detached: true });
 
-/** Ends a program with the processes it started. */
+/** Kills a program and its child processes. */
 export async function stop(program: ChildProcess): Promise<void> {
   if (program.exitCode !== null || program.pid === undefined) return;
   const ended = new Promise((resolve) => program.once("exit", resolve));
@@ -55,7 +55,7 @@ export async function stop(program: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Calls a function until it returns a result other than undefined or false, and returns that. */
+/** Calls a function until it returns a result other than undefined or false, and returns the result. */
 export async function until<T>(what: string, attempt: () => Promise<T | undefined | false>, patience = 30_000): Promise<T> {
   let last: unknown;
   for (const end = Date.now() + patience; Date.now() < end; await wait(50)) {

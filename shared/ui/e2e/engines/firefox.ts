@@ -1,4 +1,4 @@
-/** Starts Debian's Firefox and talks to it in its own protocol, Marionette, because Debian has no geckodriver. */
+/** Starts Debian's Firefox and controls it through its Marionette protocol, because Debian has no geckodriver. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ const PREFERENCES = {
   "toolkit.telemetry.enabled": false,
 };
 
-/** In Firefox, 2 blocks all cookies. */
+/** The preference that makes Firefox block all cookies. */
 const BLOCKED = { "network.cookie.cookieBehavior": 2 };
 
 export async function firefox({ folder, blocksCookies }: Options): Promise<Engine> {
@@ -33,7 +33,7 @@ export async function firefox({ folder, blocksCookies }: Options): Promise<Engin
   writeFileSync(join(folder, "user.js"), preferences.map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`).join(""));
   const program = start(installed("firefox-esr", "firefox-esr"), ["--headless", "--no-remote", "--marionette", "--profile", folder], {
     ...process.env,
-    HOME: folder, // Firefox refuses a home of another user
+    HOME: folder, // Firefox rejects another user's home directory
     MOZ_DISABLE_AUTO_SAFE_MODE: "1",
   });
   const file = join(folder, "MarionetteActivePort");

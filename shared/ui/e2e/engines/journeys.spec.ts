@@ -1,4 +1,4 @@
-/** Short journeys in Firefox and WebKit, against the service over plain HTTP as make run starts it. */
+/** Short journeys in Firefox and WebKit. The service uses plain HTTP, as started by make run. */
 import type { Payload } from "../../kit/protocol.ts";
 import { expect, test as base } from "../support/test.ts";
 import { Browser } from "./browser.ts";
@@ -22,7 +22,7 @@ const test = base.extend<object, { browserOf: Browser }>({
   ],
 });
 
-/** A journey continues with the connection of the one before it. */
+/** Each journey uses the previous journey's connection. */
 test.describe.configure({ mode: "serial" });
 
 const types = (heard: Payload[]): string[] => heard.map((one) => one.event_type);
@@ -67,14 +67,14 @@ test("a patient cancels and can choose again", async ({ browserOf, run, host }) 
   await patient.sees("institution_title");
 });
 
-test("a page whose policy blocks the frame hears it", async ({ browserOf, run, host }) => {
+test("a page whose policy blocks the frame receives widget.load_error", async ({ browserOf, run, host }) => {
   const patient = new Patient(browserOf, run);
   const headers = { "content-security-policy": "frame-src 'none'" };
   await patient.click(host, { attributes: { "event-types": "widget.load_error" }, headers });
   expect(await patient.hears(1)).toEqual([{ api_mode: "test", event_type: "widget.load_error", data: { reason: "blocked" } }]);
 });
 
-test("a page hears that the patient closed the older element's window", async ({ browserOf, run, host }) => {
+test("a page receives an error if the patient closes the older element's window", async ({ browserOf, run, host }) => {
   const patient = new Patient(browserOf, run);
   await patient.follow(() => patient.click(host, { tag: "svc-widget", attributes: { "connect-mode": "popup" } }));
   await patient.sees("splash_title");
@@ -82,8 +82,8 @@ test("a page hears that the patient closed the older element's window", async ({
   expect(await patient.hears(1)).toMatchObject([{ error: "svc_invalid_request", error_description: "The patient closed the window." }]);
 });
 
-/** The window says what to do instead of continuing to the portal. */
-test("a patient who blocks cookies reads what to do", async ({ run, host }, { project }) => {
+/** The window shows instructions instead of continuing to the portal. */
+test("a patient who blocks cookies sees instructions", async ({ run, host }, { project }) => {
   const browser = await Browser.start(engineOf(project.name), { blocksCookies: true });
   try {
     const patient = new Patient(browser, run);

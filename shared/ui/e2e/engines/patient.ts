@@ -1,4 +1,4 @@
-/** A patient's steps, the same in every engine. The page is on another site than the service, as in customers' pages. */
+/** A patient's steps, identical in every engine. The page and the service are on different sites, as on customers' pages. */
 import type { Payload } from "../../kit/protocol.ts";
 import { markup, script, type Placed } from "../support/customer.ts";
 import type { Host } from "../support/host.ts";
@@ -43,7 +43,7 @@ export class Patient {
     await this.#browser.enter();
   }
 
-  /** Gives up the sign-in. */
+  /** Cancels the sign-in. */
   cancel(): Promise<void> {
     return this.press("cancel");
   }
@@ -64,7 +64,7 @@ export class Patient {
     await this.press("email_send");
     await this.sees("code_title");
     await this.#browser.type(named("code"), await mailedCode(this.#run, email));
-    await this.#browser.press(named("continue"), "heading", named("search_title")); // some browsers continue by themselves
+    await this.#browser.press(named("continue"), "heading", named("search_title")); // some browsers continue automatically
   }
 
   async pick(): Promise<void> {
@@ -78,7 +78,7 @@ export class Patient {
     await this.follow(() => this.press("go"));
   }
 
-  /** Does something that opens a window, and continues there. */
+  /** Performs an action that opens a window, and switches to the window. */
   async follow(act: () => Promise<void>): Promise<void> {
     this.#others = await this.#browser.windows();
     await act();
@@ -98,7 +98,7 @@ export class Patient {
     await this.#browser.enter();
   }
 
-  /** Waits for a text in the current window, and returns all of its text. */
+  /** Waits for a text in the current window, and returns the window's whole text. */
   async reads(text: RegExp): Promise<string> {
     let read = "";
     const matches = async (): Promise<boolean> => text.test((read = String(await this.#browser.evaluate("return document.body.innerText"))));
@@ -112,7 +112,7 @@ export class Patient {
     return this.#browser.close();
   }
 
-  /** Returns the page's events so far, once there are as many as expected. */
+  /** Waits for the expected number of events, and returns the page's events. */
   async hears<T = Payload>(count: number): Promise<T[]> {
     await this.#browser.show(this.#page);
     return until(`the page hears ${count} events`, async () => {

@@ -1,4 +1,4 @@
-/** Starts Debian's WebKitGTK: its MiniBrowser on a display of its own, through WebKitWebDriver. */
+/** Starts the MiniBrowser of Debian's WebKitGTK on a separate display, through WebKitWebDriver. */
 import { spawn } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";
 import { COMMANDS, installed, start, stop, until, type Engine, type Options, type Send } from "./driver.ts";
@@ -33,7 +33,7 @@ export async function webkit({ folder, blocksCookies }: Options): Promise<Engine
     HOME: folder,
     XDG_RUNTIME_DIR: folder,
     NO_AT_BRIDGE: "1",
-    WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1", // its sandbox needs privileges that a container lacks
+    WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1", // the sandbox needs privileges that a container lacks
   });
   const base = `http://127.0.0.1:${port}`;
   await until("WebKitWebDriver starts", async () => (await fetch(`${base}/status`)).ok);
@@ -47,7 +47,7 @@ export async function webkit({ folder, blocksCookies }: Options): Promise<Engine
     return request(method, address, method === "POST" ? (path === "frame" ? { id: null, ...parameters } : body) : undefined);
   };
   const end = async (): Promise<void> => {
-    await request("DELETE", `${base}/session/${sessionId}`).catch(() => undefined); // stop ends it otherwise
+    await request("DELETE", `${base}/session/${sessionId}`).catch(() => undefined); // if the request fails, stop kills the browser
     await stop(program);
     screen.end();
   };

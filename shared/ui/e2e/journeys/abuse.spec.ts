@@ -45,8 +45,8 @@ const others = (run: Run, publicId: string): string => {
 };
 
 for (const site of ["", "evil", "localhost"]) {
-  const from = site === "" ? "a link in a mail" : `a page at ${site}`;
-  test(`${from} ${site === "localhost" ? "may" : "may not"} open a window whose outcome it knows`, async ({ page, run, host }) => {
+  const from = site === "" ? "a link in an email" : `a page at ${site}`;
+  test(`the older element's window ${site === "localhost" ? "accepts" : "rejects"} an attempt from ${from}`, async ({ page, run, host }) => {
     const publicId = registered(run, host.origin("localhost"));
     const address = others(run, publicId);
     if (site === "") await page.goto(address);
@@ -73,7 +73,7 @@ const holder = (run: Run, publicId: string): string => `<iframe src="${run.base_
   });
 </script>`;
 
-test("the frame tells an unregistered parent nothing even without its CSP", async ({ page, run, host }) => {
+test("the frame sends nothing to an unregistered parent, even without its CSP", async ({ page, run, host }) => {
   const publicId = registered(run, host.origin("localhost"));
   await page.route(/\/widget\/embed/, async (route) => {
     const response = await route.fetch();
@@ -175,7 +175,7 @@ test("consent pages cannot be framed for clickjacking", async ({ page, run, host
 });
 
 test("a portal whose discovery points to our connect URL is rejected", async ({ page, run, host }) => {
-  let isKnown = false; // before that, the portal's discovery can't be read; it would be rejected
+  let isKnown = false; // until then, discovery returns 404, so that the endpoint can be created
   const portal = createServer((request, response) => {
     if (!isKnown || !request.url?.endsWith("/.well-known/smart-configuration")) return void response.writeHead(404).end();
     const base = `http://${request.headers.host ?? ""}`;

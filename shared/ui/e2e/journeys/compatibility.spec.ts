@@ -8,7 +8,7 @@ import { customer, type Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import type { Host } from "../support/host.ts";
 
-/** A customer's page with such a component. */
+/** A customer's page with a third-party component. */
 async function open(page: Page, run: Run, host: Host, query: Record<string, string>, site = "clinic"): Promise<void> {
   const address = `${run.base_url}/widget/embed?${new URLSearchParams({ "search-only": "true", ...query })}`;
   await page.goto(host.publish({

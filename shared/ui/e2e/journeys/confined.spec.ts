@@ -1,6 +1,6 @@
 /**
  * Customers' pages with restrictions: isolated, sandboxed or without TLS. The widget reports the restriction, and sends
- * no request that must fail.
+ * no request that would fail.
  */
 import type { Page } from "@playwright/test";
 import { callbacks, heard, heardTypes, markup, script, visit } from "../support/customer.ts";
@@ -83,7 +83,7 @@ test("a sandbox with the documented permissions connects a patient", async ({ pa
   expect((await said(page)).map((one) => (one as { event_type: string }).event_type)).toEqual(["patient.connection_pending", "patient.connection_success"]);
 });
 
-/** Opens a customer's page without TLS. A page on localhost can't represent such a page. The test does not use the network for the page. */
+/** Opens a customer's page without TLS. The page is not on localhost, which browsers treat as secure, so the test fulfills the page's request itself. */
 async function withoutTLS(page: Page, run: Run, placed: Placed): Promise<void> {
   const html = `<!doctype html><html lang="en"><title>Alder Clinic</title>${script(run)}<main>${markup(run, placed)}</main></html>`;
   await page.route("http://clinic.example/", (route) => route.fulfill({ contentType: "text/html", body: html }));

@@ -30,7 +30,7 @@ test("a portal's error is shown and emitted", async ({ page, run, host }) => {
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_failed"]);
 });
 
-test("a patient who denies sees that nothing was shared and can retry", async ({ page, run, host }) => {
+test("a patient who denies access sees that nothing was shared and can retry", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();

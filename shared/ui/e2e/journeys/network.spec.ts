@@ -127,7 +127,7 @@ test("going offline is shown, and the journey continues when online", async ({ p
   await patient.connect();
 });
 
-test("a tab that slept for ten minutes catches up", async ({ page, run, host }) => {
+test("a tab that was suspended for ten minutes shows the result", async ({ page, run, host }) => {
   await page.clock.install();
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);

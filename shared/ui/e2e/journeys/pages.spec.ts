@@ -45,7 +45,7 @@ test("a journey completes under a strict CSP and hostile page styles", async ({ 
   expect(await violations(page)).toEqual([]);
 });
 
-test("the frame keeps only the visit of this tab and sends no cookies", async ({ page, run, host }) => {
+test("the frame stores only its tab's visit and sends no cookies", async ({ page, run, host }) => {
   const cookies: string[] = [];
   page.on("request", (request) => void request.allHeaders().then((headers) => headers["cookie"] && cookies.push(request.url())));
   page.on("response", (response) => void response.allHeaders().then((headers) => headers["set-cookie"] && cookies.push(response.url())));

@@ -1,7 +1,7 @@
 /**
  * A worried patient: interruptions between the first click and the connection. Each test states how many presses on our
- * pages the interruption costs. None is a dead end. The fourteenth interruption, blocked cookies, is in engines/: it
- * costs one press, which opens the window again.
+ * pages the interruption costs. No interruption is a dead end. The fourteenth interruption, blocked cookies, is tested
+ * in engines/ and costs one press, which opens the window again.
  */
 import type { BrowserContext, Page } from "@playwright/test";
 import { heard, visit } from "../support/customer.ts";
@@ -195,7 +195,7 @@ test("a portal that is down costs one press", async ({ page, context, run, host 
   expect(await patient.cost()).toBe(1);
 });
 
-test("our own failure is called ours and costs one press", async ({ page, context, run, host }) => {
+test("a failure of the service is shown as such and costs one press", async ({ page, context, run, host }) => {
   let left = 1;
   await page.route(/\/bridge\/attempts\?/, (route) =>
     left-- > 0 ? route.fulfill({ status: 500, json: { success: false, error: "svc_server_error", error_description: "It failed.", request_id: "r-1" } }) : route.fallback(),

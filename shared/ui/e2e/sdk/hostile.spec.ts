@@ -1,4 +1,4 @@
-/** Hostile pages: restrictive, heavily styled, or lying. */
+/** Hostile pages: restrictive, heavily styled, or sending forged messages. */
 import { expect, heard, init, played, PUBLIC_ID, say, test, told, violations } from "./stage.ts";
 
 const CLIPPED = "overflow:hidden;width:10px;height:10px;position:relative;transform:translateX(0);contain:strict";
@@ -62,7 +62,7 @@ test("the page's scrolling is restored exactly", async ({ visit, page }) => {
   expect(await root()).toEqual(before);
 });
 
-test("the element talks only to the service's frame and trusts only its port", async ({ visit, page, host, service }) => {
+test("the element communicates only with the service's frame and trusts only the frame's port", async ({ visit, page, host, service }) => {
   const other = host.publish({ site: "other", body: `<script>addEventListener("message", (event) => (self.init = event.data)); parent.postMessage({ svc: "hello", v: 1 }, "*")</script>` });
   await visit(
     `<iframe src="${other}"></iframe><svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org"></svc-widget-element>
@@ -93,14 +93,14 @@ test("a message from another service frame is ignored", async ({ visit, page, se
   await page.evaluate((address) => document.body.append(Object.assign(document.createElement("iframe"), { src: address })), `${service.base}/another`);
   await expect.poll(() => service.asked).toHaveLength(3);
   await page.waitForTimeout(200); // a missing message has no signal to wait for
-  await page.keyboard.press("Escape"); // asks a frame that already responded
+  await page.keyboard.press("Escape"); // Escape sends close only to a frame that has its configuration
   await expect(page.getByRole("dialog")).toBeHidden();
 });
 
 test("a frame navigated to a lookalike origin receives nothing", async ({ visit, page, host, service }) => {
   const port = new URL(service.origin()).port;
   for (const site of ["service.localhost.evil", "evilservice", "service"]) {
-    // The last one is the same host on another port.
+    // The last site is the service's host with a different port.
     service.detour = host.publish({ site, path: "/v1/widget/embed", body: `<script>addEventListener("message", (event) => (self.init = event.data)); parent.postMessage({ svc: "hello", v: 1 }, "*")</script>` });
     expect(new URL(service.detour).port).not.toBe(port);
     await visit(`<svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org"></svc-widget-element>`);

@@ -1,4 +1,4 @@
-/** A frame that can't be shown: the modal says so, and pages that opted in hear widget.load_error with the reason. */
+/** A frame that can't be shown. The modal shows an error, and pages that opted in receive widget.load_error with the reason. */
 import type { Page } from "@playwright/test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ test("a frame that never becomes ready is reported after 15 seconds, and may sti
   await page.clock.runFor(1_500);
   await expect(alert(page)).toBeVisible();
   expect(await told(page)).toEqual([failed("timeout")]);
-  await page.clock.resume(); // the frame sends it from a timer
+  await page.clock.resume(); // the frame sends its message from a timer
   await say(frame, { type: "ready" });
   await expect(alert(page)).toBeHidden();
   await page.clock.runFor(16_000);
@@ -126,7 +126,7 @@ test("a sandbox without allow-popups is reported at once if its page has the sam
   expect(service.asked).toEqual([]);
 });
 
-test("events that this version doesn't know reach the page", async ({ visit, page }) => {
+test("unknown events reach the page", async ({ visit, page }) => {
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}" event-types="widget.view,widget.exit"></svc-widget-element>`);
   await page.getByRole("button", button).click();
   const frame = await played(page);

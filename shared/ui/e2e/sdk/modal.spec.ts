@@ -57,7 +57,7 @@ for (const [way, wish] of [
     await page.getByRole("button", button).click();
     const frame = await played(page);
     const edge = await page.getByRole("button", { name: "Close" }).boundingBox();
-    if (wish === "button") await page.mouse.click((edge?.x ?? 0) + 0.5, (edge?.y ?? 0) + 20); // on its border
+    if (wish === "button") await page.mouse.click((edge?.x ?? 0) + 0.5, (edge?.y ?? 0) + 20); // on the button's border
     if (wish === "key") await page.keyboard.press("Escape");
     if (wish === "outside") await page.mouse.click(5, 5);
     await expect.poll(() => heard(frame)).toEqual([{ type: "close" }]);

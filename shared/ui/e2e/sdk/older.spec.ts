@@ -6,7 +6,7 @@ const ATTRIBUTES = `public-id="${PUBLIC_ID}" external-id="visit-9" external-stat
 const POPUP = `<svc-widget ${ATTRIBUTES} connect-mode="popup"></svc-widget>`;
 const button = { name: "Share Records" };
 
-/** Clicks and returns the window. */
+/** Clicks the button and returns the opened window. */
 async function opened(page: Page): Promise<Page> {
   const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", button).click()]);
   await popup.waitForURL("**/widget/connect**");
@@ -55,7 +55,7 @@ test("popup mode reports the server's result once", async ({ visit, page }) => {
   await visit(POPUP);
   await opened(page);
   const frame = await played(page);
-  await say(frame, { type: "event", payload: CONNECTED }); // of another element
+  await say(frame, { type: "event", payload: CONNECTED }); // an event of the other element
   await say(frame, { type: "result", callback: RESULT }, { type: "result", callback: REFUSED });
   await expect(page.locator("iframe")).toHaveCount(0);
   expect(await told(page)).toEqual([RESULT]);
@@ -106,13 +106,13 @@ test("a severed or closed popup still reports its result", async ({ visit, page 
 
 const CLOSED = { error: "svc_invalid_request", error_description: "The patient closed the window.", request_id: expect.any(String), external_state: "state-9" };
 
-/** The page's focus as the element reads it. Playwright gives every page the focus. */
+/** Sets the focus state that the element reads, because Playwright focuses every page. */
 const focus = (page: Page, has: boolean): Promise<void> =>
   page.evaluate((value) => {
     document.hasFocus = () => value;
   }, has);
 
-/** Says what the popup's page says while it is ours, and when it leaves for the portal. */
+/** Sends the message that the popup's page sends: repeatedly while it is open, and when it leaves for the portal (made). */
 async function announce(popup: Page, page: Page, made: boolean): Promise<void> {
   const { watch } = await init(await played(page));
   const said = { svc: "here", attemptId: watch?.attemptId, made };
@@ -156,7 +156,7 @@ test("a popup closed at the portal is reported after the page has had the focus 
   expect(await told(page)).toEqual([CLOSED]);
 });
 
-test("a result that arrives while the closed popup is waited for replaces the error", async ({ visit, page, context }) => {
+test("a result that arrives during the wait for a closed popup replaces the error", async ({ visit, page, context }) => {
   await page.clock.install();
   await visit(POPUP);
   const popup = await opened(page);
@@ -164,14 +164,14 @@ test("a result that arrives while the closed popup is waited for replaces the er
   await popup.close();
   await expect.poll(() => context.pages()).toHaveLength(1);
   await page.clock.runFor(30_000);
-  await page.clock.resume(); // the frame sends it from a timer
+  await page.clock.resume(); // the frame sends its message from a timer
   await say(await played(page), { type: "result", callback: RESULT });
   await expect.poll(() => told(page)).toEqual([RESULT]);
   await page.clock.runFor(60_000);
   expect(await told(page)).toEqual([RESULT]);
 });
 
-test("another window's announcement does not shorten the wait", async ({ visit, page, context }) => {
+test("another window's announcement does not shorten the wait for a closed popup", async ({ visit, page, context }) => {
   await page.clock.install();
   await visit(POPUP);
   const popup = await opened(page);

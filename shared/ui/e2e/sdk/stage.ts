@@ -1,6 +1,6 @@
 /**
- * A stage for the elements alone: customers' pages, and a stand-in service that follows the protocol as each spec
- * directs. The real pages are tested elsewhere.
+ * The test environment for the elements alone: customers' pages, and a fake service that follows the protocol as each
+ * spec directs. The real pages are tested elsewhere.
  */
 import { test as base, type Frame, type Page } from "@playwright/test";
 import { readFileSync } from "node:fs";
@@ -14,14 +14,14 @@ import { repository } from "../support/run.ts";
 const built = join(repository, "build/ui");
 export const { files } = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as { files: Record<string, { path: string }> };
 
-/** In the stand-in frame: received configuration and messages, and a function to send one. */
+/** The fake frame's global values: the received configuration and messages, and a function that sends a message. */
 interface Played {
   init: Init;
   heard: unknown[];
   say(message: FromFrame): void;
 }
 
-/** Says hello repeatedly, like the real frame, and accepts only the first answer; silent if its URL says so. */
+/** Sends hello repeatedly, like the real frame, and accepts only the first answer. A URL that contains "silent" prevents the hello. */
 const EMBED = `<!doctype html><title>ours</title><button>inside</button><script>
   self.heard = [];
   addEventListener("message", ({ data, ports: [port] }) => {
@@ -116,7 +116,7 @@ export const test = base.extend<Fixtures>({
 
 export { expect } from "@playwright/test";
 
-/** Returns the stand-in frame once it has its configuration. */
+/** Returns the fake frame after the frame has received its configuration. */
 export async function played(page: Page, index = 0): Promise<Frame> {
   await page.waitForFunction((wanted) => document.querySelectorAll("svc-widget-element, svc-widget").length >= wanted, index);
   const ours = (): Frame | undefined => page.frames().filter((frame) => frame.url().includes("/v1/widget/embed"))[index];

@@ -14,7 +14,7 @@ test.use({
   hasTouch: true,
 });
 
-test("a web view connects a patient in one window, hears its events and gets the result", async ({ page, run }) => {
+test("a web view connects a patient in one window and receives the events and the result", async ({ page, run }) => {
   const posted: string[] = [];
   await page.exposeFunction("appHears", (text: string) => posted.push(text));
   await page.addInitScript(() => {
@@ -32,7 +32,7 @@ test("a web view connects a patient in one window, hears its events and gets the
   await patient.button("go").click();
   await new Portal(page).signInAndAllow();
 
-  // onShouldStartLoadWithRequest of the recipe stops here and reads the result.
+  // In the recipe, onShouldStartLoadWithRequest stops here and reads the result.
   await page.waitForURL((url) => url.href.startsWith(redirect_uri));
   const result = new URL(page.url()).searchParams;
   expect(result.get("external_state")).toBe("visit-9");

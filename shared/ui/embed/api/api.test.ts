@@ -79,7 +79,7 @@ test("FHIR R4 is preferred to an unstated or older version", async () => {
   assert.equal(answer.ok && answer.data.id, "r4");
 });
 
-test("portals with the same choice are one row that keeps each endpoint's portal", async () => {
+test("portals with the same choice value merge into one row that keeps each endpoint's portal", async () => {
   const portal = (id: string, choice?: string) => ({ id, name: "MyChart", portal_website: "", logo_uri: "", description: "", endpoint_ids: [`${id}-e`], choice });
   const source = { id: "b", name: "Elm", brand_website: "", logo_uri: "", description: "", locations: [], platform_type: "sandbox", portals: [portal("p1", "c"), portal("p2", "c"), portal("p3")], portal_ids: [], distance_km: 25, most_used: true };
   const { api } = service([200, { success: true, data: { hits: { total: { value: 1 }, hits: [{ sort: [1], _source: source }] } } }]);

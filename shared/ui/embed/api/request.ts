@@ -1,7 +1,7 @@
 /** Sends one request to the service and reads the response's envelope (docs/openapi.yaml). */
 import type { Answer, Failure } from "./records.ts";
 
-/** The request timeout in milliseconds. It is longer than the service waits for a portal. */
+/** The request timeout in milliseconds. The service waits for a portal for a shorter time. */
 const patience = 25_000;
 
 /** The connection to the service. fetch is the browser's function. */

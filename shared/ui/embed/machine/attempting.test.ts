@@ -122,7 +122,7 @@ test("a window that can't be brought to the front can be reopened", async () => 
   const other = new Bench();
   await other.toWaiting();
   other.send({ type: "raise" });
-  other.send({ type: "windows", closed: [], focused: false }); // it came to the front
+  other.send({ type: "windows", closed: [], focused: false }); // the window came to the front
   await other.pass(3 * second);
   other.send({ type: "raise" });
   assert.equal(other.opened.length, 1);
@@ -316,7 +316,7 @@ test("an older attempt's failure is emitted without replacing the newer view", a
   const bench = new Bench();
   const first = await bench.toWaiting();
   bench.send({ type: "windows", closed: [first], focused: true });
-  await bench.pass(0); // the spare attempt
+  await bench.pass(0); // creates the reserve attempt
   bench.send({ type: "raise" });
   bench.answers.progress = ({ id }) => ({ ok: true, data: id === first ? declined : { status: "open" } });
   await bench.pass(3 * second);

@@ -17,7 +17,7 @@ test("cancelling ends the attempt on the server, closes its window and prepares 
   assert.deepEqual(bench.events, [], "nothing failed");
 });
 
-test("going back from the wait cancels as well", async () => {
+test("going back from the waiting view cancels the attempt", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.send({ type: "back" });
@@ -35,7 +35,7 @@ test("a cancelled sign-in that was already complete counts and is shown", async 
   assert.deepEqual(bench.events.map((event) => event.event_type), ["patient.connection_pending", "patient.connection_success"]);
 });
 
-test("a cancellation that the server did not confirm is repeated, and a result that comes first counts", async () => {
+test("an unconfirmed cancellation is repeated until the server confirms it or returns a result", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.fault = (_, call) => (call === "cancel" ? failure("network") : undefined);
@@ -98,7 +98,7 @@ test("cancelling an identity check that was already complete continues with its 
   assert.equal(bench.times("cancel").length, 1);
 });
 
-test("closing after the identity check leaves the server's work alone", async () => {
+test("closing after the identity check does not cancel the server's work", async () => {
   const bench = new Bench({ tefcaMode: true });
   await bench.toFacilities();
   bench.send({ type: "close_now" });
@@ -107,7 +107,7 @@ test("closing after the identity check leaves the server's work alone", async ()
   assert.equal(bench.closed, 1);
 });
 
-test("the answer of a cancelled attempt is not a failure", async () => {
+test("a cancelled attempt's response is not reported as a failure", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.cancelled = cancelled;

@@ -51,7 +51,7 @@ function choosing(bench: Bench): () => Promise<void> {
   };
 }
 
-test("a response from before the choice does not end it", async () => {
+test("a response to a poll from before the choice does not end the choice", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1));
   let before: () => void = () => undefined;

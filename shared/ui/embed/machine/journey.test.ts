@@ -99,7 +99,7 @@ test("closing asks for confirmation only during a sign-in and emits widget.compl
   assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [] }]);
 });
 
-test("a reconnect starts at the institution, without email, search or back", async () => {
+test("a reconnect starts at the institution, without email step, search or back button", async () => {
   const bench = new Bench({ searchOnly: false, reconnectOrgConnectionId: connection.org_connection_id });
   await bench.pass(0);
   assert.equal(bench.state.view, "institution");

@@ -69,7 +69,7 @@ test("a reload at the institution keeps the choice", async () => {
   assert.equal(next.opened.length, 1);
 });
 
-test("a reload during a sign-in follows it to its end", async () => {
+test("a sign-in is followed to its end after a reload", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   const next = again(bench);
@@ -81,7 +81,7 @@ test("a reload during a sign-in follows it to its end", async () => {
   assert.equal(next.state.view, "connected");
 });
 
-test("a reload after a connection still reports it in widget.complete", async () => {
+test("a connection from before a reload is reported in widget.complete", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.progress = { status: "done", result: connection };
@@ -92,7 +92,7 @@ test("a reload after a connection still reports it in widget.complete", async ()
   assert.deepEqual(next.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection] }]);
 });
 
-test("a modal that is reopened after the end starts at the search and marks what is connected", async () => {
+test("a modal reopened after the end starts at the search and marks connected institutions", async () => {
   const bench = await verified();
   await bench.toWaiting();
   bench.progress = { status: "done", result: connection };
@@ -105,7 +105,7 @@ test("a modal that is reopened after the end starts at the search and marks what
   assert.deepEqual(next.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [] }], "reported once");
 });
 
-test("a modal that is reopened after TEFCA mode ended starts again", async () => {
+test("a modal reopened after the end of TEFCA mode starts again", async () => {
   const bench = new Bench({ tefcaMode: true });
   await bench.toFacilities({ tefca_directory_id: "f-1", name: "Elm", city: "", state: "", match: "found" });
   bench.state.view = "summary";
@@ -118,7 +118,7 @@ test("a modal that is reopened after TEFCA mode ended starts again", async () =>
   assert.ok(next.state.attempts.every((a) => a.leftAt === undefined));
 });
 
-test("a modal that was closed in between reopens where it was", async () => {
+test("a modal closed before the end reopens in the same view", async () => {
   const bench = new Bench();
   bench.send({ type: "show", view: "support" });
   bench.send({ type: "draft", draft: { body: "I can't find it." } });
@@ -128,13 +128,13 @@ test("a modal that was closed in between reopens where it was", async () => {
   assert.equal(next.state.draft.body, "I can't find it.");
 });
 
-test("what is kept expires after 30 minutes", async () => {
+test("the kept state expires after 30 minutes", async () => {
   const bench = await verified();
   assert.equal(again(bench, ordinary, 29 * minute).state.view, "search");
   assert.equal(again(bench, ordinary, 31 * minute).state.view, "splash");
 });
 
-test("what is kept belongs to one page and its patient", () => {
+test("the kept state belongs to one page and one patient", () => {
   const config = new Bench({ externalId: "a" }).state.config;
   const mine = ownerOf(owner, config);
   assert.notEqual(mine, ownerOf("https://evil.example", config));
@@ -159,7 +159,7 @@ test("TEFCA mode continues at the facilities after a reload", async () => {
   assert.equal(next.state.tefca?.standing?.facilities.length, 1);
 });
 
-test("closing asks first if the browser keeps nothing and something was typed", async () => {
+test("closing asks for confirmation if the patient typed text that the browser can't store", async () => {
   const bench = new Bench({ searchOnly: false });
   bench.send({ type: "close" });
   assert.equal(bench.closed, 1);

@@ -55,7 +55,7 @@ export function found(s: State, answer: Answer<Hits>, further: boolean, now: num
   if (!answer.ok) {
     const next = withSearch(s, { loading: false, more: false });
     const trouble = { failure: answer.failure, retry: { type: further ? "more" : "search" } } as const;
-    return [s.view === "search" && !isIdle(s) ? { ...next, trouble } : next]; // nobody asked for suggestions
+    return [s.view === "search" && !isIdle(s) ? { ...next, trouble } : next]; // the patient did not request suggestions
   }
   const used = answer.data.hits.filter((hit) => hit.mostUsed);
   const { hits, total } = isIdle(s) ? { hits: used, total: used.length || undefined } : answer.data;

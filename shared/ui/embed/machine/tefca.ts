@@ -12,7 +12,7 @@ import type { Effect, Message } from "./message.ts";
 import type { Next, State, View } from "./state.ts";
 import * as usual from "./step.ts";
 
-/** Returns undefined if the ordinary handling applies */
+/** Returns the next state and effects, or undefined if ordinary mode's step handles the message. */
 export function step(s: State, m: Message, now: number): Next | undefined {
   if (m.type === "loaded") return begin(s, now);
   if (!s.tefca) return undefined;

@@ -36,7 +36,7 @@ test("polling starts only once the window has created the attempt", async () => 
   assert.deepEqual(bench.results, [connection], "half an hour from when the attempt was made");
 });
 
-test("an early poll stops when the slow window arrives", async () => {
+test("polling that began too early stops when the slow window reports", async () => {
   const bench = watching();
   await bench.pass(20 * second);
   assert.ok(bench.times("progress").length > 1);
@@ -53,7 +53,7 @@ test("polling covers a severed window before and after it creates the attempt", 
   bench.fault = () => undefined;
   bench.progress = { status: "open" };
   await bench.pass(5 * second);
-  here(bench, false); // a window that reloads has left before
+  here(bench, false); // the window was reloaded after it had left
   bench.progress = declined;
   await bench.pass(5 * second);
   assert.equal(bench.results.length, 1);

@@ -9,7 +9,7 @@ import { drop, isHttps, Quiet, Title, Trouble } from "./parts.tsx";
 import { Search } from "./search.tsx";
 import type { Rest, Screen, Ui } from "./ui.ts";
 
-/** The first views. The others are in a file that loads meanwhile. */
+/** The first views. A separate file with all other views loads meanwhile. */
 const views: Partial<Record<View, Screen>> = { loading: Loading, splash: Splash, email: Email, code: Code, search: Search };
 
 /** Reports whether a view can be shown. */

@@ -56,7 +56,7 @@ function agreement({ s }: Ui): Word | undefined {
   return terms ? "splash_agree_terms" : undefined;
 }
 
-/** The sentence with links to the organisation's documents, if it has any. */
+/** The agreement with links to the organisation's documents, if the organisation has documents. */
 export function Agreement({ ui }: { ui: Ui }) {
   const { s, t } = ui;
   const sentence = agreement(ui);

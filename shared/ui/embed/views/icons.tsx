@@ -1,4 +1,4 @@
-/** Icons next to text; none carries meaning alone. */
+/** Icons, which always appear next to text and carry no meaning alone. */
 const paths = {
   back: "M15 5l-7 7 7 7",
   next: "M9 6l6 6-6 6",

@@ -64,7 +64,7 @@ function Portals({ ui }: { ui: Ui }) {
   );
 }
 
-/** The hosts of a portal's servers: the only detail shown that a list of institutions can't make up. */
+/** The hosts of a portal's servers, which are the only displayed detail that a list of institutions can't falsify. */
 function Hosts({ ui: { t }, portal }: { ui: Ui; portal: Portal }) {
   return portal.hosts?.length ? <span class="small soft host">{t.say("portal_host", { host: portal.hosts.join(", ") })}</span> : null;
 }
@@ -113,8 +113,8 @@ function Ready({ ui }: { ui: Ui }) {
 }
 
 /**
- * Who receives which data, what for and for how long, and how to stop: a line, with the details below it on request. The
- * organisation's own purpose has a line to itself, so that it can't imitate our statement.
+ * The consent: a summary line, and expandable details about the data, the purpose, the duration, and how to stop sharing.
+ * The organisation's own purpose has a separate line, so that it can't imitate our statement.
  */
 export function Consent({ ui, from, what, long, stop }: { ui: Ui; from: string; what: string; long: string; stop: string }) {
   const { s, t } = ui;

@@ -40,7 +40,7 @@ interface ButtonProps {
   disabled?: boolean;
 }
 
-/** A button. A disabled one keeps the focus and stays reachable: it has aria-disabled. */
+/** A button. A disabled button has aria-disabled, so it can still get and keep the focus. */
 export function Button({ children, onClick, second, submit, disabled }: ButtonProps) {
   const press = (event: MouseEvent) => {
     if (disabled) event.preventDefault();
@@ -125,8 +125,8 @@ export function Field({ ui, id, label, error: known, optional, rows, input }: Fi
 }
 
 /**
- * A form that the view validates on submission, in the patient's language. It relies on the button's click, which Enter
- * also triggers, because a sandbox without allow-forms submits no form.
+ * A form that the view validates on submission, in the patient's language. The form handles the button's click, which
+ * Enter also triggers, because a sandbox without allow-forms submits no form.
  */
 export function Form({ children, onSend }: { children: ComponentChildren; onSend: () => void }) {
   const press = (event: MouseEvent) => {
@@ -176,14 +176,14 @@ export function Trouble({ ui: { s, t, send } }: { ui: Ui }) {
   );
 }
 
-/** Returns a hue for a name, so that initials differ in colour from one institution to the next. */
+/** Returns a hue for a name, so that different institutions' initials have different colours. */
 function hue(name: string): string {
   let hash = 0;
   for (const char of name) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 360;
   return String(hash);
 }
 
-/** An institution's logo, or its initials on a colour of its own if there is none or it fails to load. */
+/** An institution's logo. If the logo is missing or fails to load, shows the institution's initials on a colour derived from its name. */
 export function Logo({ src, name }: { src: string; name: string }) {
   const letters = name
     .split(/\s+/)

@@ -8,7 +8,7 @@ import { orgName, type Ui } from "./ui.ts";
 export function Search({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
   const { query, hits, total, loading } = s.search;
-  const known = total !== undefined && (total > 0 || !loading && !s.trouble); // while a query runs, "no results" would belong to an earlier one
+  const known = total !== undefined && (total > 0 || !loading && !s.trouble); // while a query runs, "no results" would belong to an earlier query
   return (
     <div class="view" onKeyDown={moveFocus}>
       <Title>{t.say("search_title")}</Title>
@@ -58,7 +58,7 @@ export function Search({ ui }: { ui: Ui }) {
   );
 }
 
-/** The arrow keys move from the input through the results; Tab works as usual. */
+/** Moves the focus between the input and the results with the arrow keys. The Tab key works as usual. */
 function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
   const stops = [...event.currentTarget.querySelectorAll<HTMLElement>("#query, .choice")];
   const from = stops.findIndex((stop) => stop === event.target);
@@ -102,7 +102,7 @@ const hostOf = ({ portals, website }: Hit): string => portals[0]?.hosts?.join(",
 
 const milesIn = (km: number): number => Math.max(1, Math.round(km / 1.609));
 
-/** A result. If another result looks the same (twin), the host of the server or website distinguishes this one. */
+/** A search result. If another result looks identical (twin), the host of the server or website distinguishes the two results. */
 function Result({ ui: { s, t, send }, hit, twin }: { ui: Ui; hit: Hit; twin: boolean }) {
   const others = hit.locations.length - 1;
   const place = placeOf(hit);

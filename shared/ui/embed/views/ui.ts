@@ -6,7 +6,7 @@ import type { State, View } from "../machine/state.ts";
 
 export type Screen = (props: { ui: Ui }) => JSX.Element | null;
 
-/** Components that the first view doesn't need. They are in a file that loads after the first view. */
+/** Components that the first view doesn't need, in a file that loads after the first view. */
 export interface Rest {
   views: Partial<Record<View, Screen>>;
   Leaving(props: { ui: Ui; lost: string | undefined }): JSX.Element;

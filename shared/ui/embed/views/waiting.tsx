@@ -1,4 +1,4 @@
-/** Waiting while the patient signs in at the portal in another window. */
+/** The view that is shown while the patient signs in at the portal in another window. */
 import { currentAttempt, isGone } from "../machine/attempting.ts";
 import type { State } from "../machine/state.ts";
 import { Again, Button, Pair, Quiet, Title } from "./parts.tsx";

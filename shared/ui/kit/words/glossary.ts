@@ -1,6 +1,6 @@
 /**
  * The glossary of both interfaces in both languages. Each concept has exactly one term. glossary.test.ts applies the
- * glossary to all patient texts and to the dashboard's English texts. A form may be a regular expression; it matches
+ * glossary to all patient texts and to the dashboard's English texts. A form may be a regular expression, and matches
  * whole words in any case.
  */
 

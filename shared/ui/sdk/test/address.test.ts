@@ -16,11 +16,11 @@ test("a base URL must be http(s) and keeps only its origin and path", () => {
   }
 });
 
-test("query parameters are escaped, and empty ones omitted", () => {
+test("query parameters are escaped, and empty parameters are omitted", () => {
   assert.equal(parameters({ public_id: "a&b", lang: "", external_id: "é #" }), "public_id=a%26b&external_id=%C3%A9+%23");
 });
 
-test("attempt IDs are random UUIDs and tokens 64 random hex digits", () => {
+test("attempt IDs are random UUIDs, and tokens are 64 random hex digits", () => {
   const ids = Array.from({ length: 200 }, attemptID);
   const tokens = Array.from({ length: 200 }, attemptToken);
   for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -1,5 +1,5 @@
 // Package jws verifies and signs JSON Web Signatures in compact form (RFC 7515 section 7.1), using go-jose. A Verifier
-// accepts a fixed set of algorithms. Tokens and keys can't extend this set (RFC 8725 section 3.1).
+// accepts a fixed set of algorithms, which tokens and keys can't extend (RFC 8725 section 3.1).
 package jws
 
 import (
@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FlawError is the reason for rejecting a token. It is a stable word and doesn't contain any part of the token.
+// FlawError is the reason for rejecting a token, a stable word that doesn't contain any part of the token.
 type FlawError string
 
 // Reasons for rejecting a token, all of type FlawError.
@@ -22,7 +22,7 @@ const (
 	ErrOversized  FlawError = "size"
 	ErrEncrypted  FlawError = "encrypted" // the token is a JWE (RFC 7516)
 	ErrMalformed  FlawError = "form"
-	ErrAlgorithm  FlawError = "algorithm" // not one of the Verifier's algorithms
+	ErrAlgorithm  FlawError = "algorithm" // the algorithm is not one of the Verifier's
 	ErrCritical   FlawError = "critical"  // unsupported critical headers (RFC 7515 section 4.1.11); none is supported
 	ErrUnknownKey FlawError = "key"       // no key in the set has the token's key ID
 	ErrForged     FlawError = "signature"
@@ -31,7 +31,7 @@ const (
 // Error implements error.
 func (f FlawError) Error() string { return "signed token: " + string(f) }
 
-// Verifier accepts tokens of at most MaxBytes. Tokens must be signed with one of its algorithms.
+// Verifier accepts tokens of at most MaxBytes that are signed with one of its algorithms.
 type Verifier struct {
 	Algorithms []jose.SignatureAlgorithm // a subset of RS256, RS384, ES256 and ES384
 	MaxBytes   int
@@ -86,8 +86,8 @@ func object(part string) (map[string]any, bool) {
 	return read, err == nil && isEncoded(part) && json.Unmarshal(text, &read) == nil && read != nil
 }
 
-// Verify returns the payload of a token that is signed by one of keys. It tries only keys with the token's key ID. If
-// the token has no key ID, it tries all keys. The error is a FlawError.
+// Verify returns the payload of a token that is signed by one of keys. Only keys with the token's key ID are tried or,
+// if the token has no key ID, all keys. The error is a FlawError.
 func (t Token) Verify(keys Keys) ([]byte, error) {
 	flaw := ErrUnknownKey
 	for _, key := range keys.known {

@@ -27,8 +27,8 @@ var errKeys = errors.New("not a key set")
 // Keys holds the public keys of a JWK set.
 type Keys struct{ known []jose.JSONWebKey }
 
-// ParseKeys reads a JWK set (RFC 7517 section 5). It skips keys that are malformed, have another purpose, or don't
-// match any of the Verifier's algorithms.
+// ParseKeys reads a JWK set (RFC 7517 section 5). Keys that are malformed, have another purpose, or don't match any of
+// the Verifier's algorithms are skipped.
 func (v Verifier) ParseKeys(document []byte) (Keys, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -67,8 +67,8 @@ func fits(algorithm jose.SignatureAlgorithm, key crypto.PublicKey) bool {
 	return false
 }
 
-// jwk declares the public key members that this package uses (RFC 7517 section 4, RFC 7518 section 6). It ignores other
-// members, such as certificates, because an invalid member would make go-jose reject the key.
+// jwk declares the public key members that this package uses (RFC 7517 section 4, RFC 7518 section 6). Other members,
+// such as certificates, are ignored, because an invalid member would make go-jose reject the key.
 type jwk struct {
 	Type      string          `json:"kty"`
 	KeyID     string          `json:"kid"`
@@ -82,8 +82,8 @@ type jwk struct {
 	Private   json.RawMessage `json:"d,omitempty"`
 }
 
-// parseKey parses a public key. It rejects a key that was published together with its private part, because a signature
-// with such a key doesn't prove anything.
+// parseKey parses a public key. parseKey rejects a key that was published together with its private part, because a
+// signature with such a key doesn't prove anything.
 func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	var read jwk
 	if json.Unmarshal(raw, &read) != nil || read.Private != nil {

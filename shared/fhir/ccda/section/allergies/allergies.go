@@ -79,8 +79,7 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 }
 
 // unnamedAllergy returns the code for an allergy without a coded substance. The code comes from a value that states the
-// absence of allergies. If the value doesn't state such an absence, the code comes from the document's words for the
-// substance.
+// absence of allergies, or else from the document's words for the substance.
 func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	if cda.Has(n.At("value"), "716186003", "409137002", "429625007", "428607008", "1003774007", "160244002") {
 		return c.Read.Concept(n.At("value"))
@@ -88,7 +87,7 @@ func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	return c.Read.InWords(n, n.At("participant", "participantRole", "playingEntity", "code"))
 }
 
-// setAllergyKind sets type and category. It also stores the value's codes and words, which are more specific (C-CDA on
+// setAllergyKind sets type and category, and stores the value's codes and words, which are more specific (C-CDA on
 // FHIR, "Allergies", row value).
 func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.Node) {
 	kind, category, _ := strings.Cut(kinds.Of(cda.CodeOf(value)), " ")
@@ -112,10 +111,10 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 
 const statusRoot = "2.16.840.1.113883.10.20.22.4.28"
 
-// allergyStatus returns an allergy's clinical status. It uses the status observation if present, regardless of the end.
-// Otherwise it uses the concern's status and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high
-// and Allergy Status). FHIR requires a status (ait-1). An allergy without a status is active, because C-CDA states an
-// end for every allergy that has ended.
+// allergyStatus returns an allergy's clinical status. The status observation, if present, takes precedence over the
+// concern's status and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status).
+// FHIR requires a status (ait-1). An allergy without a status is active, because C-CDA states an end for every allergy
+// that has ended.
 func allergyStatus(c *statement.Context, n, act *cda.Node) string {
 	value, denied := statement.StatusIn(n, statusRoot)
 	code := statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))

@@ -28,8 +28,8 @@ FNAINT intolerance food
 ENAINT intolerance environment
 `
 
-// statuses maps the value of an Allergy Status Observation to allergyintolerance-clinical (C-CDA on FHIR, ConceptMap
-// CF-AllergyStatus). It includes the words used in older documents.
+// statuses maps the value of an Allergy Status Observation, or the word used in older documents, to
+// allergyintolerance-clinical (C-CDA on FHIR, ConceptMap CF-AllergyStatus).
 const statuses terms.Table = `
 55561003 active
 active active
@@ -40,7 +40,7 @@ resolved resolved
 `
 
 // none maps the kind of a negated allergy to a "no known allergy" code and its display (C-CDA on FHIR, ConceptMap
-// CF-NoKnownAllergies). It also contains equivalent codes that the ConceptMap omits or that older documents use. Any
+// CF-NoKnownAllergies). The table adds equivalent codes that the ConceptMap omits or that older documents use. Any
 // other kind means that the patient doesn't have any known allergies.
 const none terms.Table = `
 416098002 409137002 No known drug allergy
@@ -57,7 +57,8 @@ EALG 428607008 No known environmental allergy
 `
 
 // noneOf maps a negated substance to a code and display for "no known allergy" to this substance (C-CDA on FHIR,
-// "Allergies", row participant: latex). It includes substance classes that older documents use instead of a nullFlavor.
+// "Allergies", row participant: latex). The table includes substance classes that older documents use instead of a
+// nullFlavor.
 const noneOf terms.Table = `
 111088007 1003774007 No known latex allergy
 105590001 716186003 No known allergy

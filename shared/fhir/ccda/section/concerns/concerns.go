@@ -82,8 +82,8 @@ func healthConcernCategory() *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionOfUSCore, "health-concern", "Health Concern")
 }
 
-// relateConcern adds the evidence to a concern's Conditions. It also adds the health concern category to problems in
-// other sections.
+// relateConcern adds the evidence to a concern's Conditions, and the health concern category to problems in other
+// sections.
 func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	followed := c.Read.Start(act.At("effectiveTime"))
 	if made == nil {

@@ -29,7 +29,7 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 		return
 	}
 	e := encounter.New(c, n)
-	if cda.IsNegated(n) { // not the encounter with the given id
+	if cda.IsNegated(n) { // a negated statement is not the encounter with the given id
 		e.Header, e.Status = c.Emit.Header("Encounter", n), "cancelled"
 	}
 	if e.Type == nil {
@@ -102,7 +102,7 @@ func correct(before, e *r4.Encounter, stated, isOver bool) {
 		before.Class = e.Class
 	}
 	if len(before.Type) == 1 && len(before.Type[0].Coding) == 1 && before.Type[0].Coding[0].Code == before.Class.Code {
-		before.Type = nil // the entry's own codings include this type
+		before.Type = nil // the entry's own codings include the class
 	}
 	if stated || before.Status == "unknown" || before.Status == "in-progress" && e.Status == "finished" {
 		before.Status = e.Status
@@ -147,8 +147,8 @@ func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	}
 }
 
-// linkDiagnosis links a Condition to an encounter as a diagnosis. It does not link a refuted Condition, because such a
-// Condition was only suspected.
+// linkDiagnosis links a Condition to an encounter as a diagnosis. linkDiagnosis does not link a refuted Condition,
+// which was only suspected.
 func linkDiagnosis(c *statement.Context, e *r4.Encounter, condition r4.Reference) {
 	told := emit.ResourceOf[r4.Condition](c.Emit, &condition)
 	if told != nil && told.Encounter == nil {

@@ -58,9 +58,9 @@ func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.
 	}
 }
 
-// familyCondition adds a relative's condition and the age at onset (Age Observation, 2.16.840.1.113883.10.20.22.4.31).
-// It also records whether the condition was the cause of death (Family History Death Observation, …4.47). It returns
-// the statements that it has covered.
+// familyCondition adds a relative's condition, the age at onset (Age Observation, 2.16.840.1.113883.10.20.22.4.31), and
+// whether the condition was the cause of death (Family History Death Observation, …4.47). familyCondition returns the
+// statements that it has covered.
 func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	condition := r4.FamilyCondition{Code: c.Read.ConceptOr(o.At("value")), Note: c.Comments(o)}
@@ -82,8 +82,8 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 	return told
 }
 
-// setDeathOf records that a relative has died and the relative's age at death. It also records whether the condition
-// was the cause of death.
+// setDeathOf records that a relative has died, the relative's age at death, and whether the condition was the cause of
+// death.
 func setDeathOf(h *r4.FamilyMemberHistory, condition *r4.FamilyCondition, death *cda.Node) []*cda.Node {
 	if death == nil {
 		return nil

@@ -42,7 +42,7 @@ func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 	}
 }
 
-// statusPanel returns the rule for organizers of the given kind. Such an organizer becomes a panel of its observations.
+// statusPanel returns the rule for organizers of the given kind, which become panels of their observations.
 func statusPanel(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := observation.Panel(c, n, &statement.Section{
@@ -60,8 +60,8 @@ func rootOf(kind statusKind) string {
 	return "2.16.840.1.113883.10.20.22.4.67"
 }
 
-// assessment creates an Observation for a scale or questionnaire (US Core Screening Assessment). Answers become
-// components. An answer with its own time or author becomes a member instead.
+// assessment creates an Observation for a scale or questionnaire (US Core Screening Assessment). An answer becomes a
+// component, or a member if it has its own time or author.
 func assessment(c *statement.Context, n *cda.Node) {
 	o := observation.NewIn(c, n, r4.Concept(observation.Category, "survey", "Survey"))
 	if c.Within == "Social History" {

@@ -97,7 +97,7 @@ func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	}
 }
 
-// setGoalAuthor records who set the goal and when. It prefers the patient over other authors.
+// setGoalAuthor records who set the goal and when, preferring the patient over other authors.
 func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	types := []string{"Patient", "Practitioner", "PractitionerRole", "RelatedPerson"}
 	g.ExpressedBy = c.Make.Author(n).As(types...)
@@ -143,8 +143,8 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// preference creates an Observation of a statement's importance to the patient or a provider. The Observation's focus
-// is the statement.
+// preference creates an Observation of a statement's importance to the patient or a provider, with the statement as its
+// focus.
 func preference(c *statement.Context, n *cda.Node) {
 	o := surveyed(c, n)
 	o.Component = append(o.Component, priorityComponent(c, n)...)
@@ -164,7 +164,7 @@ func priorityComponent(c *statement.Context, n *cda.Node) []r4.Component {
 	}
 }
 
-// outcome creates an Observation for an intervention's outcome. It adds the Observation to the goal that the outcome
+// outcome creates an Observation for an intervention's outcome, and adds the Observation to the goal that the outcome
 // evaluates.
 func outcome(c *statement.Context, n *cda.Node) {
 	ref := c.Add(surveyed(c, n), n)
@@ -185,12 +185,12 @@ func outcome(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// progress creates an Observation for progress toward a goal. It does nothing if a goal already includes this progress.
+// progress creates an Observation for progress toward a goal, unless a goal already includes the progress.
 func progress(c *statement.Context, n *cda.Node) {
 	c.Add(surveyed(c, n), n)
 }
 
-// surveyed converts an opinion about the enclosing statement. The enclosing statement becomes the Observation's focus.
+// surveyed converts an opinion about the enclosing statement, which becomes the Observation's focus.
 func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.New(c, n)
 	o.Category = []r4.CodeableConcept{
@@ -202,7 +202,8 @@ func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// achievement returns the document's code for progress toward a goal. It adds the corresponding GoalAchievementStatus.
+// achievement returns the document's code for progress toward a goal, with the corresponding GoalAchievementStatus
+// added.
 func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	concept := c.Read.Concept(n.At("value"))
 	if concept == nil {

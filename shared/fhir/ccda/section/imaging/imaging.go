@@ -77,8 +77,8 @@ func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node)
 	return s, objects
 }
 
-// dicomUID returns the UID of a study, series or object. The UID is the element's id if that id is an OID. Both FHIR
-// and DICOM allow up to 64 characters.
+// dicomUID returns the UID of a study, series or object, which is the element's id if that id is an OID. FHIR and DICOM
+// allow UIDs of up to 64 characters.
 func dicomUID(n *cda.Node) string {
 	root := n.At("id").Attr("root")
 	if extension := n.At("id").Attr("extension"); extension != "" && strings.Trim(extension, ".0123456789") == "" {

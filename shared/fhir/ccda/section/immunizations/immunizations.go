@@ -63,8 +63,8 @@ func immunization(c *statement.Context, n *cda.Node) {
 }
 
 // immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a known status
-// counts as completed if its date has passed or if its status is missing. Otherwise FHIR doesn't have a suitable
-// status, and immunizationStatus returns "".
+// counts as completed if its date has passed or if its status is missing. For any other event, FHIR doesn't have a
+// suitable status, and immunizationStatus returns "".
 func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "not-done"
@@ -98,7 +98,7 @@ func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	return list
 }
 
-// readImmunizationPart converts a statement nested in an immunization. It reports whether it converted the nested
+// readImmunizationPart converts a statement nested in an immunization, and reports whether it converted the nested
 // statement's entire content.
 func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda.Node) bool {
 	var dose *int32

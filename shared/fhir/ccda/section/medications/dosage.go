@@ -71,7 +71,7 @@ func setUncounted(c *statement.Context, d *r4.Dosage, n *cda.Node) {
 	}
 }
 
-// amount converts a PQ or IVL_PQ to a quantity. If the interval has two bounds, amount converts it to a range.
+// amount converts a PQ or IVL_PQ to a quantity, or to a range if the interval has two bounds.
 func amount(n *cda.Node) (*r4.Quantity, *r4.Range) {
 	if q := datatype.Quantity(cmp.Or(n.At("center"), n)); q != nil {
 		return q, nil

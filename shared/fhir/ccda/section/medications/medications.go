@@ -29,7 +29,7 @@ func medicationAct(c *statement.Context, act *cda.Node) {
 	}
 }
 
-// medication creates a MedicationAdministration for an event in the Medications Administered Section. It creates a
+// medication creates a MedicationAdministration for an event in the Medications Administered Section, and a
 // MedicationRequest for any other medication activity (C-CDA on FHIR, "Medications", row moodCode). MedicationRequest
 // lists all of a patient's medications (US Core, "Medication List Guidance").
 func medication(c *statement.Context, n *cda.Node) {

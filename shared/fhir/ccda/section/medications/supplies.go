@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// supplyOrder creates a MedicationRequest for an ordered supply that is not part of a medication order. Such a supply
-// is either part of a medication report or outside any medication.
+// supplyOrder creates a MedicationRequest for an ordered supply that is outside any medication, or part of a medication
+// report rather than an order.
 func supplyOrder(c *statement.Context, n *cda.Node) {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n),
@@ -81,8 +81,8 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	return d
 }
 
-// supplyDuration returns how long a supply lasts. It uses the width of the supply's time or of the expected use (CDA
-// R2, Supply.expectedUseTime). FHIR doesn't have a member for the start of the expected use.
+// supplyDuration returns how long a supply lasts, from the width of the supply's time or of the expected use (CDA R2,
+// Supply.expectedUseTime). FHIR doesn't have a member for the start of the expected use.
 func supplyDuration(c *statement.Context, n *cda.Node) *r4.Quantity {
 	return cmp.Or(c.Read.Width(n.At("expectedUseTime")), c.Read.Width(n.At("effectiveTime")))
 }

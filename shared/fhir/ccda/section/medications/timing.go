@@ -136,7 +136,7 @@ func scheduleWords(t *cda.Node) string {
 }
 
 // setPeriod converts the period of a PIVL_TS. If the institution chooses the exact times ("twice a day" for 12 hours),
-// the period becomes a number of times per day. Otherwise the period becomes a number of hours.
+// the period becomes a number of times per day. Any other period becomes a number of hours.
 func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 	if times, every := t.At("frequency", "numerator"), t.At("frequency", "denominator"); times != nil {
 		repeat.Frequency, _ = strconv.Atoi(times.Attr("value"))
@@ -211,8 +211,8 @@ func hasOffset(t *cda.Node) bool {
 	return false
 }
 
-// offsetOf returns a dose's offset from an event in full minutes. The offset is negative before the event. offsetOf
-// returns 0 if the document doesn't state an offset.
+// offsetOf returns a dose's offset from an event in full minutes, which is negative before the event. offsetOf returns
+// 0 if the document doesn't state an offset.
 func offsetOf(t *cda.Node) int {
 	n := cmp.Or(t.At("offset", "low"), t.At("offset", "center"), t.At("offset"))
 	value, before := strings.CutPrefix(strings.TrimSpace(n.Attr("value")), "-")

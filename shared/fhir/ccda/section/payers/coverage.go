@@ -40,8 +40,7 @@ func coverageAct(c *statement.Context, n *cda.Node) {
 }
 
 // convertPolicy creates a Coverage (US Core Coverage). The Coverage names the payer as payor, the covered person with
-// their member number, and the policy holder. act is the act that lists the policy, or nil if the policy is not in such
-// a list.
+// their member number, and the policy holder. act is the act that lists the policy, or nil if no act lists the policy.
 func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	r := &r4.Coverage{
 		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")),
@@ -143,8 +142,8 @@ func appendIdentifiers(list, more []r4.Identifier) []r4.Identifier {
 	return list
 }
 
-// setMember converts the covered party (2.16.840.1.113883.10.20.22.4.89). It sets the patient's member number, the
-// coverage period, and the relationship to the subscriber.
+// setMember converts the covered party (2.16.840.1.113883.10.20.22.4.89): the patient's member number, the coverage
+// period, and the relationship to the subscriber.
 func setMember(c *statement.Context, r *r4.Coverage, p, role *cda.Node) {
 	for id := range role.Each("id") {
 		if member, ok := datatype.Identifier(id); ok && id.Attr("extension") != "" {

@@ -135,7 +135,8 @@ func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 }
 
 // intervention converts an act performed for a goal to a request or a procedure. The act is an Intervention Act or, in
-// other moods, a Planned Intervention Act. Nested statements become separate resources that refer to this resource.
+// other moods, a Planned Intervention Act. Nested statements become separate resources that refer to the request or
+// procedure.
 func intervention(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		request(c, n)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// planActivity converts a plan entry from a document that predates C-CDA. At that time, all plan entries had the same
+// planActivity converts a plan entry from a document that predates C-CDA, in which all plan entries have the same
 // template.
 func planActivity(c *statement.Context, n *cda.Node) {
 	for _, a := range planAssumptions() {
@@ -108,8 +108,8 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 	return told
 }
 
-// relateRequest adds references to a request once all resources exist. The references point to reasons in other
-// sections, the coverage, the goals and the request's parts.
+// relateRequest adds references to a request once all resources exist: to reasons in other sections, the coverage, the
+// goals and the request's parts.
 func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, ref)
 	if r == nil {
@@ -147,8 +147,7 @@ func referral(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// instruction creates a ServiceRequest for an instruction to the patient. It handles only instructions that are not
-// part of another statement.
+// instruction creates a ServiceRequest for an instruction to the patient that is not part of another statement.
 func instruction(c *statement.Context, n *cda.Node) {
 	words := c.Read.Text(n.At("text"))
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, request(c, n))

@@ -17,8 +17,8 @@ nullified entered-in-error
 obsolete entered-in-error
 `
 
-// communicationStatuses maps ActStatus to event-status (FHIR R4, Communication.status). It also maps "ordered", which
-// one vendor uses.
+// communicationStatuses maps ActStatus, and the code "ordered" that one vendor uses, to event-status (FHIR R4,
+// Communication.status).
 const communicationStatuses terms.Table = `
 active in-progress
 new preparation

@@ -28,8 +28,8 @@ func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	return list
 }
 
-// isProblem reports whether an observation is a problem, as opposed to an accompanying status or note. It checks the
-// observation's template or, if the template is missing, the observation's value.
+// isProblem reports whether an observation is a problem, as opposed to an accompanying status or note. isProblem checks
+// the observation's template or, if the template is missing, the observation's value.
 func isProblem(n *cda.Node) bool {
 	known := false
 	for t := range n.Each("templateId") {

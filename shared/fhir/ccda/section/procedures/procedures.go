@@ -92,7 +92,7 @@ func procedurePerformers(c *statement.Context, n *cda.Node) []r4.ProcedurePerfor
 	return list
 }
 
-// tookSpecimens creates the Specimens that a procedure took. It records the procedure in each Specimen.
+// tookSpecimens creates the Specimens that a procedure took, and records the procedure in each Specimen.
 func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	for _, ref := range c.Make.Specimens(n) {
 		s := emit.ResourceOf[r4.Specimen](c.Emit, ref)
@@ -115,8 +115,8 @@ func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	}
 }
 
-// relateProcedure adds references to the procedure's encounter. It also adds references to the resources for nested
-// statements, such as complications.
+// relateProcedure adds references to the procedure's encounter and to the resources for nested statements, such as
+// complications.
 func relateProcedure(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	p := emit.ResourceOf[r4.Procedure](c.Emit, ref)
 	if p == nil {

@@ -87,8 +87,8 @@ func result(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// part converts an observation nested in a result. It uses the observation's own template, and returns a reference to
-// the resulting resource. An observation without a template describes the result and is not a laboratory finding, so it
+// part converts an observation nested in a result by the observation's own template, and returns a reference to the
+// resulting resource. An observation without a template describes the result and is not a laboratory finding, so it
 // becomes a generic fact.
 func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	if ref := c.Rules.Member(n, nil); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
@@ -133,7 +133,7 @@ func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.R
 	return c.Emit.AddEntity(d)
 }
 
-// resultKind is the kind of test that produced a result. It determines FHIR's category for the Observation and the
+// resultKind is the kind of test that produced a result, and determines FHIR's category for the Observation and the
 // report.
 type resultKind int
 
@@ -143,7 +143,7 @@ const (
 	cardiology
 )
 
-// kindOf determines a result's kind. It uses the result's code if the code system classifies tests, and LOINC's names
+// kindOf determines a result's kind from the result's code if the code system classifies tests, and from LOINC's names
 // for imaging. All other results count as laboratory results, because most results are (C-CDA on FHIR, "Results":
 // category).
 func kindOf(n *cda.Node) resultKind {

@@ -58,8 +58,7 @@ func factOf(code *cda.Node) (patientFact, bool) {
 	return patientFact{}, false
 }
 
-// convertFact creates an Observation. It also creates the Patient extension if no earlier observation has created the
-// extension.
+// convertFact creates an Observation, and the Patient extension if no earlier observation has created the extension.
 func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	o, value := readSocial(c, n), n.At("value")
 	if cda.CodeOf(n.At("code")) == "ASSERTION" || n.At("code") == nil {

@@ -27,8 +27,8 @@ func isTobaccoCode(n *cda.Node) bool {
 	return cda.Has(n, "72166-2", "11367-0", "81229-7", "401201003", "782516008")
 }
 
-// social creates an Observation for any other lifestyle statement. It also recognizes statements by code alone, even if
-// C-CDA defines templates for such statements.
+// social creates an Observation for any other lifestyle statement. social recognizes statements by code alone, even if
+// C-CDA defines templates for them.
 func social(c *statement.Context, n *cda.Node) {
 	code := n.At("code")
 	if about, ok := factOf(code); ok {
@@ -42,8 +42,8 @@ func social(c *statement.Context, n *cda.Node) {
 	c.Add(readSocial(c, n), n)
 }
 
-// readSocial converts an observation in the social history. Unknown and withheld values are also valid values (C-CDA on
-// FHIR, "Social History": nullFlavor UNK).
+// readSocial converts an observation in the social history. Unknown and withheld are valid values (C-CDA on FHIR,
+// "Social History": nullFlavor UNK).
 func readSocial(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, observation.SocialCategory())
 	if !cda.Has(n.At("code"), "72166-2") { // a smoking status applies to a single day

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// siblings iterates over later observations with the same time, in the same organizer or section. It skips observations
-// that a resource already covers. Related observations are close together, so siblings examines only a limited number
-// of observations. Long lists therefore take linear time.
+// siblings iterates over later observations with the same time, in the same organizer or section. siblings skips
+// observations that a resource already covers. Related observations are close together, so siblings examines only a
+// limited number of observations and takes linear time for long lists.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
@@ -34,7 +34,7 @@ func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	}
 }
 
-// sameTime reports whether two statements have the same time. It also returns true if either time is unknown.
+// sameTime reports whether two statements have the same time or either time is unknown.
 func sameTime(a, b *cda.Node) bool {
 	timeOf := func(n *cda.Node) string {
 		at := n.At("effectiveTime")
@@ -193,8 +193,8 @@ func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	}
 }
 
-// join converts n, which becomes a part of o. It also adds n's performers, ids and notes to o. It returns the
-// Observation for n.
+// join converts n, which becomes a part of o, and adds n's performers, ids and notes to o. It returns the Observation
+// for n.
 func join(c *statement.Context, o *r4.Observation, n *cda.Node) *r4.Observation {
 	other := vital(c, n)
 	for _, id := range other.Identifier {

@@ -6,7 +6,7 @@ import type { State } from "../../machine/state.ts";
 import { Button, Quiet, Title, Trouble } from "../parts.tsx";
 import { orgName, type Ui } from "../ui.ts";
 
-/** Sorts by name, because the network returns no order. */
+/** Returns the facilities with the given match, sorted by name, because the network's order has no meaning. */
 export function listed(s: State, match: Facility["match"]): Facility[] {
   const those = s.tefca?.standing?.facilities.filter((one) => one.match === match) ?? [];
   return those.sort((a, b) => a.name.localeCompare(b.name));
@@ -27,7 +27,7 @@ export function Facilities({ ui }: { ui: Ui<Words> }) {
   );
 }
 
-/** Connected ones are listed without a checkbox. */
+/** The facilities that were found. Only facilities that can be connected have a checkbox. */
 function Choice({ ui, found }: { ui: Ui<Words>; found: Facility[] }) {
   const { s, t, send } = ui;
   const ids = open(s).map((one) => one.tefca_directory_id);
@@ -139,7 +139,7 @@ function Others({ ui }: { ui: Ui<Words> }) {
   );
 }
 
-/** Nothing can be connected. A reconnect offers no search. */
+/** Shown if no facility can be connected. A reconnect offers no search. */
 function None({ ui }: { ui: Ui<Words> }) {
   const { s, t, send } = ui;
   const search = !s.config.reconnectOrgConnectionId;

@@ -121,7 +121,7 @@ export function Verifying({ ui }: { ui: Ui<Words> }) {
   );
 }
 
-/** Polls fail and continue. */
+/** A warning that recent polls have failed. Polling continues. */
 export function Unreachable({ ui: { s, t } }: { ui: Ui<Words> }) {
   return <div role="alert">{(currentAttempt(s)?.misses ?? 0) > 1 && <p class="notice warn">{t.say("waiting_unreachable")}</p>}</div>;
 }
