@@ -35,7 +35,7 @@ type instance struct {
 // instance.
 func startLocalStack(ctx context.Context, o options, host *engine.Engine, progress io.Writer) (*instance, error) {
 	i := &instance{name: "recordbridge-localstack-" + port(o.aws), ended: make(chan struct{})}
-	if err := i.removeContainers(ctx); err != nil { // left by an instance that was killed
+	if err := i.removeContainers(ctx); err != nil { // removes the containers of a killed instance
 		return nil, err
 	}
 	log, err := o.openLog("localstack")
@@ -57,7 +57,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, errors.Join(fmt.Errorf("start LocalStack: %w", err), log.Close())
 	}
 	go func() {
-		_ = errors.Join(i.command.Wait(), log.Close()) // only the fact that LocalStack has ended matters
+		_ = errors.Join(i.command.Wait(), log.Close()) // LocalStack's exit status is not used
 		close(i.ended)
 	}()
 	if err = i.await(ctx, o); err != nil {
@@ -73,7 +73,7 @@ func (o options) settings(name string, host *engine.Engine) []string {
 		"MAIN_CONTAINER_NAME=" + name,
 		// address at which functions reach the API and the inbox
 		"LAMBDA_DOCKER_FLAGS=--add-host localhost:" + host.Host.String(),
-		"LAMBDA_IGNORE_ARCHITECTURE=1", // the functions are built for this machine
+		"LAMBDA_IGNORE_ARCHITECTURE=1", // functions are built for this machine's architecture
 		"LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT=60",
 		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the newer engine can't update the stack
 		// checks immediately, not after a second, whether a function exists
@@ -85,7 +85,7 @@ func (o options) settings(name string, host *engine.Engine) []string {
 }
 
 // listenAt returns the address on which LocalStack listens. If LocalStack runs in a container, the address covers all
-// interfaces. Otherwise, this machine and containers can reach the address.
+// interfaces. If LocalStack runs outside a container, only this machine and its containers can reach the address.
 func (o options) listenAt(host *engine.Engine) string {
 	if len(o.command) == 0 {
 		return "0.0.0.0:" + insidePort
@@ -133,9 +133,9 @@ func (i *instance) await(ctx context.Context, o options) error {
 	}
 }
 
-// stop ends LocalStack and the functions' containers. It removes the containers first, because LocalStack would take
-// five seconds for each container. It removes containers again afterwards, because LocalStack may have started more
-// containers. stop also works after ctx is done.
+// stop ends LocalStack and the functions' containers. LocalStack would take five seconds for each container, so stop
+// first removes the containers itself. LocalStack may have started more containers, so stop removes containers again
+// after LocalStack has ended. stop works even if ctx is done.
 func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()

@@ -1,8 +1,8 @@
-// Command localstack runs the complete service on LocalStack 4.14. It starts LocalStack in a container (or with
-// -command), builds the unchanged template and deploys the build with the SAM CLI. It then seeds the stack by an
-// operator's rules. It serves the API and a webhook inbox at URLs that are the same inside and outside containers. Its
-// output is the same as that of make run. With -upgrade-from, it first deploys the release in another folder. It then
-// upgrades that stack while an export runs and a delivery is pending.
+// Command localstack runs the complete service on LocalStack 4.14. The command starts LocalStack in a container (or
+// with -command), builds the unchanged template and deploys the build with the SAM CLI. The stack is seeded by an
+// operator's rules. The API and a webhook inbox have URLs that work inside and outside containers. The command has the
+// same output as make run. With -upgrade-from, the command first deploys the release in another folder, and upgrades
+// that stack while an export runs and a delivery is pending.
 //
 //	go run ./infra/localstack [-addr HOST:PORT] [-aws HOST:PORT] [-source DIR] [-upgrade-from DIR] [-run-file FILE]
 //	  [-container-host IP] [-command "PROGRAM ARGUMENT ..."]
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// run runs the service until ctx is done. Afterwards, only the run file and the logs remain.
+// run runs the service until ctx is done. Only the run file and the logs remain after run returns.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(arguments, stderr)
 	if err != nil {

@@ -14,15 +14,16 @@ import (
 type options struct {
 	address string // address of the API and the inbox
 	aws     string // address of LocalStack
-	// release is the name of the release to deploy. Because of the name, an update creates a new version of every
-	// function. release is empty if only one release is deployed.
+	// release is the name of the release to deploy. A new name makes an update create a new version of every function.
+	// release is empty if only one release is deployed.
 	release string
 	source  string // folder of the release to deploy
-	// previous is the folder of the release that an upgrade test deploys first. It is empty outside upgrade tests.
+	// previous is the folder of the release that an upgrade test deploys first. previous is empty outside upgrade
+	// tests.
 	previous string
 	runFile  string     // file that describes the running stack to other programs
 	host     netip.Addr // this machine's address for containers
-	command  []string   // runs LocalStack on this machine instead of in a container
+	command  []string   // command that runs LocalStack on this machine; empty to use a container
 }
 
 func parse(arguments []string, stderr io.Writer) (options, error) {
@@ -47,7 +48,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 		return options{}, fmt.Errorf("command line: %q is not a flag", flags.Arg(0))
 	}
 	var err error
-	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // programs in other folders also use it
+	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // programs in other folders use the path
 		return options{}, fmt.Errorf("-run-file: %w", err)
 	}
 	o.command = strings.Fields(*command)

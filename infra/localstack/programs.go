@@ -17,7 +17,7 @@ const (
 	region = "us-east-1"
 	// accessKey is the access key of LocalStack's only account. Every client of LocalStack has all permissions.
 	accessKey = "test"
-	// killAfter is the time that a program has to end after a request to do so. After killAfter, the program is killed.
+	// killAfter is the time between the request to end a program and the program being killed.
 	killAfter = 30 * time.Second
 	// shownLines is the number of log lines included in an error.
 	shownLines = 15
@@ -61,8 +61,8 @@ func (o options) openLog(program string) (*os.File, error) {
 	return file, nil
 }
 
-// program returns a command that runs in a separate process group. Ctrl-C in the terminal therefore reaches only the
-// current process, which then ends the other programs in order.
+// program returns a command that runs in a separate process group. Ctrl-C in the terminal reaches only the current
+// process, which ends the other programs in order.
 func program(ctx context.Context, variables []string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // ours, or the person's own
 	command.Env = append(withoutAWS(os.Environ()), variables...)

@@ -28,7 +28,7 @@ func TestParseRejectsInvalidCommandLine(t *testing.T) {
 	}
 }
 
-// TestDoRemovesAWSCredentialsFromEnvironment covers a user who deploys to LocalStack with AWS credentials in the
+// TestDoRemovesAWSCredentialsFromEnvironment checks that a program does not receive the AWS credentials in the user's
 // environment.
 func TestDoRemovesAWSCredentialsFromEnvironment(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "production")
@@ -68,7 +68,8 @@ func TestDoErrorIncludesProgramLog(t *testing.T) {
 	}
 }
 
-// TestListenAtExcludesPublicInterfaces protects LocalStack, whose clients have all permissions.
+// TestListenAtExcludesPublicInterfaces checks that LocalStack, whose clients have all permissions, is reachable only
+// from this machine and its containers.
 func TestListenAtExcludesPublicInterfaces(t *testing.T) {
 	t.Parallel()
 	here, virtual := &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")},

@@ -23,7 +23,7 @@ import (
 
 const (
 	// oneByOne limits requests to a portal to one at a time. Until the upgrade is over, the portal at slow delays each
-	// response by up to held. The portal's export is therefore still running when the functions are replaced. A client
+	// response by up to held. The delay keeps the portal's export running while the functions are replaced. A client
 	// waits up to 30 s for a response.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	slow     = "/sandbox/with/slow:1s"
@@ -76,7 +76,7 @@ func (w *watch) hold(r *http.Request) {
 // retryAfter returns the value of the Retry-After header in the receiver's rejections.
 func (w *watch) retryAfter() string { return strconv.Itoa(int(w.lasts.Seconds())) }
 
-// refuses reports whether to reject a request. It rejects the first deliveries of an export's event.
+// refuses reports whether to reject a request as one of the first deliveries of an export's event.
 func (w *watch) refuses(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.URL.Path != w.receiver {
 		return false
@@ -87,7 +87,7 @@ func (w *watch) refuses(r *http.Request) bool {
 }
 
 // upgrade deploys the previous release, starts a long export and a delivery that the receiver rejects, and then
-// upgrades the stack. It returns nil if both the export and the delivery complete with exactly one event.
+// upgrades the stack. upgrade returns nil if both the export and the delivery complete with exactly one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
@@ -169,7 +169,7 @@ func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (t
 	return task, until(ctx, "the export starts", func() bool { return w.asked.Load() > 0 })
 }
 
-// await waits until each event has arrived. It returns an error unless each event arrives exactly once.
+// await waits until each event has arrived, and returns an error unless each event arrives exactly once.
 func await(ctx context.Context, from *inbox.Inbox, work []expectedEvent, progress io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()

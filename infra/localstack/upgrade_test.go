@@ -18,7 +18,7 @@ import (
 )
 
 // TestWatchRejectsFirstDeliveriesOfExportEvent also checks that the receiver accepts other events and the third
-// attempt. It also checks that other receivers accept all events.
+// attempt, and that other receivers accept all events.
 func TestWatchRejectsFirstDeliveriesOfExportEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)

@@ -9,9 +9,9 @@ import (
 
 // endpoint holds the requested endpoint's name in the forms that templates use.
 type endpoint struct {
-	Folder  string // such as getsomething; the folder below functions/, and the name in documents and alarms
-	Logical string // such as GetSomething; the prefix of logical IDs
-	Path    string // such as /bridge/something
+	Folder  string // folder below functions/, and name in documents and alarms, such as getsomething
+	Logical string // prefix of logical IDs, such as GetSomething
+	Path    string // URL path, such as /bridge/something
 }
 
 // Operation returns the operation ID in the OpenAPI description, such as getSomething.
@@ -56,5 +56,5 @@ func logical(name string) string {
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// errTaken means that the endpoint already exists. In that case, the command does not write any files.
+// errTaken means that the endpoint already exists and the command has not written any files.
 var errTaken = errors.New("it exists")

@@ -34,7 +34,7 @@ func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	return w.files, w.err
 }
 
-// writer collects files. It stores the first error, so callers can call its methods in sequence without checking each
+// writer collects files and stores the first error, so callers can call its methods in sequence without checking each
 // error.
 type writer struct {
 	repository fs.FS

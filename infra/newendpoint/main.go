@@ -1,7 +1,7 @@
-// Command newendpoint generates an endpoint that organisations call with their key. It writes a handler, wiring and a
-// test. It adds the endpoint to template.yaml, the documents and the tests that name every function (make endpoint,
-// CONTRIBUTING.md). The generated endpoint compiles, and make run deploys it. Its handler returns the caller's
-// organisation in a single line, which the engineer replaces.
+// Command newendpoint generates an endpoint that organisations call with their key. The command writes a handler,
+// wiring and a test, and adds the endpoint to template.yaml, the documents and the tests that name every function (make
+// endpoint, CONTRIBUTING.md). The generated endpoint compiles, and make run deploys it. The generated handler returns
+// the caller's organisation in a single line, which the engineer replaces.
 package main
 
 import (

@@ -33,7 +33,7 @@ func (l layered) Open(name string) (fs.File, error) {
 	return l.FS.Open(name)
 }
 
-// endpoints generates endpoints in sequence. It returns all files that the endpoints create or change.
+// endpoints generates endpoints in sequence, and returns all files that the endpoints create or change.
 func endpoints(t *testing.T, names ...string) map[string][]byte {
 	t.Helper()
 	repository := layered{os.DirFS(root), fstest.MapFS{}}
@@ -51,8 +51,8 @@ func endpoints(t *testing.T, names ...string) map[string][]byte {
 	return all
 }
 
-// TestGeneratedEndpointPassesItsTests overlays the generated files for the go command. It does not write the files to
-// the repository.
+// TestGeneratedEndpointPassesItsTests runs the generated tests. The go command reads the generated files from an
+// overlay, not from the repository.
 func TestGeneratedEndpointPassesItsTests(t *testing.T) {
 	t.Parallel()
 	const name = "readsomething"
@@ -89,7 +89,8 @@ func execute(t *testing.T, folder, name string, arguments ...string) {
 	}
 }
 
-// TestGeneratedEndpointPassesPolicyChecks generates two endpoints. The first endpoint fills the existing alarms.
+// TestGeneratedEndpointPassesPolicyChecks generates two endpoints, because the first endpoint fills the existing
+// alarms.
 func TestGeneratedEndpointPassesPolicyChecks(t *testing.T) {
 	t.Parallel()
 	files := endpoints(t, "ReadSomething", "listthings")

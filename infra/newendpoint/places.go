@@ -13,7 +13,7 @@ const (
 	callsFile    = "infra/capacity/journey/calls.csv"
 )
 
-// template adds the function to template.yaml. It also adds the function's role, log group, path and monitoring.
+// template adds the function to template.yaml, with the function's role, log group, path and monitoring.
 func (w *writer) template() {
 	if strings.Contains(w.read(stackFile), "\n          "+w.endpoint.Path+":") {
 		w.failf("%s in %s: %w", w.endpoint.Path, stackFile, errTaken)
@@ -25,14 +25,14 @@ func (w *writer) template() {
 	w.watch()
 }
 
-// documents adds the endpoint to the OpenAPI description and a line to the changelog. It does not change
+// documents adds the endpoint to the OpenAPI description and a line to the changelog. documents does not change
 // docs/develop/architecture.md, because make endpoint regenerates that file.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
 	w.changelog()
 }
 
-// changelog adds a line under the API heading of the unreleased additions. It also adds missing headings.
+// changelog adds a line under the API heading of the unreleased additions, and adds missing headings.
 func (w *writer) changelog() {
 	const (
 		file    = "CHANGELOG.md"
@@ -57,14 +57,14 @@ func (w *writer) tests() {
 	w.before(functionFile, "\tgetconnectionwiring ", "\t"+name+`wiring "recordbridge/functions/`+name+`/wiring"`+"\n")
 	w.before(functionFile, "\t\t\"getconnection\": ", "\t\t\""+name+`": answering(`+name+"wiring.Build),\n")
 	const users = "\t\t\"KeyHashingSecret\": {\n"
-	if strings.Contains(w.read(policyFile), users) { // only as long as the list is maintained manually
+	if strings.Contains(w.read(policyFile), users) { // the list may no longer be maintained manually
 		w.after(policyFile, users, "\t\t\t\""+w.endpoint.Logical+"Function\",\n")
 	}
 	w.coldStart()
 }
 
-// coldStart adds a row to the cost table of calls. The row is for the secret that a new process reads. The table lists
-// cold starts in alphabetical order.
+// coldStart adds a row to the cost table of calls for the secret that a new process reads. The table lists cold starts
+// in alphabetical order.
 func (w *writer) coldStart() {
 	lines := strings.SplitAfter(w.read(callsFile), "\n")
 	row := "cold start," + w.endpoint.Folder + ",secretsmanager,GetSecretValue,,1,0,0,0,0\n"

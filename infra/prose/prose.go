@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Groups of sentences. Each group has different readers.
+// Groups of sentences, one for each kind of reader.
 const (
 	Comment   = "comment"
 	Test      = "test"
@@ -118,7 +118,8 @@ var (
 	aDirective = regexp.MustCompile(`^//(go:|nolint|lint:)`)
 )
 
-// ofGo extracts comments, test names, and strings of several words. It ignores strings in tests, which are mostly data.
+// ofGo extracts comments, test names, and strings of several words. Strings in tests, which are mostly data, are
+// ignored.
 func ofGo(file, content string) []Sentence {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, content, parser.ParseComments)
@@ -161,16 +162,17 @@ var (
 	lineComment = regexp.MustCompile(`(?:^|\s)//\s(.*)$`)
 	titleOfTest = regexp.MustCompile("^\\s*(?:test|it|describe)\\(\\s*[\"'`](.*)[\"'`],")
 	quoted      = regexp.MustCompile("\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`|>([^<>{}\\n]+)<")
-	codeMarks   = regexp.MustCompile(`&&|\|\||=>|===|\(\?|\): |\$\{.*/\w+/|\\$`) // in code between quotation marks or tags
+	codeMarks   = regexp.MustCompile(`&&|\|\||=>|===|\(\?|\): |\$\{.*/\w+/|\\$`) // marks of code rather than text
 )
 
 // blockComment collects the lines of a comment between /* and */.
 type blockComment struct {
-	first int // first line; 0 outside a comment
+	first int // number of the comment's first line; 0 outside a comment
 	lines []string
 }
 
-// read adds a line. It returns inside if the line belongs to a comment, and ended if the comment ends on the line.
+// read adds a line. inside reports whether the line belongs to a comment, and ended whether the comment ends on the
+// line.
 func (b *blockComment) read(line string, number int) (inside, ended bool) {
 	if m := openComment.FindStringSubmatch(line); m != nil && b.first == 0 {
 		b.first, line = number, m[1]
@@ -182,12 +184,12 @@ func (b *blockComment) read(line string, number int) (inside, ended bool) {
 	return true, endComment.MatchString(line)
 }
 
-// ofTypeScript reads comments and test titles. It also reads quoted strings and text between tags if they do not span
+// ofTypeScript reads comments and test titles. Quoted strings and text between tags are read only if they do not span
 // lines. A trailing comment belongs to its line.
 func ofTypeScript(file, content string) []Sentence {
 	group := String
 	switch {
-	case path.Base(file) == "glossary.ts": // lists words to avoid
+	case path.Base(file) == "glossary.ts": // a list of words to avoid
 	case strings.HasPrefix(file, "shared/ui/dashboard/testing/"), strings.HasPrefix(file, "shared/ui/dashboard/api/"):
 	case strings.HasPrefix(file, "shared/ui/dashboard/"):
 		group = Dashboard

@@ -1,6 +1,7 @@
-// Command sample prints random sentences from a change for a reader to judge (CONTRIBUTING.md, "Reading check"). It
-// draws the sentences from documents, the changelog, comments, test names, and strings in Go and TypeScript. It prints
-// each sentence with its group, file and line. It omits the context, so that the reader judges the sentence alone.
+// Command sample prints random sentences from a change for a reader to judge (CONTRIBUTING.md, "Reading check"). The
+// command draws the sentences from documents, the changelog, comments, test names, and strings in Go and TypeScript.
+// Each sentence is printed with its group, file and line, but without context, so that the reader judges the sentence
+// alone.
 //
 //	sample [-n 30] [-base origin/main] [-seed 1] [-group comment]
 //
@@ -88,8 +89,8 @@ type lines map[int]bool
 // emptyTree is the ID of Git's empty tree, which exists in every repository.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-// changed returns the lines added since base for each file, as line numbers in the working tree. It ignores untracked
-// files.
+// changed returns the lines added since base for each file, as line numbers in the working tree. Untracked files are
+// ignored.
 func changed(root, base string) (map[string]lines, error) {
 	if base == "" {
 		base = emptyTree
@@ -103,7 +104,7 @@ func changed(root, base string) (map[string]lines, error) {
 	return parseDiff(string(diff)), nil
 }
 
-// hunk matches a hunk header. It captures the first added line and the number of added lines.
+// hunk matches a hunk header and captures the first added line and the number of added lines.
 var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
 // parseDiff returns the added lines in a unified diff without context.

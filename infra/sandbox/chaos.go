@@ -18,7 +18,8 @@ const (
 	// chaosTries is the number of times that the same request may fail. The limit ensures that a client that retries
 	// eventually succeeds.
 	chaosTries = 3
-	// maxChaosBody is the maximum size of a request body in bytes. It exceeds the size of any form that a client sends.
+	// maxChaosBody is the maximum size of a request body in bytes. The limit exceeds the size of any form that a client
+	// sends.
 	maxChaosBody = 64 << 10
 )
 
@@ -26,11 +27,11 @@ const (
 type mishap struct {
 	status int // status sent instead of the operation's own response
 	late   time.Duration
-	broken bool // truncate the body
+	broken bool // whether to truncate the body
 }
 
 // chaos derives a request's mishap from the seed, the request, and the number of times that the same client has sent
-// the request. Concurrent requests therefore get the same mishaps, whatever their order.
+// the request. The order of concurrent requests does not affect their mishaps.
 func (s site) chaos(r *http.Request) (mishap, error) {
 	seed := s.with.Number(switches.Chaos)
 	if seed == 0 {
@@ -50,7 +51,7 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 		return mishap{}, err
 	}
 	_, asked, _ := strings.Cut(r.URL.RequestURI(), "/with/")
-	_, asked, _ = strings.Cut(asked, "/") // same mishap for every label and mount point
+	_, asked, _ = strings.Cut(asked, "/") // excludes the label and mount point from the choice
 	sum := sha256.Sum256([]byte(strconv.FormatInt(seed, 10) + "\n" + r.Method + " " + asked + "\n" +
 		strconv.FormatInt(nth, 10)))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -70,8 +71,8 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 	}
 }
 
-// before delays the operation or responds in its place. It returns true if it has responded. In that case, a POST
-// request doesn't change any state, so chaos never loses a token.
+// before delays the operation or responds in its place. before returns true if it has responded. A POST request
+// answered by before doesn't change any state, so chaos never loses a token.
 func (m mishap) before(answer *captured, r *http.Request) bool {
 	wait(r, m.late)
 	if m.status == 0 {

@@ -28,13 +28,13 @@ func (p *oauthClient) tryConnect(personaID string) string {
 	return got.Access
 }
 
-// fates runs searches with a chaos seed. It returns the results of the searches in the form "status valid seconds".
+// fates runs searches with a chaos seed, and returns the results of the searches in the form "status valid seconds".
 func fates(t *testing.T, seed string) (seen []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "chaos:"+seed)
 		access := ""
-		for access == "" { // repeated because chaos also affects connecting
+		for access == "" { // chaos may also fail the connection
 			access = there.tryConnect("juniper-vale")
 		}
 		for i := range 40 {

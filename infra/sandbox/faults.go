@@ -47,7 +47,7 @@ type captured struct {
 	status int
 	header http.Header
 	body   bytes.Buffer
-	// generated writes the rest of the response after the body. It is used if the rest is too large to buffer.
+	// generated writes the rest of the response after the body, if the rest is too large to buffer.
 	generated func(io.Writer)
 }
 
@@ -87,8 +87,7 @@ func (c *captured) send(w http.ResponseWriter) {
 	}
 }
 
-// spoiled runs the operation. The switches may respond before the operation runs. They may also change the operation's
-// response.
+// spoiled runs the operation. The switches may respond before the operation runs or change the operation's response.
 func (s site) spoiled(w http.ResponseWriter, r *http.Request, op operation, args []string) {
 	answer := &captured{header: http.Header{}}
 	if err := s.spoil(answer, r, op, args); err != nil {
@@ -128,7 +127,7 @@ func (s site) spoil(answer *captured, r *http.Request, op operation, args []stri
 	return err
 }
 
-// wait delays the request by d. It returns early if the client disconnects.
+// wait delays the request by d. wait returns early if the client disconnects.
 func wait(r *http.Request, d time.Duration) {
 	if d <= 0 {
 		return

@@ -72,8 +72,8 @@ func (q fhirRequest) spoilAttachment(answer *captured) {
 	}
 }
 
-// writeText writes the given number of MiB of text. The text is valid in a JSON string, and only a small part of it is
-// buffered. writeText stops early if the client disconnects.
+// writeText writes the given number of MiB of text. The text is valid in a JSON string, and only a small part of the
+// text is buffered. writeText stops early if the client disconnects.
 func writeText(w io.Writer, mebibytes int64) {
 	const line = "generated text of the sandbox 0123456789 abcdefghijklmnopqrstuv " // 64 bytes
 	block := strings.Repeat(line, 1024)                                             // 64 KiB

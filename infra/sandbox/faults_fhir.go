@@ -74,7 +74,7 @@ func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation
 	return nil
 }
 
-// misreadIDs changes a search for several IDs. It removes the IDs that the portal can't parse.
+// misreadIDs changes a search for several IDs by removing the IDs that the portal can't parse.
 func (q fhirRequest) misreadIDs(r *http.Request) {
 	query := r.URL.Query()
 	ids := strings.Split(query.Get("_id"), ",")
@@ -92,7 +92,7 @@ func (q fhirRequest) misreadIDs(r *http.Request) {
 // asksPage reports whether a successful response is a page of resources.
 func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEverything }
 
-// overloaded returns the response of an overloaded server. It returns nil if the server is not overloaded.
+// overloaded returns the response of an overloaded server, or nil if the server is not overloaded.
 func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if q.inBatch {
 		return nil, nil
@@ -127,8 +127,8 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	}, nil
 }
 
-// leftAlone returns the period during which the portal will reject requests from now on. It returns 0 if the portal
-// accepts the request. Another request within that period restarts the period.
+// leftAlone returns the period during which the portal will reject requests from now on. leftAlone returns 0 if the
+// portal accepts the request. Another request within that period restarts the period.
 func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
 	demanded := q.with.Duration(switches.LeaveAlone, 0)
 	if demanded == 0 {

@@ -89,7 +89,7 @@ func (q fhirRequest) addNarrative(bundle map[string]any) {
 	}
 }
 
-// sendPage replaces placeholders with content that encoding/json would not write. It writes large content directly to
+// sendPage replaces placeholders with content that encoding/json would not write. Large content is written directly to
 // the response without a buffer.
 func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	if q.with.Has(switches.GzipBomb) {

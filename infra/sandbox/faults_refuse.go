@@ -10,8 +10,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// refused returns the refusal that a switch sends instead of the response to an authorised request. It checks the
-// switches for all requests first, then the switches for types, and finally the switches for search parameters.
+// refused returns the refusal that a switch sends instead of the response to an authorised request. refused checks the
+// switches for all requests first, then those for types, and finally those for search parameters.
 func (q fhirRequest) refused(answer *captured) (refusal, bool) {
 	for _, find := range []func(*captured) (refusal, bool){
 		q.refusedAtAll, q.refusedType, q.refusedFailure,

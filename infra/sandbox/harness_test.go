@@ -300,7 +300,7 @@ type inProcess struct{ http.Handler }
 // RoundTrip implements http.RoundTripper.
 func (h inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
-		r.Body = http.NoBody // as in a request that a server receives
+		r.Body = http.NoBody // a server request's Body is never nil
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
@@ -308,8 +308,8 @@ func (h inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// newInProcess is like newPortal, but uses the real clock and doesn't use sockets. It is for tests in a synctest
-// bubble.
+// newInProcess is like newPortal, but uses the real clock and doesn't use sockets. Tests in a synctest bubble use
+// newInProcess.
 func newInProcess(t *testing.T) *portal {
 	t.Helper()
 	deps := usual("http://ehr.example/sandbox", time.Now)

@@ -28,7 +28,7 @@ type portalState struct {
 	store  oauth.Store
 	now    func() time.Time
 	random io.Reader
-	site   string // separates the state of different portals
+	site   string // key that separates portals' states
 }
 
 func (n portalState) key(kind string, parts []string) string {
@@ -65,7 +65,7 @@ func (n portalState) count(ctx context.Context, parts ...string) (int64, error) 
 	return 0, errBusy
 }
 
-// counted returns a counter's value. It does not change the counter.
+// counted returns a counter's value without changing the counter.
 func (n portalState) counted(ctx context.Context, parts ...string) (int64, error) {
 	raw, found, err := n.store.Get(ctx, n.key("COUNT#", parts))
 	if err != nil || !found {
@@ -94,7 +94,7 @@ func (n portalState) setMoment(ctx context.Context, at time.Time, parts ...strin
 	return errCounter("put", n.store.Put(ctx, n.key("MOMENT#", parts), raw, n.now().Add(notesLast)))
 }
 
-// errCounter adds the name of the failed operation to err. It returns nil if err is nil.
+// errCounter adds the name of the failed operation to err, or returns nil if err is nil.
 func errCounter(what string, err error) error {
 	if err == nil {
 		return nil
@@ -114,7 +114,7 @@ func (n portalState) every(ctx context.Context, period int64, parts ...string) (
 	return err == nil && counted%period == 0, err
 }
 
-// openSession stores a next page's query. It returns the ID of a session in which a client can fetch the page once.
+// openSession stores a next page's query and returns the ID of a session in which a client can fetch the page once.
 func (n portalState) openSession(ctx context.Context, query string) (string, error) {
 	raw := make([]byte, 16)
 	if _, err := io.ReadFull(n.random, raw); err != nil {
@@ -128,7 +128,8 @@ func (n portalState) openSession(ctx context.Context, query string) (string, err
 	return id, nil
 }
 
-// session returns a session's query and leaves the session open. It returns false if no open session has the given ID.
+// session returns a session's query and leaves the session open. session returns false if no open session has the given
+// ID.
 func (n portalState) session(ctx context.Context, id string) (string, bool, error) {
 	query, found, err := n.store.Get(ctx, n.key("SESSION#", []string{id}))
 	if err != nil {
@@ -138,7 +139,8 @@ func (n portalState) session(ctx context.Context, id string) (string, bool, erro
 	return string(query), found, nil
 }
 
-// takeSession returns a session's query and closes the session. It returns false if no open session has the given ID.
+// takeSession returns a session's query and closes the session. takeSession returns false if no open session has the
+// given ID.
 func (n portalState) takeSession(ctx context.Context, id string) (string, bool, error) {
 	key := n.key("SESSION#", []string{id})
 	query, found, err := n.store.Get(ctx, key)

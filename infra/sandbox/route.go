@@ -37,8 +37,8 @@ const (
 	opNetwork // an operation of the UDAP server
 )
 
-// handler selects the portal for a path. The portal is either the default portal at the mount point or a portal with
-// switches in the path. The identity provider does not belong to a portal. Its only switches are on its page.
+// handler selects the portal for a path: either the default portal at the mount point or a portal with switches in the
+// path. The identity provider does not belong to a portal, and its only switches are on its page.
 type handler struct {
 	mount    string // path of the base URL
 	provider *identity.Server
@@ -62,8 +62,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.serveWith(w, r, strings.TrimPrefix(below, "/"))
 }
 
-// site is a portal. It has an authorization server and a FHIR server below the same base URL, and the portal's
-// misbehaviours.
+// site is a portal: an authorization server and a FHIR server below the same base URL, with the portal's misbehaviours.
 type site struct {
 	base        string
 	portal      *oauth.Server
@@ -74,7 +73,7 @@ type site struct {
 	network     *udap.Server
 	// tokenMoved reports whether the token endpoint is at its second URL.
 	tokenMoved bool
-	// inBatch reports whether a request is part of a batch. A batch is authorised as a whole.
+	// inBatch reports whether a request is part of a batch. The authorization covers a batch as a whole.
 	inBatch bool
 }
 
@@ -145,8 +144,8 @@ func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []
 }
 
 // relative removes the mount point from the path. API Gateway passes the path without the stage, and a custom domain
-// may map a different stage. relative therefore accepts every suffix of the mount point's path, such as /v1/sandbox or
-// /sandbox.
+// may map a different stage. For this reason, relative accepts every suffix of the mount point's path, such as
+// /v1/sandbox or /sandbox.
 func (h *handler) relative(path string) string {
 	for mount := h.mount; mount != ""; {
 		if rest, ok := strings.CutPrefix(path, mount+"/"); ok {

@@ -1,14 +1,14 @@
 // Package sandbox is a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. The Lambda function
-// for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal in test mode only. make run and tests also use the
-// package.
+// for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal in test mode only. make run and tests use the
+// package, too.
 //
-// Auth: the sandbox's own, as in a portal. It uses OAuth with PKCE in package oauth and bearer tokens in package
-// fhirserver. The sandbox never responds with the service's error envelope, because it simulates an external server.
-// Callers: the patient's browser (authorize), callback (token), exportworker and refreshworker (FHIR, refresh),
-// deleteconnection (revoke).
+// Auth: the sandbox's own, as in a portal: OAuth with PKCE in package oauth and bearer tokens in package fhirserver.
+// The sandbox never responds with the service's error envelope, because it simulates an external server. Callers: the
+// patient's browser (authorize), callback (token), exportworker and refreshworker (FHIR, refresh), deleteconnection
+// (revoke).
 //
-// This package determines the operation for a path and applies the wire-level faults. A FHIR base URL with switches in
-// its path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal that misbehaves accordingly. Package
+// Package sandbox determines the operation for a path and applies the wire-level faults. A FHIR base URL with switches
+// in its path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal that misbehaves accordingly. Package
 // switches defines the switches, and GET /sandbox/with returns the list of switches. Package persona owns the records.
 // The simulated identity provider for TEFCA mode, package identity, runs next to the portal.
 package sandbox
@@ -53,12 +53,12 @@ type Deps struct {
 	Clients  []oauth.Client
 	Store    oauth.Store
 	Now      func() time.Time
-	// Random is the source of codes and tokens. It must be safe for concurrent use, like crypto/rand.Reader.
+	// Random is the source of codes and tokens. Random must be safe for concurrent use, like crypto/rand.Reader.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
 	// Identities provides the keys of the identity providers that the portal trusts (package udap). By default, the
-	// portal trusts only the simulated identity provider that runs next to it.
+	// portal trusts only the simulated identity provider that runs next to the portal.
 	Identities udap.Issuers
 }
 
@@ -100,7 +100,7 @@ func New(d Deps) (http.Handler, error) {
 	}}, nil
 }
 
-// unlisted returns the patients for TEFCA mode. The portal holds these patients' records as a network facility, but the
+// unlisted returns the patients for TEFCA mode. As a network facility, the portal holds the patients' records, but the
 // patients can't sign in themselves.
 func unlisted() []persona.Persona {
 	all := people.All()

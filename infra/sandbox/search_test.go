@@ -51,7 +51,7 @@ func (p *portal) searchset(a answer) searchset {
 	return got
 }
 
-// pages returns the pages of a search. It follows next links to the last page.
+// pages returns the pages of a search by following next links to the last page.
 func (p *portal) pages(token, search string) []searchset {
 	p.t.Helper()
 	var all []searchset

@@ -47,8 +47,8 @@ func (issuers) Keys(_ context.Context, issuer string) (jose.JSONWebKeySet, error
 
 func withIdentities(d *sandbox.Deps) { d.Identities = issuers{} }
 
-// communityMember is a client in a portal's trust community. It is written from UDAP Security STU2
-// (hl7.org/fhir/us/udap-security), without the service's own client.
+// communityMember is a client in a portal's trust community. The implementation follows UDAP Security STU2
+// (hl7.org/fhir/us/udap-security) and does not use the service's own client.
 type communityMember struct {
 	*portal
 
@@ -144,7 +144,7 @@ func (m *communityMember) registered(jti string) string {
 	return id
 }
 
-// idToken returns an id_token about Alder Maple. The identity provider issues the id_token.
+// idToken returns an id_token about Alder Maple, issued by the identity provider.
 func (m *communityMember) idToken(changes map[string]any) string {
 	return sign(m.t, jose.SigningKey{Algorithm: jose.RS256, Key: rsaKeys()[0]}, changed(map[string]any{
 		"iss": "https://id.example", "exp": m.seconds(time.Minute), "given_name": "Alder", "family_name": "Maple",

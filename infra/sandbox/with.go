@@ -57,8 +57,8 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 	there.serve(w, r, path)
 }
 
-// at returns the portal that has the switches in spec. It makes only a few small copies. It doesn't need stored state
-// unless the portal's token URL moves.
+// at returns the portal that has the switches in spec. Each call makes only a few small copies, and reads stored state
+// only if the portal's token URL moves.
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site
 	there.portalState.site = spec

@@ -252,8 +252,7 @@ func TestIDTokenSwitchSignsOrCorruptsIDToken(t *testing.T) {
 	}
 }
 
-// idToken returns an id_token's claims. It also reports whether the portal's published key verifies the token's
-// signature.
+// idToken returns an id_token's claims, and reports whether the portal's published key verifies the token's signature.
 func (p *oauthClient) idToken(token string) (claims map[string]any, signed bool) {
 	p.t.Helper()
 	var set jose.JSONWebKeySet

@@ -105,7 +105,7 @@ func (s *sink) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// count sends an in-process request for a path below a portal's FHIR base URL. It discards the response.
+// count sends an in-process request for a path below a portal's FHIR base URL, and discards the response.
 func (p *portal) count(access, path string) *sink {
 	p.t.Helper()
 	request := p.request(http.MethodGet, p.fhir+"/"+path, nil)
@@ -174,7 +174,7 @@ func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	if err != nil || response.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%v, Content-Encoding %q", err, response.Header.Get("Content-Encoding"))
 	}
-	// All members except the first and the last are identical, so the test decompresses only one of them.
+	// All members except the first and the last are identical, so the test decompresses only one identical member.
 	head, rest := member(t, raw)
 	middle, behind := member(t, rest)
 	packed := rest[:len(rest)-len(behind)]
@@ -193,7 +193,7 @@ func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	}
 }
 
-// member decompresses the first of several gzip members. It returns the remaining members unchanged.
+// member decompresses the first of several gzip members. behind contains the remaining members, unchanged.
 func member(t *testing.T, raw []byte) (plain, behind []byte) {
 	t.Helper()
 	source := bytes.NewReader(raw)

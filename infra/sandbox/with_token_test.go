@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tokenAnswer connects at the portal with the given switches. It returns the token response.
+// tokenAnswer connects at the portal with the given switches, and returns the token response.
 func (p *portal) tokenAnswer(t *testing.T, spec string, pairs ...string) (*portal, map[string]any) {
 	t.Helper()
 	there := p.with(t, spec)

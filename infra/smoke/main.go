@@ -5,9 +5,9 @@
 //	smoke -base-url https://api.example.org/v1                       # as the organisation of SMOKE_PUBLIC_ID
 //	smoke                                                            # the stack that make run has started
 //
-// The command reads a credential from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI. It reads the secret of
-// the credential's webhook from SMOKE_WEBHOOK_SECRET. Secrets are not flags, because other users of the machine could
-// read flags. The exit code is 0 for success, 1 if a step failed, and 2 if the run was rejected before the first step.
+// The command reads a credential from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, and the secret of the
+// credential's webhook from SMOKE_WEBHOOK_SECRET. Secrets are not flags, because other users of the machine could read
+// flags. The exit code is 0 for success, 1 if a step failed, and 2 if the run was rejected before the first step.
 package main
 
 import (
@@ -57,7 +57,7 @@ func exitCode(err error) int {
 	return 1
 }
 
-// requestTimeout limits the duration of a request. It allows for a cold start of the called container and of another
+// requestTimeout limits the duration of a request. The limit allows for cold starts of the called container and of a
 // container that the called container calls in turn.
 const requestTimeout = 40 * time.Second
 

@@ -100,7 +100,7 @@ func TestSmokeFailsOnUnreachableStack(t *testing.T) {
 	}
 }
 
-// TestSmokeRedactsKeyEchoedByServer covers a server that echoes the key in text that an error would contain.
+// TestSmokeRedactsKeyEchoedByServer covers a server that echoes the key in the text of an error.
 func TestSmokeRedactsKeyEchoedByServer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

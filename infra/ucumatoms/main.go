@@ -1,5 +1,5 @@
-// Command ucumatoms generates shared/fhir/ccda/ucum/atoms.go from ucum-essence.xml. UCUM publishes this table of units,
-// and several registry packages contain it (docs/reference/ccda.md, "Units"):
+// Command ucumatoms generates shared/fhir/ccda/ucum/atoms.go from ucum-essence.xml. ucum-essence.xml is UCUM's table of
+// units, which several registry packages contain (docs/reference/ccda.md, "Units"):
 //
 //	go run ./infra/ucumatoms ucum-essence.xml > shared/fhir/ccda/ucum/atoms.go
 package main

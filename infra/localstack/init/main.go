@@ -66,8 +66,8 @@ func run(ctx context.Context) error {
 	return err
 }
 
-// forFunctions returns the environment variables for a function. It excludes the variables that LocalStack sets for
-// this program.
+// forFunctions returns the environment variables for a function, without the variables that LocalStack sets for this
+// program.
 func forFunctions(all []string) []string {
 	var kept []string
 	for _, v := range all {

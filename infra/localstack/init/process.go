@@ -52,14 +52,14 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process if it is still running. It waits until the process has ended.
+// stop ends the process if it is still running, and waits until the process has ended.
 func (p *process) stop() {
 	p.kill()
 	<-p.gone
 }
 
-// output collects a function's log lines in a file. Lines written before a response are therefore available together
-// with the response.
+// output collects a function's log lines in a file, so that lines written before a response are available with the
+// response.
 type output struct {
 	file *os.File
 	read int64 // number of bytes already read
@@ -70,7 +70,7 @@ func newOutput() (*output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
-	if err = os.Remove(file.Name()); err != nil { // the open file stays usable
+	if err = os.Remove(file.Name()); err != nil { // an open file stays usable after its removal
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return &output{file: file}, nil

@@ -30,8 +30,7 @@ func (r reports) ready() { r.post("/status/"+r.id+"/ready", struct{}{}) }
 // broken reports that the function can't be started.
 func (r reports) broken(why []byte) { r.send("/status/"+r.id+"/error", why) }
 
-// answered reports the result of an invocation. It first sends the invocation's log lines, which must precede the
-// result.
+// answered reports the result of an invocation, after sending the invocation's log lines.
 func (r reports) answered(o outcome, log string) {
 	r.post("/invocations/"+o.id+"/logs", map[string]string{"logs": log})
 	if o.failed {
@@ -43,8 +42,7 @@ func (r reports) answered(o outcome, log string) {
 
 func (r reports) post(path string, body any) { r.send(path, encode(body)) }
 
-// send posts a report. If posting fails, send only logs the error. In that case LocalStack has ended, and this
-// container ends with it.
+// send posts a report and logs any error. Posting fails only if LocalStack has ended, which also ends this container.
 func (r reports) send(path string, body []byte) {
 	client := http.Client{Timeout: reportTimeout}
 	//nolint:noctx // the report of an end must not end with it
@@ -59,7 +57,7 @@ func (r reports) send(path string, body []byte) {
 func encode(body any) []byte {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // can't fail for text
+		panic(err) // json.Marshal can't fail for text
 	}
 	return text
 }

@@ -68,7 +68,7 @@ func (a *runtimeAPI) next(w http.ResponseWriter, r *http.Request) {
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", i.ARN)
 		header.Set("Lambda-Runtime-Trace-Id", i.Trace)
 		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(a.now().Add(a.limit).UnixMilli(), 10))
-		_, _ = io.WriteString(w, i.Payload) // fails if the process has ended; that case is detected elsewhere
+		_, _ = io.WriteString(w, i.Payload) // fails only if the process has ended
 	}
 }
 

@@ -36,10 +36,10 @@ type (
 	}
 )
 
-// writePage writes a page of search results. The page contains the query's matches, starting at its offset. It contains
-// as many matches as _count and maxPageBytes allow, but at least one. The page also contains each included resource
-// once and, if there is a next page, a link to that page. _count=0 requests only the total. path is the request's path
-// below the FHIR base.
+// writePage writes a page of search results. The page contains the query's matches, starting at the query's offset. The
+// page contains as many matches as _count and maxPageBytes allow, but at least one. The page also contains each
+// included resource once and, if there is a next page, a link to that page. _count=0 requests only the total. path is
+// the request's path below the FHIR base.
 func (s *Server) writePage(w http.ResponseWriter, path string, q query, matches []*indexed, current session) {
 	page := searchset{
 		ResourceType: "Bundle", Type: "searchset", Total: len(matches),

@@ -7,7 +7,7 @@ import (
 
 type object = map[string]any
 
-// Capability serves GET /metadata. It uses the same tables as reading and searching, so the response lists exactly the
+// Capability serves GET /metadata from the tables that reading and searching use, so the response lists exactly the
 // features that the server supports.
 func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 	resources := make([]object, 0, len(s.types))
@@ -69,8 +69,7 @@ func (s *Server) capabilityOf(resourceType string) object {
 	return statement
 }
 
-// includes returns the includes that the server supports. It excludes includes for types that the server does not
-// serve.
+// includes returns the includes that the server supports, excluding includes for types that the server does not serve.
 func (s *Server) includes(resourceType string) []include {
 	return slices.DeleteFunc(includes(resourceType),
 		func(one include) bool { return !slices.Contains(s.types, one.source) })

@@ -8,8 +8,8 @@ import (
 
 var errBadDate = errors.New("a date must be YYYY, YYYY-MM, YYYY-MM-DD or an instant, after eq, ge, gt, le or lt")
 
-// moment is the value of a date parameter. It represents a comparison with a period whose length is the date's
-// precision (https://hl7.org/fhir/R4/search.html#date).
+// moment is the value of a date parameter: a comparison with a period whose length is the date's precision
+// (https://hl7.org/fhir/R4/search.html#date).
 type moment struct {
 	prefix      string
 	start, past time.Time // past is the first instant after the period

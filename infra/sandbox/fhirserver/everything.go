@@ -6,9 +6,9 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// Everything serves GET Patient/{id}/$everything. It returns the part of the record that the scopes allow, in pages,
-// and starts with the Patient (https://hl7.org/fhir/R4/patient-operation-everything.html). It supports _count and
-// _since.
+// Everything serves GET Patient/{id}/$everything. Everything returns the part of the record that the scopes allow, in
+// pages, and starts with the Patient (https://hl7.org/fhir/R4/patient-operation-everything.html). The parameters _count
+// and _since are supported.
 func (s *Server) Everything(w http.ResponseWriter, r *http.Request, id string) {
 	if !s.options.Everything {
 		s.outcome(w, http.StatusNotFound, issueNotSupported, "This server does not offer $everything.")
@@ -34,8 +34,8 @@ func (s *Server) Everything(w http.ResponseWriter, r *http.Request, id string) {
 	s.writePage(w, "Patient/"+id+"/$everything", search, whole, current)
 }
 
-// Attachment serves GET attachments/{id}. It returns the content of the Binary with that ID, regardless of the Accept
-// header. Many portals serve documents from such URLs, which are not FHIR resources.
+// Attachment serves GET attachments/{id} with the content of the Binary with that ID, regardless of the Accept header.
+// Many portals serve documents from such URLs, which are not FHIR resources.
 func (s *Server) Attachment(w http.ResponseWriter, r *http.Request, id string) {
 	if !s.options.Attachments {
 		s.outcome(w, http.StatusNotFound, issueNotSupported, "This server does not serve that resource type.")

@@ -1,5 +1,5 @@
-// Package fhirserver is the FHIR R4 part of the sandbox EHR. It implements reading, paged searching, binaries and the
-// CapabilityStatement, for one patient at a time.
+// Package fhirserver is the FHIR R4 part of the sandbox EHR. The package implements reading, paged searching, binaries
+// and the CapabilityStatement, for one patient at a time.
 //
 // A bearer token grants access to a single persona's record. Every response is built from that record alone, so other
 // patients' data is unreachable, not just filtered out. Package oauth issues the tokens and package persona provides
@@ -45,11 +45,11 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// Server serves the FHIR endpoints. It is safe for concurrent use.
+// Server serves the FHIR endpoints. A Server is safe for concurrent use.
 type Server struct {
 	base      string
 	security  SecurityURLs
-	records   map[string]func() (*record, error) // by persona ID; built on first use
+	records   map[string]func() (*record, error) // records by persona ID, built on first use
 	patients  map[string]string                  // maps a persona ID to a Patient ID
 	types     []string                           // resource types of all personas, sorted
 	authorize Authorizer
@@ -64,7 +64,7 @@ type Options struct {
 	// Attachments enables attachments/{id}, which serves the content of any Binary.
 	Attachments bool
 	Version     Version
-	// SearchBy is the search parameter for a patient's resources. It applies to types for which FHIR defines both
+	// SearchBy is the search parameter for a patient's resources. SearchBy applies to types for which FHIR defines both
 	// patient and subject. If SearchBy is set, unknown parameters are also rejected. If SearchBy is empty, both
 	// parameters work.
 	SearchBy string

@@ -16,7 +16,7 @@ type include struct {
 // name returns the include's value for _include or _revinclude. The value uses R4's names.
 func (i include) name() string { return i.source + ":" + i.param }
 
-// provenance is the only reverse include. Every searchable type supports it, as US Core requires.
+// provenance is the only reverse include. Every searchable type supports provenance, as US Core requires.
 func provenance() include {
 	return include{source: "Provenance", param: "target", reverse: true, path: []string{"target"}}
 }
@@ -47,8 +47,8 @@ func links(resourceType string, body any) map[string][]string {
 	return found
 }
 
-// brought returns the resources that the requested includes add to a match, within the scopes. It ignores references to
-// resources outside the record.
+// brought returns the resources that the requested includes add to a match, within the scopes. References to resources
+// outside the record are ignored.
 func (c session) brought(asked []include, match *indexed) []*indexed {
 	var found []*indexed
 	for _, one := range asked {

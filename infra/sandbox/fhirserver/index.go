@@ -13,8 +13,8 @@ import (
 // record holds a persona's resources and a search index.
 type record struct {
 	byKey  map[string]*indexed
-	byType map[string][]*indexed // in record order, so that pages are stable
-	all    []*indexed            // in record order, Patient first
+	byType map[string][]*indexed // resources in record order, so that pages are stable
+	all    []*indexed            // resources in record order, Patient first
 	// pointing maps a key such as "Provenance:target Type/id" to the resources whose references to Type/id a reverse
 	// include follows.
 	pointing map[string][]*indexed
@@ -104,7 +104,7 @@ func (p param) extract(body any) []string {
 			if address, is := element.(string); is {
 				values = append(values, address)
 			}
-		case kindDate: // read from indexed.updated instead
+		case kindDate: // dates are read from indexed.updated
 		}
 	}
 

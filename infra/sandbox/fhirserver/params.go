@@ -61,8 +61,8 @@ func searchParams(resourceType string) []param {
 }
 
 // patientParams returns the parameters that select a patient's resources in FHIR R4
-// (https://hl7.org/fhir/R4/searchparameter-registry.html). Types differ in the element that refers to the patient. They
-// also differ in whether the parameter is called patient, subject or both.
+// (https://hl7.org/fhir/R4/searchparameter-registry.html). Types differ in the element that refers to the patient, and
+// in whether the parameter is called patient, subject or both.
 func patientParams(resourceType string) []param {
 	link := func(name string, path ...string) param {
 		return param{name: name, kind: kindReference, paths: [][]string{path}}

@@ -71,7 +71,7 @@ func (s *Server) write(w http.ResponseWriter, status int, contentType string, bo
 }
 
 // writeBinary writes the Binary's content if the client accepts the content's type and does not accept FHIR
-// (https://hl7.org/fhir/R4/binary.html#rest). Otherwise, it returns false, and the caller must send the resource.
+// (https://hl7.org/fhir/R4/binary.html#rest). If writeBinary returns false, the caller must send the resource.
 func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.RawMessage) bool {
 	var head struct {
 		ContentType string `json:"contentType"`

@@ -38,7 +38,7 @@ type query struct {
 type filter struct {
 	param   param
 	values  []string
-	moments []moment // used for dates instead of values
+	moments []moment // values of a date parameter
 	raw     string
 }
 
@@ -75,7 +75,7 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 	}
 }
 
-// parseQuery parses search parameters. It ignores unknown parameters unless the client requests strict handling
+// parseQuery parses search parameters. Unknown parameters are ignored unless the client requests strict handling
 // (https://hl7.org/fhir/R4/search.html#errors). The self link lists the applied parameters.
 func (s *Server) parseQuery(words vocabulary, r *http.Request) (query, error) {
 	q := query{count: defaultCount}

@@ -7,11 +7,11 @@ import (
 )
 
 // Version is the FHIR version that the server claims to support. The records are always R4. Versions differ only in the
-// CapabilityStatement and in a single type name. These are the differences that a client that passes resources through
-// can detect.
+// CapabilityStatement and in a single type name. A client that passes resources through can detect only these
+// differences.
 type Version string
 
-// Versions other than R4. R4 is the empty string.
+// Versions other than R4, which is the empty string.
 const (
 	DSTU2 Version = "dstu2"
 	STU3  Version = "stu3"
@@ -52,7 +52,7 @@ func (v Version) outer(resourceType string) string {
 	return resourceType
 }
 
-// inner returns the R4 type for a name in version v. It returns "" if v does not have the name.
+// inner returns the R4 type for a name in version v, or "" if v does not have the name.
 func (v Version) inner(name string) string {
 	switch {
 	case v == DSTU2 && name == orderName:

@@ -78,9 +78,9 @@ func check(query url.Values) *problem {
 	return nil
 }
 
-// authorize serves GET /authorize. It shows the page or, if the request contains a decision, redirects back to the
-// client. An error in the client or its redirect URI appears on a page and never causes a redirect (RFC 6749 section
-// 4.1.2.1). All other errors are returned to the client.
+// authorize serves GET /authorize. The response shows the page or, if the request contains a decision, redirects back
+// to the client. An error in the client or its redirect URI appears on a page and never causes a redirect (RFC 6749
+// section 4.1.2.1). The redirect reports all other errors to the client.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	own := r.URL.Query()
 	asked, ok, err := s.asked(r, own)
@@ -170,7 +170,7 @@ func (s *Server) back(w http.ResponseWriter, asked, answer url.Values) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// readForm parses a form. It rejects duplicate parameters.
+// readForm parses a form and rejects duplicate parameters.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {

@@ -43,8 +43,8 @@ const (
 	expiresSoonWithin = 20 * time.Second
 )
 
-// shapes lists the values of the shape parameter. They are the flat claims of CMS-aligned networks, the flat claims of
-// the RCE's SOP, and OpenID Connect for Identity Assurance. The first value is the default.
+// shapes lists the values of the shape parameter. The values are the flat claims of CMS-aligned networks, the flat
+// claims of the RCE's SOP, and OpenID Connect for Identity Assurance. The first value is the default.
 var shapes = []string{shapeCMS, shapeSOP, shapeVerified}
 
 // faults lists the values of the fault parameter. The first value means no fault.
@@ -143,8 +143,8 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 	return vouched(claims, code)
 }
 
-// vouched adds the identity assurance level in the shape's form. The RCE's shape implies the level by contract. For
-// that shape, vouched adds the level only if it is low.
+// vouched adds the identity assurance level in the shape's form. The RCE's shape implies the level by contract. For the
+// RCE's shape, vouched adds the level only if the level is low.
 func vouched(claims map[string]any, code codeRecord) map[string]any {
 	level := 2
 	if code.Fault == faultLevel {

@@ -1,7 +1,7 @@
 // Package identity is the simulated identity provider for TEFCA mode (docs/develop/tefca.md, "Sandbox"), at
-// /sandbox/identity. It implements OpenID Connect with pushed requests and PKCE for the synthetic patients of
-// shared/tefca/people. The provider doesn't verify identities: anyone who opens the page can select an identity. Its
-// callers are the patient's browser (authorize) and the service's relying party (all other endpoints).
+// /sandbox/identity. The package implements OpenID Connect with pushed requests and PKCE for the synthetic patients of
+// shared/tefca/people. The provider doesn't verify identities: anyone who opens the page can select an identity. The
+// provider's callers are the patient's browser (authorize) and the service's relying party (all other endpoints).
 //
 // On the page, a tester chooses the form of the id_token (shapes) and its faults (faults), so that every outcome of a
 // verification can be tested. Rules: OpenID Connect Core 1.0 and Discovery 1.0, RFC 6749, 7636, 9126, 9207.
@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// requestLasts is the period for which a pushed request is valid. It must cover the time that a person spends on
-	// the page.
+	// requestLasts is the period for which a pushed request is valid. The period must cover the time that a person
+	// spends on the page.
 	requestLasts = 10 * time.Minute
 	// tokenLasts is the period for which an id_token is valid.
 	tokenLasts = 15 * time.Minute
@@ -45,7 +45,7 @@ type Config struct {
 	Logger     *slog.Logger
 }
 
-// Server serves the provider's endpoints. It keeps all state in the store and is safe for concurrent use.
+// Server serves the provider's endpoints. A Server keeps all state in the store and is safe for concurrent use.
 type Server struct{ Config }
 
 // New returns the identity provider's server.

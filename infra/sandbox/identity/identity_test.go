@@ -40,7 +40,7 @@ const (
 	nonce    = "nonce-1"
 )
 
-// world is an in-process sandbox with an adjustable clock. It includes the service's relying party.
+// world is an in-process sandbox with an adjustable clock and the service's relying party.
 type world struct {
 	http.Handler
 	oidc.RelyingParty
@@ -112,7 +112,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// leave starts an attempt. It returns the pinned provider and the provider's URL for the browser.
+// leave starts an attempt and returns the pinned provider and the provider's URL for the browser.
 func (w world) leave(t *testing.T) (string, identity.Authority) {
 	t.Helper()
 	left, pinned, err := w.Begin(t.Context(), identity.Simulated(base), identity.Request{
@@ -292,7 +292,7 @@ func TestProviderRejectsInvalidPlainAndPushedRequests(t *testing.T) {
 	returned(t, w.get(authorize+request().Encode()+"&person=p01&decision=approve", ""))
 	for name, test := range map[string]struct {
 		change url.Values
-		shown  bool // shown on a page because the redirect URI is unverified
+		shown  bool // error appears on a page because the redirect URI is unverified
 	}{
 		"another client's address": {url.Values{"redirect_uri": {"https://other.example/back"}}, true},
 		"an unknown client":        {url.Values{"client_id": {"x"}}, true},

@@ -16,7 +16,7 @@ import (
 // pkceVerifier matches a code verifier as defined in RFC 7636 section 4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// token serves POST /token. It exchanges each code only once, for a single id_token.
+// token serves POST /token, which exchanges each code only once, for a single id_token.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	form, ok := readForm(w, r)
 	switch {
@@ -76,7 +76,7 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	signed, err := s.signed(r.Context(), code)
 	access := ""
 	if err == nil {
-		access, err = s.newSecret() // does not grant access, because the id_token contains everything
+		access, err = s.newSecret() // access_token grants no access: the id_token has all data
 	}
 	if err != nil {
 		s.fail(w, r, err)

@@ -1,5 +1,6 @@
-// Package jose creates and verifies the sandbox EHR's JSON Web Signatures. Its own signatures use RS256, and client
-// assertions use RS384 and ES384 (SMART App Launch 2.2, "Asymmetric (public key)"). The package is based on go-jose.
+// Package jose creates and verifies the sandbox EHR's JSON Web Signatures. The sandbox's signatures use RS256, and
+// client assertions use RS384 and ES384 (SMART App Launch 2.2, "Asymmetric (public key)"). The package is based on
+// go-jose.
 //
 // The package checks only signatures and key sets. Package oauth checks the claims.
 package jose
@@ -23,7 +24,7 @@ var (
 // KeySet is a JWKS.
 type KeySet = jose.JSONWebKeySet
 
-// ParseKeySet parses a JWKS. It ignores keys of unsupported types, but the set must contain at least one RSA or P-384
+// ParseKeySet parses a JWKS. Keys of unsupported types are ignored, but the set must contain at least one RSA or P-384
 // key.
 func ParseKeySet(raw []byte) (KeySet, error) {
 	var document struct {
@@ -58,7 +59,7 @@ func usable(key any) bool {
 	return false
 }
 
-// PublicKeys returns a key set that contains the public part of an RSA key. The key is for RS256 signatures.
+// PublicKeys returns a key set that contains the public part of an RSA key for RS256 signatures.
 func PublicKeys(key *rsa.PrivateKey, id string) KeySet {
 	return KeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: id, Use: "sig", Algorithm: string(jose.RS256)}}}
 }
@@ -91,8 +92,8 @@ func sign(key *rsa.PrivateKey, options *jose.SignerOptions, claims map[string]an
 	return signed.CompactSerialize()
 }
 
-// Verify verifies a JWT with the key in set that the JWT's header names. It returns the JWT's claims. It returns an
-// error if token is not a JWT, is not signed by that key with RS384 or ES384, or does not contain JSON.
+// Verify verifies a JWT with the key in set that the JWT's header names, and returns the JWT's claims. Verify returns
+// an error if token is not a JWT, is not signed by that key with RS384 or ES384, or does not contain JSON.
 func Verify(token string, set KeySet) (map[string]any, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS384, jose.ES384})
 	if err != nil || signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != "JWT" {

@@ -20,7 +20,7 @@ const (
 	maxJTI         = 200
 )
 
-// assertedID returns the client ID in an assertion. It does not verify the assertion.
+// assertedID returns the client ID in an assertion without verifying the assertion.
 func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 	if form.Get("client_assertion_type") != assertionType {
 		return credentials{}, &oauthError{"invalid_request", "client_assertion_type must be " + assertionType}
@@ -43,8 +43,8 @@ func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 }
 
 // checkAssertion verifies a client assertion. One of the client's keys must have signed the assertion, and the
-// assertion must name the client and this token endpoint. It must also be short-lived and not already used (SMART App
-// Launch 2, client-confidential-asymmetric).
+// assertion must name the client and this token endpoint. The assertion must be short-lived and not already used (SMART
+// App Launch 2, client-confidential-asymmetric).
 func (g *registry) checkAssertion(ctx context.Context, assertion string, client Client) (*oauthError, error) {
 	claims, err := jose.Verify(assertion, client.Keys)
 	if err != nil {

@@ -34,7 +34,7 @@ type authorizeRequest struct {
 	scopes      []string
 }
 
-// authorizeEndpoint serves the sign-in and consent pages and issues authorization codes. It does not issue tokens.
+// authorizeEndpoint serves the sign-in and consent pages and issues authorization codes, but not tokens.
 type authorizeEndpoint struct {
 	*profile
 	responder
@@ -45,9 +45,9 @@ type authorizeEndpoint struct {
 	codeTTL time.Duration
 }
 
-// Authorize serves GET /oauth/authorize. It shows the sign-in page, or the consent page if persona= is set. If
-// decision= is set, it redirects back to the client. An error in the client or its redirect URI appears on a page and
-// never causes a redirect (RFC 6749 §4.1.2.1). All other errors are returned to the client.
+// Authorize serves GET /oauth/authorize. The response is the sign-in page, or the consent page if persona= is set. If
+// decision= is set, Authorize redirects back to the client. An error in the client or its redirect URI appears on a
+// page and never causes a redirect (RFC 6749 §4.1.2.1). The redirect reports all other errors to the client.
 func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if e.isTooLong(r.URL.RawQuery, query) {
@@ -92,8 +92,8 @@ func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	e.decide(w, r, request, back)
 }
 
-// isTooLong reports whether the request is longer than the portal accepts. A portal rejects such a request without
-// parsing it. Parameters that the sandbox's own pages add do not count.
+// isTooLong reports whether the request is longer than the portal accepts. A portal rejects a request that is too long
+// without parsing it. Parameters that the sandbox's own pages add do not count.
 func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	limit := e.with.Number(switches.QueryLimit)
 	for _, own := range []string{personaParam, decisionParam} {
@@ -147,7 +147,7 @@ func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (aut
 	return request, nil
 }
 
-// wrongIssuer is the issuer that a portal names in its responses if a switch makes it name a wrong issuer.
+// wrongIssuer is the issuer in a portal's responses if a switch requires a wrong issuer.
 const wrongIssuer = "https://another-portal.example"
 
 // answeringIssuer returns the iss parameter of the authorization response, or "" if the response does not have this
@@ -280,7 +280,7 @@ func (b redirect) send(w http.ResponseWriter, answer url.Values) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// single returns a parameter's value if the parameter is sent exactly once. Otherwise, it returns "".
+// single returns a parameter's value if the parameter is sent exactly once, and "" otherwise.
 func single(query url.Values, name string) string {
 	if len(query[name]) != 1 {
 		return ""

@@ -145,7 +145,7 @@ func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	if raw {
 		return credentials{method: methodBasic, id: basicID, secret: basicSecret}, nil
 	}
-	// Both the ID and the secret are form-encoded and then base64-encoded (RFC 6749 §2.3.1).
+	// The ID and the secret are form-encoded and then base64-encoded (RFC 6749 §2.3.1).
 	decodedID, idErr := url.QueryUnescape(basicID)
 	decodedSecret, secretErr := url.QueryUnescape(basicSecret)
 	if idErr != nil || secretErr != nil || given.id != "" && given.id != decodedID {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Endpoints holds the server's absolute URLs. The discovery document and the CapabilityStatement contain these URLs.
+// Endpoints holds the server's absolute URLs in the discovery document and the CapabilityStatement.
 type Endpoints struct{ Authorize, Token, Revoke, Introspect string }
 
 // Endpoints returns the server's URLs.
@@ -28,7 +28,7 @@ func (p *profile) Endpoints() Endpoints {
 	return at
 }
 
-// discoveryEndpoints serves the documents that a client reads before sign-in. It does not access codes, tokens or
+// discoveryEndpoints serves the documents that a client reads before sign-in, without access to codes, tokens or
 // grants.
 type discoveryEndpoints struct {
 	*profile
@@ -102,7 +102,7 @@ func (e *discoveryEndpoints) address(absolute string) string {
 	if err != nil || !e.with.Has(switches.DiscoveryRelative) {
 		return absolute
 	}
-	// An absolute path resolves to the same URL, regardless of whether a client appends a slash to the FHIR base URL.
+	// An absolute path resolves to the same URL whether or not a client appends a slash to the FHIR base URL.
 	return parsed.Path
 }
 

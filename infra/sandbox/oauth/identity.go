@@ -120,8 +120,8 @@ func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// SigningKey returns the signing key. The first caller creates the key and shares it through the store. All processes
-// of a sandbox and its identity provider therefore sign with the same key.
+// SigningKey returns the signing key. The first caller creates the key and shares the key through the store, so all
+// processes of a sandbox and its identity provider sign with the same key.
 func (k *signer) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
 	raw, found, err := k.store.Get(ctx, signingKey)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
-	ExpiresIn    any    `json:"expires_in,omitempty"` // seconds; a string with switches.ExpiresIn
+	ExpiresIn    any    `json:"expires_in,omitempty"` // in seconds; switches.ExpiresIn makes it a string
 	Scope        string `json:"scope"`
 	Patient      string `json:"patient,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
@@ -39,7 +39,7 @@ type tokenIssuer struct {
 	accessTTL time.Duration
 }
 
-// issue stores a new access token. If the person allowed offline access, it also stores a refresh token.
+// issue stores a new access token and, if the person allowed offline access, a refresh token.
 func (i *tokenIssuer) issue(ctx context.Context, grantID string, grant grantRecord,
 	scopes []string,
 ) (tokenAnswer, error) {
@@ -88,8 +88,8 @@ func (i *tokenIssuer) expiresIn(lifetime time.Duration) any {
 	}
 }
 
-// namedPatient returns the patient for the token response. It returns "" at portals that name the patient elsewhere or
-// not at all.
+// namedPatient returns the patient for the token response, or "" at portals that name the patient elsewhere or not at
+// all.
 func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	elsewhere := []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT,
@@ -102,7 +102,7 @@ func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	return i.personas[grant.PersonaID].PatientID
 }
 
-// tellExpiry sets the number of seconds until the refresh token expires. It uses the portal's field for this value.
+// tellExpiry sets the number of seconds until the refresh token expires, in the portal's field for this value.
 func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	switch i.with.Text(switches.TellExpiry) {
 	case "authorization_expires_in":
@@ -116,9 +116,9 @@ func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	}
 }
 
-// IssueTo responds to a token request whose client package udap has authenticated. It issues an access token for a
-// person's record. It never issues a refresh token, even if the client requests one. Instead, each further request from
-// the client receives a new access token.
+// IssueTo responds to a token request whose client package udap has authenticated, by issuing an access token for a
+// person's record. IssueTo never issues a refresh token, even if the client requests one. Each further request from the
+// client receives a new access token.
 func (e *tokenEndpoint) IssueTo(w http.ResponseWriter, r *http.Request, clientID, personaID, requested string) {
 	var scopes []string
 	for _, one := range e.scopes.grantable(requested) {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// statusEndpoints serves token revocation, introspection and userinfo. It does not issue tokens.
+// statusEndpoints serves token revocation, introspection and userinfo, but does not issue tokens.
 type statusEndpoints struct {
 	*profile
 	responder
@@ -142,8 +142,8 @@ func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundT
 	return found, live
 }
 
-// findToken looks up an access or refresh token. It does not need token_type_hint, because access and refresh tokens
-// never collide.
+// findToken looks up an access or refresh token. findToken does not need token_type_hint, because access and refresh
+// tokens never collide.
 func (l *ledger) findToken(ctx context.Context, token string) (kind string, found foundToken, live bool, err error) {
 	found, live, err = l.liveToken(ctx, accessKey(token))
 	if err != nil || found.raw != nil {

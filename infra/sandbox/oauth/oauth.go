@@ -1,5 +1,5 @@
-// Package oauth is the sandbox EHR's authorization server. Like a patient portal, it implements SMART discovery, the
-// sign-in and consent pages, authorization codes, rotating refresh tokens, revocation and introspection.
+// Package oauth is the sandbox EHR's authorization server. Like a patient portal, the server implements SMART
+// discovery, the sign-in and consent pages, authorization codes, rotating refresh tokens, revocation and introspection.
 //
 // A portal with switches (package switches) breaks these rules as the switches specify. Package sandbox implements the
 // wire-level faults, which do not depend on tokens.
@@ -35,13 +35,13 @@ const PracticeID = "a-1.Practice-7"
 // Client is an application registered with the sandbox.
 type Client struct {
 	ID string
-	// Secret makes the client confidential. It is empty for a public client.
+	// Secret makes the client confidential. Secret is empty for a public client.
 	Secret string
 	// Keys enables private_key_jwt for the client. The zero value does not contain any keys.
 	Keys jose.KeySet
 	// RedirectURIs lists the allowed redirect URIs. Redirect URIs must match exactly. An entry that ends in "/*"
-	// matches every URI that has a segment of letters, digits and dashes in that position. Such entries exist because
-	// any caller can use the sandbox's own registration.
+	// matches every URI that has a segment of letters, digits and dashes in that position. Entries with "/*" exist
+	// because any caller can use the sandbox's own registration.
 	RedirectURIs []string
 }
 
@@ -50,11 +50,11 @@ type Config struct {
 	// Issuer is the URL of the mount point. FHIRBase is the only acceptable value of aud.
 	Issuer, FHIRBase string
 	Personas         []persona.Persona
-	Unlisted         []persona.Persona // omitted from the sign-in page; the only field that may be empty
+	Unlisted         []persona.Persona // personas omitted from the sign-in page; may be empty
 	Clients          []Client
 	Store            Store
 	Now              func() time.Time
-	// Random is the source of codes and tokens. It must be safe for concurrent use.
+	// Random is the source of codes and tokens. Random must be safe for concurrent use.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
@@ -67,14 +67,14 @@ type profile struct {
 	personas         map[string]persona.Persona
 	listed           []persona.Persona // the configured persons, for the sign-in page
 	now              func() time.Time
-	// with holds the portal's misbehaviours. site distinguishes the portal's codes and grants from those of other
-	// portals.
+	// with holds the portal's misbehaviours. site distinguishes the portal's codes and grants from other portals' codes
+	// and grants.
 	with       switches.Set
 	site       string
 	tokenMoved bool
 }
 
-// Server serves a portal's OAuth endpoints. It is safe for concurrent use.
+// Server serves a portal's OAuth endpoints. A Server is safe for concurrent use.
 type Server struct {
 	*profile
 	*signer
@@ -142,7 +142,7 @@ type Access struct {
 	Scopes    []string
 }
 
-// Access looks up a bearer token. It returns ErrInvalidToken if the token is not valid. It may also return a store
+// Access looks up a bearer token. If the token is not valid, Access returns ErrInvalidToken. Access may return a store
 // error.
 func (e *statusEndpoints) Access(ctx context.Context, token string) (Access, error) {
 	found, live, err := e.ledger.liveToken(ctx, accessKey(token))

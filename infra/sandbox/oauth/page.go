@@ -79,7 +79,7 @@ func (a responder) writePage(w http.ResponseWriter, status int, v view) {
 	}
 }
 
-// Asset serves GET /oauth/assets/{name}. The assets are the style sheet and script of the pages.
+// Asset serves GET /oauth/assets/{name}, the pages' style sheet and script.
 func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] {
 	case "authorize.css":
@@ -106,7 +106,7 @@ func hrefWith(query url.Values, name, value string) string {
 	return "?" + next.Encode()
 }
 
-// dataLabels describes the data that the scopes give access to, in plain language. It omits types that are not in the
+// dataLabels describes the data that the scopes give access to, in plain language, without types that are not in the
 // record.
 func dataLabels(scopes, types []string) []string {
 	named, all := scope.Types(scopes)

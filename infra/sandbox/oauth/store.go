@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Store stores codes, tokens and grants as bytes under keys of at most 80 printable ASCII characters. A code or token
-// is never part of a key or value. Keys contain its SHA-256 hash.
+// Store stores codes, tokens and grants as bytes under keys of at most 80 printable ASCII characters. Keys contain the
+// SHA-256 hash of a code or token. Neither keys nor values contain the code or token itself.
 //
 // A store may drop an expired value or retain it longer, because this package checks the time inside each value. Reads
 // must be consistent with earlier writes.
 type Store interface {
 	// Put writes the value unconditionally.
 	Put(ctx context.Context, key string, value []byte, expires time.Time) error
-	// Get returns the value under key. It returns false if there is no value under key.
+	// Get returns the value under key. If there is no value under key, found is false.
 	Get(ctx context.Context, key string) (value []byte, found bool, err error)
-	// Swap atomically writes the value if the current value equals old. A nil old means that the key must be absent.
-	// Otherwise, Swap returns false and does not write the value. If two equal calls are concurrent, only one returns
-	// true.
+	// Swap atomically writes the value if the current value equals old. A nil old means that the key must be absent. If
+	// the current value differs from old, Swap returns false and does not write the value. If two equal calls are
+	// concurrent, only one returns true.
 	Swap(ctx context.Context, key string, old, value []byte, expires time.Time) (swapped bool, err error)
 }
 
 // Records in the store. Times are in Unix seconds.
 type (
-	// codeRecord holds an authorization code with the person's consent until the client redeems it.
+	// codeRecord holds an authorization code with the person's consent until the client redeems the code.
 	codeRecord struct {
 		GrantID     string   `json:"grant_id"`
 		ClientID    string   `json:"client_id"`
@@ -91,7 +91,7 @@ func (l *ledger) newSecret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// load decodes the record under key into out and returns the record's bytes for a later swap. It returns nil if the
+// load decodes the record under key into out and returns the record's bytes for a later swap. load returns nil if the
 // store does not contain the record.
 func (l *ledger) load(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := l.store.Get(ctx, key)
@@ -120,7 +120,7 @@ func (l *ledger) save(ctx context.Context, key string, record any, expiresAt int
 	return nil
 }
 
-// swap replaces the record whose bytes load returned as old. It returns false if the record has changed since then.
+// swap replaces the record whose bytes load returned as old. swap returns false if the record has changed since load.
 func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
 	raw, err := json.Marshal(record)
 	if err != nil {
@@ -134,7 +134,7 @@ func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, e
 	return swapped, nil
 }
 
-// liveGrant returns the grant with the given ID. It returns false if the grant is revoked, expired or unknown.
+// liveGrant returns the grant with the given ID. liveGrant returns false if the grant is revoked, expired or unknown.
 func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, error) {
 	var grant grantRecord
 	raw, err := l.load(ctx, grantKey(id), &grant)
@@ -145,8 +145,8 @@ func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, e
 	return grant, raw != nil && !grant.Revoked && l.now().Unix() < grant.ExpiresAt, nil
 }
 
-// revokeGrant revokes a grant and every token of the grant's family. Calling revokeGrant repeatedly is safe. It never
-// waits.
+// revokeGrant revokes a grant and every token of the grant's family. Calling revokeGrant repeatedly is safe.
+// revokeGrant never waits.
 func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 	for {
 		var grant grantRecord

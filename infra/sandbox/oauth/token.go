@@ -84,9 +84,9 @@ func (e *tokenEndpoint) refuseClient(w http.ResponseWriter, problem oauthError) 
 
 func invalidGrant(description string) *oauthError { return &oauthError{"invalid_grant", description} }
 
-// exchangeCode checks a code and issues tokens for the code. It stores the tokens before marking the code as used, so
-// that a client can retry the exchange after a crash between the two steps. Of two concurrent exchanges, the exchange
-// that loses the swap revokes the grant, as RFC 6749 §4.1.2 requires for a reused code.
+// exchangeCode checks a code and issues tokens for the code. exchangeCode stores the tokens before marking the code as
+// used, so that a client can retry the exchange after a crash between the two steps. Of two concurrent exchanges, the
+// exchange that loses the swap revokes the grant, as RFC 6749 §4.1.2 requires for a reused code.
 func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 	client Client,
 ) (tokenAnswer, *oauthError, error) {
@@ -99,7 +99,7 @@ func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
-	// Another client's code receives the same response as an unknown code, and is not marked as used.
+	// A code issued to another client gets the same response as an unknown code, and is not marked as used.
 	if old == nil || code.ClientID != client.ID || code.Site != e.site {
 		return tokenAnswer{}, invalidGrant("the code is not valid"), nil
 	}
@@ -154,8 +154,8 @@ func (e *tokenEndpoint) checkCode(code codeRecord, form url.Values) *oauthError 
 	return nil
 }
 
-// refresh rotates a refresh token. The old token is then invalid, and reusing the old token revokes the complete family
-// (RFC 9700 §4.14.2).
+// refresh rotates a refresh token. Rotation invalidates the old token, and reusing the old token revokes the complete
+// family (RFC 9700 §4.14.2).
 func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
 	if form.Get("refresh_token") == "" {
 		return tokenAnswer{}, &oauthError{"invalid_request", "refresh_token is missing"}, nil
@@ -212,8 +212,8 @@ type foundToken struct {
 	raw   []byte // stored bytes of the token, for a swap
 }
 
-// liveToken looks up a token and its grant. live is false if the token or the grant has expired or been revoked, or if
-// the token has already been used. In these cases, liveToken still returns found.
+// liveToken looks up a token and its grant. If the token or the grant has expired or been revoked, or if the token has
+// already been used, live is false but found is set.
 func (l *ledger) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
 	found.raw, err = l.load(ctx, key, &found.token)
 	if err != nil || found.raw == nil {

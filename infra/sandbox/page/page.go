@@ -1,5 +1,5 @@
-// Package page serves the sandbox's pages. Each page is a static document with a JSON block that a script renders. This
-// design avoids HTML templates, which double a binary's size. A page's content belongs to the package that serves the
+// Package page serves the sandbox's pages. Each page is a static document with a JSON block that a script renders.
+// Pages avoid HTML templates, which double a binary's size. A page's content belongs to the package that serves the
 // page.
 package page
 

@@ -21,7 +21,7 @@ type entry struct {
 	Resource json.RawMessage `json:"resource"`
 }
 
-// resources assigns an ID to every entry. It replaces the bundle's own URLs with references of the form Type/id.
+// resources assigns an ID to every entry, and replaces the bundle's own URLs with references of the form Type/id.
 func (b bundle) resources() ([]Resource, error) {
 	if b.ResourceType != "Bundle" {
 		return nil, errNotBundle
@@ -76,7 +76,7 @@ func (e entry) identify() (Resource, error) {
 	return Resource{Type: head.ResourceType, ID: head.ID, Body: e.Resource}, nil
 }
 
-// relink re-encodes the resource with its ID. It replaces the bundle's URLs with relative references. Numbers keep
+// relink re-encodes the resource with its ID, and replaces the bundle's URLs with relative references. Numbers keep
 // their digits, because 1.0 and 1.00 differ in FHIR.
 func relink(r Resource, addresses map[string]string) (json.RawMessage, error) {
 	decoder := json.NewDecoder(bytes.NewReader(r.Body))

@@ -16,7 +16,7 @@ import (
 var errOverfull = errors.New("the record does not fit its size")
 
 // chart is a record that is being generated. The record grows section by section. If a section would exceed the
-// requested size, the complete section is dropped. References therefore never dangle.
+// requested size, the complete section is dropped, so that references never dangle.
 type chart struct {
 	spec   spec
 	out    []Resource
@@ -30,8 +30,8 @@ type chart struct {
 	err error
 }
 
-// generate builds the record. It first adds the sections that all personas have, and then visits. Finally, it adds
-// single readings until the record has the exact size.
+// generate builds the record from the sections that all personas have, then visits, and finally single readings until
+// the record has the exact size.
 func (s spec) generate() ([]Resource, error) {
 	c := &chart{spec: s, serial: map[string]int{}, shared: map[string]bool{}}
 	if !c.try(identity) || !c.try(intake) {
@@ -80,7 +80,7 @@ func (c *chart) try(section func(*chart)) bool {
 	return true
 }
 
-// add adds a resource to the chart, with the next ID for the resource's type. It returns a reference to the resource.
+// add adds a resource to the chart, with the next ID for the resource's type. add returns a reference to the resource.
 func (c *chart) add(resourceType string, body object) string {
 	c.serial[resourceType]++
 	id := fmt.Sprintf("%s-%s-%04d", c.spec.id, strings.ToLower(resourceType), c.serial[resourceType])
@@ -88,7 +88,7 @@ func (c *chart) add(resourceType string, body object) string {
 	return c.put(resourceType, id, body)
 }
 
-// once adds a shared resource to the chart on first use. It returns a reference to the resource.
+// once adds a shared resource to the chart on first use. once returns a reference to the resource.
 func (c *chart) once(resourceType, id string, body object) string {
 	key := resourceType + "/" + id
 	if c.shared[key] {
@@ -115,7 +115,7 @@ func (c *chart) put(resourceType, id string, body object) string {
 }
 
 // roll returns a number below n that depends only on the persona, the label and the serial number. roll is the only
-// source of variety. With a seeded math/rand, an additional draw would change every later value.
+// source of variety, because with a seeded math/rand, an additional draw would change every later value.
 func (c *chart) roll(label string, serial, n int) int {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", c.spec.id, label, serial))
 

@@ -3,8 +3,7 @@ package persona
 // code is a concept in a terminology.
 type code struct{ system, code, display string }
 
-// measure is a measurement taken at a visit or in a laboratory. It holds the LOINC code, the unit and the plausible
-// range in steps.
+// measure is a measurement taken at a visit or in a laboratory, with its LOINC code, unit and plausible range in steps.
 type measure struct {
 	loinc, display, unit string
 	low, step            float64

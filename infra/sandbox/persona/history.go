@@ -62,7 +62,7 @@ func medications(c *chart) {
 	c.prescribe(0, object{"medicationCodeableConcept": coded(all[(first+1)%len(all)])})
 }
 
-// prescribe adds a MedicationRequest at visit n. The drug is in what.
+// prescribe adds a MedicationRequest at visit n for the drug in what.
 func (c *chart) prescribe(n int, what object) {
 	body := object{
 		"status":          "active",

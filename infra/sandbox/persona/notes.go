@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// notes adds documents in the three forms that portals use. The forms are a Binary behind a relative URL, inline data,
-// and both forms in the same document.
+// notes adds documents in the three forms that portals use: a Binary behind a relative URL, inline data, and both in
+// the same document.
 func notes(c *chart) {
 	c.note(0)
 	text := "Sandbox note.\nThe attachment of this document is inline: there is no Binary to fetch.\n"
@@ -18,7 +18,7 @@ func notes(c *chart) {
 	}))
 }
 
-// note adds the clinical note for visit n and the note's author. A Binary contains the note's text.
+// note adds the clinical note for visit n, with its author and its text in a Binary.
 func (c *chart) note(n int) {
 	all := noteTypes
 	kind := all[c.roll("note", n, len(all))]

@@ -96,12 +96,12 @@ func (c *chart) formulary(drug code) string {
 	})
 }
 
-// largeNote is the size of the largest attachment in bytes. It exceeds a client's read buffer but not the maximum
+// largeNote is the size of the largest attachment in bytes. The size exceeds a client's read buffer but not the maximum
 // response size of a Lambda function.
 const largeNote = 1 << 20
 
-// unusual adds data that is valid FHIR but may cause problems for clients. The data includes several scripts and emoji,
-// markup in strings, partial dates, contained resources, a resource without a category, repeated references and a large
+// unusual adds data that is valid FHIR but may cause problems for clients, such as several scripts and emoji, markup in
+// strings, partial dates, contained resources, a resource without a category, repeated references and a large
 // attachment.
 func unusual(c *chart) {
 	c.add("Condition", object{

@@ -1,8 +1,8 @@
-// Package persona owns the sandbox EHR's synthetic people. It holds their identities and every FHIR R4 resource in
-// their records. The records are either generated (Builtin) or read from a folder of bundles (LoadDir).
+// Package persona owns the sandbox EHR's synthetic people, with their identities and every FHIR R4 resource in their
+// records. The records are either generated (Builtin) or read from a folder of bundles (LoadDir).
 //
-// The package doesn't contain any HTTP, OAuth or search code. It returns complete records, which package fhirserver
-// indexes and serves. The resources don't describe any real person.
+// The package doesn't contain any HTTP, OAuth or search code. Persona.Load returns complete records, which package
+// fhirserver indexes and serves. The resources don't describe any real person.
 package persona
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 // Persona is a synthetic person with a loader for the person's record. Sign-in pages and CapabilityStatements can read
-// the fields, and the record doesn't have to be generated for that.
+// the fields without generating the record.
 type Persona struct {
 	// ID selects the persona on the sign-in page and in tests. Each ID is unique within a sandbox.
 	ID string
@@ -30,16 +30,15 @@ type Persona struct {
 }
 
 // Resource is a FHIR R4 resource as compact JSON. Every literal reference in Body is relative ("Type/id") and resolves
-// within the same record, or it refers to the resource itself ("#id").
+// within the same record, or refers to the resource itself ("#id").
 type Resource struct {
 	Type string
 	ID   string
 	Body json.RawMessage
 }
 
-// Load returns the complete record. The Patient comes first. The record is built on the first call and then shared, so
-// callers must treat it as read-only. An error means that a bundle file could not be read, or that the generator has a
-// bug.
+// Load returns the complete record, Patient first. The record is built on the first call and then shared, so callers
+// must treat it as read-only. An error means that a bundle file could not be read, or that the generator has a bug.
 func (p Persona) Load() ([]Resource, error) { return p.load() }
 
 // Builtin returns the generated personas, ordered by record size. The personas' records are identical in every process

@@ -67,7 +67,7 @@ func TestBuiltinRecordsAreDeterministic(t *testing.T) {
 		}
 	}
 	// The records are the same in all processes and on all machines. An intended change to the generator requires a
-	// change to these lines.
+	// change to the hashes below.
 	want := map[string]string{
 		"alder-maple":  "5862dd7f44bd",
 		"cedar-brook":  "91767f601577",

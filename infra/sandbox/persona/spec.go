@@ -13,7 +13,7 @@ type spec struct {
 	firstVisit    string // YYYY-MM-DD
 	visitEvery    time.Duration
 	chronic       code // the record's main problem
-	unusual       bool // adds valid but unusual data (people.go)
+	unusual       bool // whether the record includes valid but unusual data (people.go)
 }
 
 const day = 24 * time.Hour

@@ -40,7 +40,7 @@ func visit(c *chart) {
 	}
 }
 
-// homeReading adds a single Observation that refers only to the patient. It is used to fill a record to the exact size.
+// homeReading adds a single Observation that refers only to the patient, to fill a record to the exact size.
 func homeReading(c *chart) {
 	serial := c.serial["Observation"]
 	c.observe("vital-signs", vitalSigns[0], c.visits+1, serial, object{})

@@ -1,5 +1,5 @@
-// Package scope implements the SMART App Launch scopes that the sandbox supports. It determines the requested scopes
-// that a person can grant, and the access that granted scopes allow.
+// Package scope implements the SMART App Launch scopes that the sandbox supports. The package determines the requested
+// scopes that a person can grant, and the access that granted scopes allow.
 //
 // The package handles only the syntax; package oauth owns the grants. Syntax:
 // https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
@@ -38,9 +38,9 @@ func Supported() []string {
 	}
 }
 
-// Grant narrows a requested scope string to the scopes that this server can grant. It omits unknown scopes and all
-// write access. RFC 6749 §3.3 allows the omission, and the response states the granted scopes. The result is empty if
-// the scopes would not give access to any data.
+// Grant narrows a requested scope string to the scopes that this server can grant. Grant omits unknown scopes and all
+// write access, as RFC 6749 §3.3 allows. The response states the granted scopes. The result is empty if the scopes
+// would not give access to any data.
 func Grant(requested string) []string {
 	var granted []string
 	data := false

@@ -1,5 +1,5 @@
 // Package storetest tests the store properties that the sandbox's authorization server requires (oauth.Store). The
-// tests apply to every implementation, namely the in-memory store and the deployed DynamoDB store.
+// tests apply to every implementation: the in-memory store and the deployed DynamoDB store.
 package storetest
 
 import (

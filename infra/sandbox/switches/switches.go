@@ -1,5 +1,5 @@
-// Package switches defines the sandbox's misbehaviours. It holds the table of all switches, and parses the sets of
-// switches in the path of a FHIR base URL, such as /sandbox/with/outcome-entry,access:5s/fhir.
+// Package switches defines the sandbox's misbehaviours. The package holds the table of all switches, and parses the
+// sets of switches in the path of a FHIR base URL, such as /sandbox/with/outcome-entry,access:5s/fhir.
 //
 // The package defines the switches' names and the meanings of their values. Packages oauth and sandbox implement the
 // switches' effects on responses.
@@ -36,7 +36,8 @@ const (
 // maxNumber keeps counters and lifetimes within a reasonable range.
 const maxNumber = 1_000_000_000
 
-// maxText is the maximum length of a text value. It allows a key set in the path and stays below API Gateway's limit.
+// maxText is the maximum length of a text value. maxText allows a key set in the path and stays below API Gateway's
+// limit.
 const maxText = 6000
 
 var (
@@ -47,8 +48,8 @@ var (
 // Switch describes a switch in the table.
 type Switch struct {
 	Name string `json:"name"`
-	// Value specifies the value after the colon. It is one of the kinds above, or the accepted words separated by "|".
-	// It is empty if the switch does not take a value.
+	// Value specifies the value after the colon: one of the kinds above, or the accepted words separated by "|". Value
+	// is empty if the switch does not take a value.
 	Value string `json:"value,omitempty"`
 	// About describes the behaviour of a portal with the switch.
 	About string `json:"about"`

@@ -35,8 +35,8 @@ const (
 
 var errCommunity = errors.New("the stored trust community cannot be read")
 
-// community is the stack's trust community. It consists of an anchor with its key, and every portal's key. Each store
-// has one community, which is created only once.
+// community is the stack's trust community. The community consists of an anchor with its key, and every portal's key.
+// Each store has one community, which is created only once.
 type community struct {
 	store  oauth.Store
 	now    func() time.Time
@@ -79,7 +79,7 @@ func (c *community) keys(ctx context.Context) (*keys, error) {
 		if raw, err = c.fresh(); err == nil {
 			_, err = c.store.Swap(ctx, storeKey("community"), nil, raw, c.now().Add(lasts))
 		}
-		if err == nil { // another instance may have created it first
+		if err == nil { // another instance may have created the keys first
 			raw, _, err = c.store.Get(ctx, storeKey("community"))
 		}
 	}
@@ -142,7 +142,7 @@ func parseKeys(raw []byte) (*keys, error) {
 	return &keys{anchor: anchor, signer: elliptic, portal: rsaKey}, nil
 }
 
-// issue issues a certificate to the member named uri. The certificate is valid between the given times.
+// issue issues a certificate to the member named uri. The certificate's validity period is between the given times.
 func (k *keys) issue(random io.Reader, public crypto.PublicKey, uri *url.URL, from, until time.Time) ([]byte, error) {
 	serial := make([]byte, 16)
 	if _, err := io.ReadFull(random, serial); err != nil {

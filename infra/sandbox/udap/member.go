@@ -33,7 +33,7 @@ type common struct {
 	Expires  int64  `json:"exp"`
 }
 
-// member verifies that a JWT is signed with the key of a certificate issued by the anchor. It does not check the JWT's
+// member verifies that a JWT is signed with the key of a certificate issued by the anchor, but does not check the JWT's
 // claims.
 func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	keys, err := s.community.keys(ctx)
@@ -68,8 +68,8 @@ func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	return said, nil
 }
 
-// flaw returns the first error in the claims of a member's JWT for the given audience. It returns "" if the claims are
-// valid. It marks the jti as used.
+// flaw returns the first error in the claims of a member's JWT for the given audience, or "" if the claims are valid.
+// flaw marks the jti as used.
 func (s *Server) flaw(ctx context.Context, said memberJWT, audience string) (string, error) {
 	now, c := s.config.Now(), said.claims
 	issued, expires := time.Unix(c.IssuedAt, 0), time.Unix(c.Expires, 0)

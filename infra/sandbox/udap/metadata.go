@@ -44,8 +44,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusOK, document)
 }
 
-// signedMetadata returns a statement that contains the endpoints' URLs. A member of the trust community signs the
-// statement.
+// signedMetadata returns a statement that contains the endpoints' URLs, signed by a member of the trust community.
 func (s *Server) signedMetadata(ctx context.Context) (string, error) {
 	keys, err := s.community.keys(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// verified holds an identity provider's claims about a person. The claims are in flat and nested form (OpenID Connect
-// for Identity Assurance).
+// verified holds an identity provider's claims about a person in flat and nested form (OpenID Connect for Identity
+// Assurance).
 type verified struct {
 	demographics
 
@@ -40,8 +40,8 @@ type patient struct {
 	BirthDate string `json:"birthDate"`
 }
 
-// person returns the requested person. An identity provider must have verified the person. The person must also match
-// the patient that the client names.
+// person returns the requested person. An identity provider must have verified the person, who must match the patient
+// that the client names.
 func (s *Server) person(ctx context.Context, purpose extensions) (persona.Persona, problem, error) {
 	who, ok, err := s.identity(ctx, purpose.IAS.IDToken)
 	if err != nil {

@@ -29,7 +29,7 @@ type registration struct {
 	URI string `json:"uri"`
 }
 
-// register serves POST /udap/register. A client that registers again receives the same ID.
+// register serves POST /udap/register. If a client registers again, its ID does not change.
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Statement string `json:"software_statement"`

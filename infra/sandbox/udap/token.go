@@ -110,7 +110,7 @@ func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	return s.config.Personas[at]
 }
 
-// client verifies the assertion of a token request. It returns the client's ID and the token's purpose.
+// client verifies the assertion of a token request, and returns the client's ID and the token's purpose.
 func (s *Server) client(r *http.Request) (id string, purpose extensions, why problem, err error) {
 	said, err := s.member(r.Context(), r.PostForm.Get("client_assertion"))
 	if errors.Is(err, errMember) {

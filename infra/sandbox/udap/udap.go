@@ -1,10 +1,10 @@
-// Package udap is the sandbox EHR's UDAP server. It represents a facility in a network with facilitated FHIR. It
-// implements signed metadata, dynamic registration, and tokens for a person whom an external identity provider has
+// Package udap is the sandbox EHR's UDAP server. The server represents a facility in a network with facilitated FHIR,
+// and implements signed metadata, dynamic registration, and tokens for a person whom an external identity provider has
 // verified (HL7 Security for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is
 // defined in a draft, docs/develop/tefca.md).
 //
-// The trust community belongs to the stack. Its anchor and the portal's key are created on first use and stored in the
-// sandbox's store. All instances therefore share the keys, and other stacks don't have them. Any caller can get a
+// The trust community belongs to the stack. The anchor and the portal's key are created on first use and stored in the
+// sandbox's store. All instances of a stack share the keys, and other stacks don't have the keys. Any caller can get a
 // client certificate, because all persons are invented. The package's code for parsing JWTs is separate from the code
 // of its client (shared/tefca/facilitated).
 package udap
@@ -41,12 +41,12 @@ type Config struct {
 	Logger   *slog.Logger
 }
 
-// Server serves the UDAP endpoints. It is safe for concurrent use.
+// Server serves the UDAP endpoints. A Server is safe for concurrent use.
 type Server struct {
 	config    Config
 	community *community
 	with      switches.Set
-	site      string // separates the clients of different portals
+	site      string // key that separates portals' clients
 }
 
 // New returns the server for a portal without misbehaviours.

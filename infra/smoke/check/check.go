@@ -1,10 +1,10 @@
-// Package check checks a running stack from outside. It acts as an organisation in test mode and as the organisation's
-// patient. It checks whether the API is reachable, responds according to docs/openapi.yaml, applies rate limits, and
-// connects patients. If the stack includes the sandbox, the check also performs the main job.
+// Package check checks a running stack from outside. The check acts as an organisation in test mode and as the
+// organisation's patient. The steps verify that the API is reachable, responds according to docs/openapi.yaml, applies
+// rate limits, and connects patients. If the stack includes the sandbox, the check performs the main job.
 //
-// The check is safe on a stack that serves patients. It rejects a live mode credential before it sends a request. It
-// works in a single organisation and deletes everything that it created, even if a step fails. It does not print keys,
-// tokens or URLs with a query.
+// The check is safe on a stack that serves patients. A live mode credential is rejected before any request is sent. The
+// check works in a single organisation and deletes everything that it created, even if a step fails. Keys, tokens and
+// URLs with a query are not printed.
 package check
 
 import (
@@ -34,7 +34,7 @@ type Options struct {
 	Rules      *wiring.Operator // operator's rules for the stack; nil without operator access
 	EndpointID string           // endpoint for the patient; the default is the sandbox's, from Rules
 	InboxURL   string           // webhook inbox, as in make run; "" if there is no inbox
-	HTTP       *http.Client     // must not follow redirects
+	HTTP       *http.Client     // client that must not follow redirects
 	Now        func() time.Time
 	Out        io.Writer
 }
@@ -42,7 +42,7 @@ type Options struct {
 // maxTime limits the duration of the complete run.
 const maxTime = 3 * time.Minute
 
-// errNotChecked means that there was nothing for a step to check.
+// errNotChecked means that a step had nothing to check.
 var errNotChecked = errors.New("not checked")
 
 // check is a run of all checks.
@@ -57,15 +57,15 @@ type check struct {
 	isMade                 bool // whether the organisation was created by this run
 }
 
-// step is a single check. Its function returns a message to print.
+// step is a single check, whose function returns a message to print.
 type step struct {
 	name  string
 	look  func(ctx context.Context) (string, error)
-	first bool // if this step fails, all other steps are skipped
+	first bool // whether all other steps are skipped if the step fails
 }
 
-// Run performs all checks. It prints each step with the step's duration, and finally the objects that it could not
-// delete. If a step fails, Run returns an error. If the run is rejected, Run returns ErrRefused.
+// Run performs all checks. Run prints each step with the step's duration, and finally the objects that could not be
+// deleted. If a step fails, Run returns an error. If the run is rejected, Run returns ErrRefused.
 func Run(ctx context.Context, o Options) error {
 	api, err := contract.ReadAPI(docs.OpenAPI())
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *check) refuse() error {
 	return nil
 }
 
-// perform runs the steps. It cleans up regardless of the results.
+// perform runs the steps and cleans up regardless of the results.
 func (c *check) perform(ctx context.Context) {
 	defer c.clean(context.WithoutCancel(ctx))
 	for _, s := range c.steps() {
@@ -156,7 +156,7 @@ func (c *check) take(ctx context.Context, s step) bool {
 // queries matches URL queries. Queries contain tokens, codes and signatures.
 var queries = regexp.MustCompile(`\?[^\s"']+`)
 
-// sayf prints a line. Before printing, it removes any text that could be secret.
+// sayf prints a line without any text that could be secret.
 func (c *check) sayf(format string, args ...any) {
 	line := queries.ReplaceAllString(fmt.Sprintf(format, args...), "?…")
 	for _, hidden := range []string{c.Credential.PrivateKey, c.Credential.WebhookSecret} {

@@ -30,7 +30,7 @@ type request struct {
 	key          string // "" means no key
 }
 
-// send sends a request to the API. It returns an error if the response violates docs/openapi.yaml.
+// send sends a request to the API, and returns an error if the response violates docs/openapi.yaml.
 func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	address := c.BaseURL + of.path
 	if len(of.query) > 0 {
@@ -174,8 +174,8 @@ func (c *check) headers(ctx context.Context) (string, error) {
 	return "no-store, nosniff, no-referrer, x-request-id", nil
 }
 
-// cors checks that a web page may send requests with a public ID. It also checks that responses never allow a web page
-// to send a key.
+// cors checks that a web page may send requests with a public ID, and that responses never allow a web page to send a
+// key.
 func (c *check) cors(ctx context.Context) (string, error) {
 	asked := http.Header{"Origin": {elsewhere}, "Access-Control-Request-Method": {http.MethodPost}}
 	got, err := c.send(ctx, request{

@@ -14,8 +14,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// connect checks that the redirect to the portal contains everything that SMART App Launch and RFC 7636 require. It
-// also checks that the attempt is bound to the browser.
+// connect checks that the redirect to the portal contains everything that SMART App Launch and RFC 7636 require, and
+// that the attempt is bound to the browser.
 func (c *check) connect(ctx context.Context) (string, error) {
 	if c.EndpointID == "" {
 		return "no endpoint is known: name a test mode endpoint", errNotChecked
@@ -52,7 +52,7 @@ func (c *check) connect(ctx context.Context) (string, error) {
 }
 
 // bound checks the cookie that the browser receives. Scripts must not be able to read the cookie, and other sites must
-// not be able to send it. The browser must not send it over plain HTTP.
+// not be able to send the cookie. The browser must not send the cookie over plain HTTP.
 func bound(header http.Header, isSecure bool) error {
 	cookies := (&http.Response{Header: header}).Cookies()
 	for _, cookie := range cookies {
@@ -82,8 +82,8 @@ func (c *check) signIn(ctx context.Context) (string, error) {
 	return "a synthetic patient is connected", err
 }
 
-// export checks that the record is exported and that the export's event is delivered. It also checks that the export's
-// file is downloaded completely.
+// export checks that the record is exported and that the export's event is delivered, and that the export's file
+// downloads completely.
 func (c *check) export(ctx context.Context) (string, error) {
 	if c.connectionID == "" {
 		return "no patient is connected", errNotChecked
@@ -105,7 +105,7 @@ func (c *check) export(ctx context.Context) (string, error) {
 	return "the webhook arrived, its signature is valid, and the file is complete", nil
 }
 
-// job returns the main job for a sandbox patient. In the job, the check acts as the organisation.
+// job returns the main job for a sandbox patient, with the check acting as the organisation.
 func (c *check) job() (*job.Job, error) {
 	stack := runfile.Run{BaseURL: c.BaseURL, Organisations: []runfile.Organisation{c.Credential}}
 	stack.Sandbox.EndpointID = c.EndpointID

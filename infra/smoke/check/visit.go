@@ -15,7 +15,7 @@ import (
 )
 
 // returnURL is the return URL for the organisation's patients. The URL is never requested, because this program acts as
-// the browser and stops before the request.
+// the browser and does not follow the redirect.
 const returnURL = "https://smoke.example/return"
 
 // arrive creates an organisation with a test mode credential, unless the options contain a credential.

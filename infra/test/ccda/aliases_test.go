@@ -10,7 +10,7 @@ import (
 
 var rootOfTemplate = regexp.MustCompile(`<templateId root="([0-9.]+)"`)
 
-// TestConvertAcceptsTemplateAliases replaces each template ID with its aliases from older C-CDA releases. It requires
+// TestConvertAcceptsTemplateAliases replaces each template ID with its aliases from older C-CDA releases, and requires
 // identical resources.
 func TestConvertAcceptsTemplateAliases(t *testing.T) {
 	t.Parallel()

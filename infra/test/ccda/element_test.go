@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// element is an XML element. Its local name identifies it.
+// element is an XML element, identified by its local name.
 type element struct {
 	name     string
 	attrs    map[string]string
@@ -75,7 +75,7 @@ func (e *element) first(path ...string) *element {
 	return &element{}
 }
 
-// below returns all descendants with any of the given names. It includes matches nested in other matches.
+// below returns all descendants with any of the given names, including matches nested in other matches.
 func (e *element) below(names ...string) []*element {
 	var found []*element
 	for _, c := range e.children {

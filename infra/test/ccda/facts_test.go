@@ -27,8 +27,8 @@ func measures() []measure {
 // appear in a resource that has one of the statement's codes.
 type fact struct {
 	measure measure
-	about   []coding // the statement's codes; empty if there are none
-	held    bool     // the codes of nested statements, because the statement itself has none
+	about   []coding // the statement's codes; empty for a statement without codes
+	held    bool     // whether about holds the codes of nested statements
 	want    []string // accepted representations; any one suffices
 }
 
@@ -92,8 +92,8 @@ func concern(s *element) bool {
 		len(s.all("entryRelationship", "act")) > 0
 }
 
-// codingsOf lists a statement's own codings. These are the codings of its code, value, product and participants,
-// including translations.
+// codingsOf lists a statement's own codings: those of its code, value, product and participants, including
+// translations.
 func codingsOf(s *element) []coding {
 	coded := slices.Concat(
 		s.all("code"), s.all("value"), s.all("consumable", "manufacturedProduct", "manufacturedMaterial", "code"),
@@ -115,8 +115,8 @@ func codingsOf(s *element) []coding {
 	return all
 }
 
-// structural reports whether a code only identifies the kind of statement. Such a code does not convey any information
-// about the patient.
+// structural reports whether a code only identifies the kind of statement, and does not convey any information about
+// the patient.
 func structural(c coding) bool {
 	return slices.Contains([]coding{
 		{actCode, "ASSERTION"},

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// passage is an XML element. If the name is empty, it is a piece of text. The passage's content is in document order.
+// passage is an XML element or, if the name is empty, text. The passage's content is in document order.
 type passage struct {
 	name  string
 	attrs map[string]string
@@ -69,7 +69,8 @@ func (p *passage) all() []*passage {
 	return list
 }
 
-// child returns the first child with the given name. If there is no such child, it returns an empty passage.
+// child returns the first child with the given name. If there is no child with that name, child returns an empty
+// passage.
 func (p *passage) child(name string) *passage {
 	for _, part := range p.parts {
 		if part.name == name {
@@ -97,8 +98,8 @@ func (p *passage) shape() map[string]int {
 var readable = strings.Fields(`div p span table thead tbody tfoot tr th td caption colgroup col ul ol li sub sup br hr
 	a b i u em strong h1 h2 h3 pre`)
 
-// openable parses a narrative. If a browser can display the narrative and it does not contain active content, openable
-// returns the parsed narrative and an empty reason. Otherwise, openable returns nil and the reason.
+// openable parses a narrative. If a browser can display the narrative and the narrative does not contain active
+// content, the reason is empty. If not, openable returns nil and the reason.
 func openable(div string) (*passage, string) {
 	p, err := readPassage(div)
 	if err != nil {
@@ -196,9 +197,9 @@ func (o opened) holdsNote(words string) bool {
 		slices.ContainsFunc(o.plain, func(p string) bool { return strings.Contains(p, words) })
 }
 
-// checkTexts requires that the text of every section and note can be displayed, and that the report counts these texts.
-// The report must count a note as lost if the note refers to a text that does not exist. checkTexts returns the number
-// of sections and notes.
+// checkTexts requires that the text of every section and note can be displayed, and that the report counts the texts of
+// all sections and notes. The report must count a note as lost if the note refers to a text that does not exist.
+// checkTexts returns the number of sections and notes.
 func checkTexts(t *testing.T, document []byte, lost int) (sections, notes int) {
 	t.Helper()
 	root, err := readPassage(string(document))
@@ -245,7 +246,7 @@ func isNote(act *passage) bool {
 }
 
 // checkCounted requires that the number of texts that the report counts is at least the number of the document's
-// sections. The number of texts that the report counts as lost must equal missing.
+// sections, and that the report counts missing texts as lost.
 func checkCounted(t *testing.T, document []byte, sections, missing int) {
 	t.Helper()
 	report, err := ccda.Convert(document, func(ccda.Resource) error { return nil })

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRecallDecreasesWhenPartsAreRemoved removes parts of the converted resources. It requires that the recall of the
+// TestRecallDecreasesWhenPartsAreRemoved removes parts of the converted resources, and requires that the recall of the
 // affected kind of fact drops.
 func TestRecallDecreasesWhenPartsAreRemoved(t *testing.T) {
 	t.Parallel()

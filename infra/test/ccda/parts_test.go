@@ -40,7 +40,7 @@ func timesOf(s *element, about []coding) []fact {
 // placeholder matches the dates that senders write for unknown dates (docs/reference/ccda.md, "Placeholders").
 var placeholder = regexp.MustCompile(`^(0001|9999|16010101|17530101|18401231|18991230|18991231|19000101)`)
 
-// isTime reports whether text is a point in time (HL7 TS).
+// isTime reports whether text is a timestamp (HL7 TS).
 func isTime(text string) bool {
 	if i := strings.IndexAny(text, "+-."); i > 0 {
 		text = text[:i]
@@ -104,8 +104,8 @@ func valuesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// amounts lists an element's quantities. These are the element's own value, or the value's bounds or components. Codes
-// do not count as quantities.
+// amounts lists an element's quantities: the element's own value, or the value's bounds or components. Codes do not
+// count as quantities.
 func amounts(e *element) []string {
 	var all []string
 	switch kind := e.attrs["type"]; {
@@ -127,14 +127,13 @@ func amounts(e *element) []string {
 	return all
 }
 
-// quantity returns a value with its unit. It omits UCUM's unit "1".
+// quantity returns a value with its unit, omitting UCUM's unit "1".
 func quantity(e *element) string {
 	return strings.TrimSpace(number(strings.TrimSpace(e.attrs["value"])) + " " +
 		strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))
 }
 
-// participationsOf lists a statement's authors and performers by name or identifier. It also lists the times of
-// authorship.
+// participationsOf lists a statement's authors and performers by name or identifier, and the times of authorship.
 func participationsOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, author := range s.all("author") {

@@ -138,7 +138,7 @@ func total(documents []judged) map[measure]count {
 	return sum
 }
 
-// checkRecall fails the test if any kind of fact has a recall below minRecall. It lists the missing facts.
+// checkRecall fails the test if any kind of fact has a recall below minRecall, and lists the missing facts.
 func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	t.Helper()
 	for _, m := range measures() {
@@ -151,8 +151,7 @@ func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	}
 }
 
-// documentsIn reads the documents in a folder. It returns the sorted names of the documents and a map of contents by
-// name.
+// documentsIn reads the documents in a folder, and returns the documents' sorted names and a map of contents by name.
 func documentsIn(t *testing.T, folder string) ([]string, map[string][]byte) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.xml")

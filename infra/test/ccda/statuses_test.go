@@ -23,7 +23,8 @@ var statuses = map[string]map[string]string{
 		"cancelled": "not-done", "new": "preparation",
 		"suspended": "on-hold", "held": "on-hold preparation",
 	},
-	// These statuses follow ConceptMap CF-EncounterStatus. An active encounter's status depends on the document's time.
+	// Encounter statuses follow ConceptMap CF-EncounterStatus. An active encounter's status depends on the document's
+	// time.
 	"Encounter": {
 		"completed": "finished", "active": "in-progress planned arrived finished unknown", "aborted": "unknown",
 		"cancelled": "cancelled",
@@ -57,8 +58,8 @@ var statuses = map[string]map[string]string{
 		"suspended": "on-hold",
 	},
 	"CareTeam": {"completed": "inactive", "active": "active inactive", "suspended": "suspended"},
-	// For problems and allergies, "completed" refers to the act of observing. The resource has a clinical or verification
-	// status instead.
+	// For problems and allergies, "completed" refers to the act of observing, so the resource has a clinical or
+	// verification status instead.
 	"Condition": {
 		"completed": "active resolved inactive recurrence relapse remission confirmed refuted unconfirmed",
 		"active":    "active resolved inactive confirmed refuted unconfirmed",

@@ -2,7 +2,7 @@ package ccdatest_test
 
 import "strings"
 
-// These OIDs identify the code systems that the checker mentions by name.
+// OIDs of the code systems that the checker refers to by name.
 const (
 	loinc    = "2.16.840.1.113883.6.1"
 	snomed   = "2.16.840.1.113883.6.96"
@@ -63,8 +63,8 @@ func namesOf(c coding) []string {
 	return []string{systemURI(c.system) + "|" + c.code, "urn:oid:" + c.system + "|" + c.code}
 }
 
-// equivalents maps FHIR's required codes to C-CDA codes with the same meaning. It covers SNOMED CT's severities and
-// statuses ("C-CDA on FHIR", Allergies and Problems) and HL7's criticalities.
+// equivalents maps FHIR's required codes to C-CDA codes with the same meaning. equivalents covers SNOMED CT's
+// severities and statuses ("C-CDA on FHIR", Allergies and Problems) and HL7's criticalities.
 var equivalents = map[string][]coding{
 	"severity mild": {{snomed, "255604002"}}, "severity moderate": {{snomed, "6736007"}, {snomed, "371924009"}},
 	"severity severe": {{snomed, "24484000"}, {snomed, "371923003"}, {snomed, "399166001"}},

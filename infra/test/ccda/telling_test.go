@@ -18,7 +18,7 @@ type content struct {
 	nearby  map[string]bool // codes of referenced and referencing resources
 	times   []string        // FHIR dates and times
 	amounts map[string]bool // numbers with and without units, and strings
-	ranges  map[string]bool // from reference ranges only
+	ranges  map[string]bool // amounts from reference ranges only
 	status  []string
 	refs    []string        // references, as Type/id
 	targets []string        // a Provenance's targets
@@ -32,8 +32,8 @@ func newTelling() *content {
 	}
 }
 
-// contentOf parses NDJSON. It adds the content of related resources to each resource. Related resources are the
-// resource's medication, device, specimen, location and Provenance.
+// contentOf parses NDJSON and adds the content of related resources to each resource. Related resources are the
+// medication, device, specimen, location and Provenance.
 func contentOf(t *testing.T, ndjson []byte) []*content {
 	t.Helper()
 	byRef := map[string]*content{}

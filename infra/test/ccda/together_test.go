@@ -122,8 +122,8 @@ func TestConvertMergesFactsFromTwoFacilities(t *testing.T) {
 	checkRecall(t, "both", recall(facts, contentOf(t, out)))
 }
 
-// TestConvertKeepsFactsWhenDocumentsAreMerged converts all documents in a single call. HL7's sample documents reuse IDs
-// for different facts.
+// TestConvertKeepsFactsWhenDocumentsAreMerged converts all documents in a single call, because HL7's sample documents
+// reuse IDs for different facts.
 func TestConvertKeepsFactsWhenDocumentsAreMerged(t *testing.T) {
 	t.Parallel()
 	var all [][]byte

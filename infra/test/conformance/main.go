@@ -1,6 +1,6 @@
 // Command conformance runs the embedded AWS's scripts against third-party servers. (A test in this package runs the
-// same scripts against the embedded AWS itself.) A difference is a failure unless differences.yaml lists it with a
-// reason.
+// same scripts against the embedded AWS itself.) A difference is a failure unless differences.yaml lists the difference
+// with a reason.
 //
 //	go run ./infra/test/conformance -servers DIR [-server NAME] [-run PART] [-list FILE] [-v]
 //

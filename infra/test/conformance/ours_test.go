@@ -20,12 +20,11 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// minScripts is the minimum number of scripts. With fewer scripts, the test fails because the corpus did not load
-// completely.
+// minScripts is the minimum number of scripts. Fewer scripts mean that the corpus did not load completely.
 const minScripts = 400
 
-// TestEmbeddedAWSPassesConformanceScripts runs the corpus against the embedded AWS in virtual time. It also checks that
-// the corpus covers every operation that our code calls, and every error that our code handles.
+// TestEmbeddedAWSPassesConformanceScripts runs the corpus against the embedded AWS in virtual time. The corpus must
+// cover every operation that our code calls and every error that our code handles.
 func TestEmbeddedAWSPassesConformanceScripts(t *testing.T) {
 	t.Parallel()
 	scripts, err := corpus.Load(os.DirFS("scripts"))
@@ -83,8 +82,8 @@ func play(t *testing.T, script corpus.Script, seen *seen) {
 	seen.finished()
 }
 
-// seen records the outcomes of all scripts. It holds the operation ("dynamodb.PutItem") of each successful call and the
-// error code of each failed call.
+// seen records the outcomes of all scripts: the operation ("dynamodb.PutItem") of each successful call and the error
+// code of each failed call.
 type seen struct {
 	mu       sync.Mutex
 	scripts  int
@@ -143,8 +142,8 @@ var (
 	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
-// productFolders lists the folders of the programs that call AWS. These programs are the product and the tools that
-// create and display its data.
+// productFolders lists the folders of the programs that call AWS: the product, and the tools that create and display
+// the product's data.
 func productFolders() []string {
 	return []string{
 		"shared", "functions", "infra/ctl", "infra/demo", "infra/local/console", "infra/local/provision",
@@ -152,7 +151,7 @@ func productFolders() []string {
 	}
 }
 
-// called lists the operations that our production code calls. It recognises an operation by its SDK request type.
+// called lists the operations that our production code calls, recognising each operation by its SDK request type.
 func called(t *testing.T) []string {
 	t.Helper()
 	return found(t, input, isProgram, operationOf, productFolders()...)

@@ -10,8 +10,8 @@ import (
 )
 
 // Check compares a response with the API document. at is the path below the server's URL. If the response violates the
-// document, Check returns an error that lists the violations. Otherwise, Check records the parts of the document that
-// the response covers.
+// document, Check returns an error that lists the violations. If not, Check records the parts of the document that the
+// response covers.
 func (a *API) Check(method, at string, got Answer) error {
 	p := a.find(at)
 	switch {
@@ -45,7 +45,7 @@ func (a *API) Check(method, at string, got Answer) error {
 	return nil
 }
 
-// find returns the documented path that matches at, or nil. A parameter matches any segment. Literal paths take
+// find returns the documented path that matches at, or nil. A parameter matches any segment, but literal paths take
 // precedence.
 func (a *API) find(at string) *path {
 	var found *path
@@ -58,8 +58,8 @@ func (a *API) find(at string) *path {
 	return found
 }
 
-// matches returns the number of literal segments that match. It returns -1 if the path does not match. If the path is
-// marked foreign, its last parameter matches all remaining segments.
+// matches returns the number of literal segments that match, or -1 if the path does not match. If the path is marked
+// foreign, its last parameter matches all remaining segments.
 func (p *path) matches(segments []string) int {
 	own := p.segments
 	if last := len(own) - 1; p.foreign && len(segments) > last {

@@ -21,8 +21,8 @@ type API struct {
 // path is a documented path that is split at slashes.
 type path struct {
 	segments   []string
-	foreign    bool                  // belongs to a simulated third-party server with its own formats
-	operations map[string]*operation // keyed by method
+	foreign    bool                  // whether the path belongs to a simulated third-party server
+	operations map[string]*operation // operations by HTTP method
 }
 
 // operation holds the documented responses for one method of a path.
@@ -34,7 +34,7 @@ type operation struct {
 // response describes an operation's response with a given status.
 type response struct {
 	name      string // operation and status; prefix of the recorded parts' names
-	media     string // empty if the response has no body
+	media     string // media type; empty if the response has no body
 	body      *schema
 	headers   map[string]header
 	locations []*schema // alternative schemas for the Location URL's query

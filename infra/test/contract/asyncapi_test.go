@@ -137,7 +137,7 @@ func golden(t *testing.T) map[string]map[string]any {
 	return bodies
 }
 
-// problem validates a webhook's body. It returns an error that lists all violations, or nil if the body is valid.
+// problem validates a webhook's body. The error lists all violations, and is nil if the body is valid.
 func problem(t *testing.T, body map[string]any) error {
 	t.Helper()
 	text, err := json.Marshal(body)
@@ -171,8 +171,8 @@ func TestGoldenEventsMatchSchemas(t *testing.T) {
 	}
 }
 
-// TestAsyncAPISchemasRestrictEveryMember uses bodies that contain every member. The schema must describe each member. A
-// body without a member must be valid only if the member is optional.
+// TestAsyncAPISchemasRestrictEveryMember checks that the schema describes each member of complete bodies. If a member
+// is removed, the body must be valid only if the member is optional.
 func TestAsyncAPISchemasRestrictEveryMember(t *testing.T) {
 	t.Parallel()
 	optional := map[string][]string{
@@ -296,7 +296,7 @@ func read(t *testing.T, file string, into any) {
 	expect.NoError(t, yaml.Unmarshal(text, into))
 }
 
-// lookUp resolves a reference within the document. It returns nil if the target does not exist.
+// lookUp resolves a reference within the document, or returns nil if the target does not exist.
 func lookUp(document map[string]any, reference string) any {
 	var at any = document
 	for name := range strings.SplitSeq(strings.TrimPrefix(reference, "#/"), "/") {

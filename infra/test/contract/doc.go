@@ -3,6 +3,6 @@
 // tests, every declared part must have appeared.
 //
 // The package validates the subset of JSON Schema that the two documents use. Any other keyword is an error, so rules
-// are never silently ignored. The package doesn't send requests. Tests pass it the responses and events that they
-// received.
+// are never silently ignored. The package doesn't send requests. Tests pass received responses and events to the
+// package.
 package contract

@@ -13,7 +13,7 @@ import (
 type Events struct {
 	record
 
-	messages map[string]message // keyed by event type
+	messages map[string]message // messages by event type
 }
 
 type message struct{ headers, payload *schema }
@@ -45,7 +45,7 @@ func ReadEvents(text []byte) (*Events, error) {
 }
 
 // Check compares a delivery with the documented message. If the delivery violates the document, Check returns an error
-// that lists the violations. Otherwise, Check records the parts of the document that the delivery covers.
+// that lists the violations. If not, Check records the parts of the document that the delivery covers.
 func (e *Events) Check(header http.Header, body []byte) error {
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {

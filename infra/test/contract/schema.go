@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// schema is a compiled JSON Schema. It supports the keywords of draft 7 and of OpenAPI 3.0's dialect that the documents
-// use.
+// schema is a compiled JSON Schema. Supported are the keywords of draft 7 and of OpenAPI 3.0's dialect that the
+// documents use.
 type schema struct {
 	tests    []test // checks that depend only on the value itself
 	required []string
 	members  map[string]*schema
 	others   *schema // schema of additional members, or nil
-	open     bool    // reports whether additional members are allowed
+	open     bool    // whether additional members are allowed
 	items    *schema
 	all      []*schema
 	any      []*schema
-	when     *schema // values that match when must match then; others must match other
+	when     *schema // a value that matches when must match then; any other value, other
 	then     *schema
 	other    *schema
 }
 
-// test describes how a value violates a keyword. It returns "" if the value is valid.
+// test describes how a value violates a keyword, or returns "" if the value is valid.
 type test func(value any) string
 
 // compiler compiles a document's schemas and resolves each reference once.
@@ -38,7 +38,7 @@ func newCompiler(document map[string]any) *compiler {
 	return &compiler{document: document, made: map[string]*schema{}}
 }
 
-// follow resolves a reference within the document. It returns any value other than a reference unchanged.
+// follow resolves a reference within the document. Any value other than a reference is returned unchanged.
 func (c *compiler) follow(value any) (map[string]any, error) {
 	for {
 		object, ok := value.(map[string]any)
@@ -58,7 +58,7 @@ func (c *compiler) follow(value any) (map[string]any, error) {
 	}
 }
 
-// lookUp resolves a JSON pointer within the document. It returns nil if the target does not exist.
+// lookUp resolves a JSON pointer within the document, or returns nil if the target does not exist.
 func (c *compiler) lookUp(pointer string) any {
 	var at any = c.document
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "#/"), "/") {

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// record tracks which declared parts have appeared so far. It is safe for concurrent use.
+// record tracks which declared parts have appeared so far. A record is safe for concurrent use.
 type record struct {
 	mu   sync.Mutex
-	seen map[string]bool // by part name; false until the part appears
+	seen map[string]bool // whether a part has appeared, by part name
 }
 
 // Unseen returns the declared parts that have not appeared, in sorted order.
@@ -28,7 +28,7 @@ func (r *record) declare(place string) {
 	r.seen[place] = false
 }
 
-// note records that parts have appeared. It ignores undeclared parts.
+// note records that parts have appeared, ignoring undeclared parts.
 func (r *record) note(places ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

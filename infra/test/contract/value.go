@@ -42,7 +42,7 @@ func (s *schema) violations(at string, value any) []string {
 	return found
 }
 
-// branch returns the schema that the "if" keyword selects for value. It returns nil if there is no such schema.
+// branch returns the schema that the "if" keyword selects for value, or nil if there is no such schema.
 func (s *schema) branch(value any) *schema {
 	switch {
 	case s.when == nil:
@@ -111,7 +111,7 @@ func shapeOf(schemas []*schema) shape {
 	return together
 }
 
-// undeclared returns the members of value that none of the schemas declare. It passes all other members to note.
+// undeclared returns the members of value that none of the schemas declare, and passes all other members to note.
 func undeclared(at string, value any, schemas []*schema, note func(at string)) []string {
 	together := shapeOf(schemas)
 	var found []string
@@ -173,7 +173,7 @@ func formats() map[string]func(text string) bool {
 		},
 		"uri": func(text string) bool {
 			parsed, err := url.Parse(text)
-			// These characters can't occur in a URI (RFC 3986, appendix A).
+			// The characters below can't occur in a URI (RFC 3986, appendix A).
 			return err == nil && parsed.IsAbs() && utf8.ValidString(text) && !strings.ContainsAny(text, " \"<>\\^`{|}")
 		},
 		"email": func(text string) bool {

@@ -28,8 +28,8 @@ const (
 	foreign                      // not our API: the sandbox simulates a third-party server
 )
 
-// routeAccess returns the access control of every route. If a route in the template is missing here, the tests fail. A
-// new route therefore can't be left unprotected. The result does not include the routes that readers returns.
+// routeAccess returns the access control of every route. If a route in the template is missing here, the tests fail, so
+// a new route can't be left unprotected. The routes that readers returns are not included.
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
@@ -47,9 +47,9 @@ func routeAccess() map[string]access {
 		"POST /bridge/tefca/identity":                              byPublicID,
 		"POST /bridge/tefca/identity/start":                        ownForm,
 		"GET /bridge/tefca/identity/callback/{provider}":           page,
-		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // also requires the attempt's token
-		"DELETE /bridge/tefca/records/{attemptId}":                 byPublicID, // also requires the attempt's token
-		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // also requires the attempt's token
+		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // public ID and attempt's token
+		"DELETE /bridge/tefca/records/{attemptId}":                 byPublicID, // public ID and attempt's token
+		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // public ID and attempt's token
 		"POST /bridge/vault_connection/revoke":                     keyedTest,
 		"POST /bridge/fhir/ehi-export":                             keyed,
 		"GET /bridge/fhir/ehi-export/{taskId}":                     keyed,
@@ -74,14 +74,14 @@ func routeAccess() map[string]access {
 	}
 }
 
-// fixture is a stack with a finished export. The attack tests use the stack's IDs.
+// fixture is a stack with a finished export, whose IDs the attack tests use.
 type fixture struct {
 	*stack
 
 	connectionID, taskID, file string
 }
 
-// finished is a fixture for tests that access it only through the public API.
+// finished is a fixture for tests that access the stack only through the public API.
 type finished struct {
 	*outside
 
@@ -114,7 +114,7 @@ func newFixtureWith(t *testing.T, o options) fixture {
 	return f
 }
 
-// as calls a route with a key pair. It uses the IDs from the first organisation's test mode.
+// as calls a route with a key pair, using the IDs from the first organisation's test mode.
 func (f finished) as(route template.Route, publicID, privateKey string) answer {
 	f.t.Helper()
 	path := strings.NewReplacer("{taskId}", f.taskID, "{fileName}", f.file, "{orgConnectionId}",
@@ -138,7 +138,7 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 			known[route.Method+" "+route.Path] = keyedList
 		}
 		for _, function := range declared.Functions {
-			// TestDashboardEnforcesDocumentedPermissions covers these functions.
+			// TestDashboardEnforcesDocumentedPermissions covers the dashboard's functions.
 			if strings.HasPrefix(function.Folder, "dashboard") {
 				continue
 			}
@@ -179,8 +179,8 @@ func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 	})
 }
 
-// methods lists a function's routes. It replaces a route for any method with separate routes. It reads the methods from
-// the Allow header of a rejected request.
+// methods lists a function's routes. A route for any method is replaced with a separate route for each method in the
+// Allow header of a rejected request.
 func (f finished) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
 	t.Helper()
 	var all []template.Route
@@ -198,8 +198,8 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 	return all
 }
 
-// checkPublicID checks that the route rejects an unknown public ID without a challenge. A challenge would open a
-// password dialog.
+// checkPublicID checks that the route rejects an unknown public ID without a challenge, because a challenge would open
+// a password dialog.
 func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
 	for _, publicID := range []string{
@@ -232,7 +232,7 @@ func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	}
 }
 
-// checkOtherMethods checks that a route rejects all other methods. It returns the Allow header.
+// checkOtherMethods checks that a route rejects all other methods, and returns the Allow header.
 func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	t.Helper()
 	route.Method = http.MethodPut

@@ -84,7 +84,7 @@ func (f finished) checkMode(t *testing.T, route template.Route) {
 	t.Helper()
 	var stands [2]expected
 	for i := range stands {
-		pair := f.seeded.Organisations[i] // first the test key, then the live key
+		pair := f.seeded.Organisations[i] // the test key, followed by the live key
 		got := f.as(route, pair.PublicID, pair.PrivateKey)
 		stands[i] = expected{got.status, got.Error}
 		if !slices.Contains([]expected{{http.StatusOK, ""}, {http.StatusNotFound, "svc_not_found"}}, stands[i]) {

@@ -178,7 +178,7 @@ func (f fixture) requests() map[string]request {
 	return all
 }
 
-// ask changes a request as specified and sends it.
+// ask changes a request as specified and sends the changed request.
 func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request)) contract.Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), of.method, baseURL+of.path, strings.NewReader(of.body+of.form))
@@ -210,18 +210,18 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 type wrong struct {
 	status int
 	rules  []faults.Rule
-	slow   bool // functions take longer than API Gateway's timeout
-	// changes a request; returns false if the change does not apply to the operation
+	slow   bool // whether functions take longer than API Gateway's timeout
+	// changes a request, or returns false if inapplicable to the operation
 	change func(operation string, r *http.Request) (is bool)
 }
 
 func wrongs() map[string]wrong {
-	// public; ignores query parameters
+	// files are public, and query parameters are ignored
 	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") }
 	every := func(string, *http.Request) bool { return true }
 	isForm := func(operation string) bool {
 		return strings.HasSuffix(operation, "/start") || operation == "POST /bridge/connect"
-	} // status 400 in both cases
+	} // either error has status 400
 	return map[string]wrong{
 		"a failing service": {status: http.StatusInternalServerError, rules: all(faults.FailedBefore), change: every},
 		"a silent service":  {status: http.StatusBadGateway, rules: all(faults.TimedOutBefore), change: every},
@@ -245,7 +245,7 @@ func wrongs() map[string]wrong {
 				r.Body = io.NopCloser(strings.NewReader("{"))
 			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"),
 				strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
-				r.URL.RawQuery = "%zz" // other mistakes would turn these requests into unknown paths
+				r.URL.RawQuery = "%zz" // any other mistake would make the path unknown
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
 			}
@@ -264,7 +264,7 @@ func wrongs() map[string]wrong {
 		},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
-				// with a registered URI, the response would redirect
+				// if the URI were registered, the response would redirect
 				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example"
 			}
 			return !isFile(operation)
@@ -272,8 +272,8 @@ func wrongs() map[string]wrong {
 	}
 }
 
-// all returns the fault rules that break every operation's dependencies. The dependencies are the tables, the keys
-// behind the JWKS, and other releases' files.
+// all returns the fault rules that break every operation's dependencies: the tables, the keys behind the JWKS, and
+// other releases' files.
 func all(kind faults.Kind) []faults.Rule {
 	return []faults.Rule{
 		{Service: "dynamodb", Kind: kind},
@@ -329,8 +329,8 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 	}
 }
 
-// TestCreateAttemptReportsUnreachablePortal checks that creating an attempt at an unreachable portal returns an error
-// before our page opens a window.
+// TestCreateAttemptReportsUnreachablePortal checks that creating an attempt at an unreachable portal returns an error,
+// so that our page does not open a window.
 func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -101,8 +101,7 @@ func TestHostilePortalCannotObtainCodeWhenHonestPortalOmitsIss(t *testing.T) {
 }
 
 // TestHostilePortalCannotObtainCodeForAttackerAttempt checks that the attacker can't finish an attempt with the
-// victim's code. This holds even if the victim's request at the honest portal carries the code challenge of the
-// attacker's own attempt there.
+// victim's code, even if the victim's authorization request carries the code challenge of the attacker's attempt.
 func TestHostilePortalCannotObtainCodeForAttackerAttempt(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
@@ -151,8 +150,8 @@ func TestHostileFHIRBaseCannotObtainTokenFromHonestPortal(t *testing.T) {
 }
 
 // TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint checks that our client never sends a platform's client secret to
-// a token endpoint that only a site's discovery document names. Otherwise, anyone could cause such a request by
-// starting an attempt and supplying an arbitrary code.
+// a token endpoint that only a site's discovery document names. Anyone can cause a token request by starting an attempt
+// and supplying an arbitrary code.
 func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
@@ -196,7 +195,7 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 }
 
 // TestMovedTokenEndpointRequiresOperatorApproval checks that refreshes and exports do not send the refresh token to a
-// new token endpoint until an operator has approved it.
+// new token endpoint until an operator has approved the endpoint.
 func TestMovedTokenEndpointRequiresOperatorApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 )
 
 // TestRedirectURICannotPointToOwnConnectEndpoint checks that a redirect URI can't be the start URL of an attempt that
-// the attacker created at another organisation. Such a URI can't be registered. If a row from an earlier release
-// contains such a URI, the service does not redirect.
+// the attacker created at another organisation. Registering such a redirect URI must fail. If a row from an earlier
+// release contains such a redirect URI, the service must not redirect.
 func TestRedirectURICannotPointToOwnConnectEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -168,7 +168,7 @@ func (o browsing) callback() string {
 		catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
 }
 
-// checkWay follows a browser from one of our URLs through the portal to our callback. It checks that the browser ends
+// checkWay follows a browser from one of our URLs through the portal to our callback, and checks that the browser ends
 // at the registered URI.
 func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	t.Helper()

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// returning follows a browser through the portal. It returns the callback URL to which the portal redirects, but does
-// not request that URL.
+// returning follows a browser through the portal, and returns the callback URL to which the portal redirects without
+// requesting that URL.
 func (b *browser) returning(address, persona string) *url.URL {
 	b.t.Helper()
 	for range 5 {
@@ -180,7 +180,7 @@ func TestCallbackRejectsCodeFromAnotherSignIn(t *testing.T) {
 		stolen := s.patient.browser().returning(s.patient.connectURL(), "alder-maple").Query().Get("code")
 		address := victim.returning(s.patient.connectURL(), crashPersona)
 		checkError(t, victim.get(with(address, map[string]string{"code": stolen})), "invalid_grant")
-		checkNoReturn(t, victim.get(address)) // the attempt has ended
+		checkNoReturn(t, victim.get(address)) // the attempt has already ended
 		if got := s.org.countConnections(); got != 0 || l.grants != 0 {
 			t.Errorf("there are %d connections, and %d codes were exchanged", got, l.grants)
 		}
@@ -195,7 +195,7 @@ func TestCallbackRejectsCodeFromAnotherSignIn(t *testing.T) {
 }
 
 // TestCallbackRejectsWrongIss checks that a portal that advertises the iss parameter must send its own issuer (RFC
-// 9207). It also checks that our client does not send the code to any other server.
+// 9207), and that our client does not send the code to any other server.
 func TestCallbackRejectsWrongIss(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{
@@ -266,7 +266,7 @@ func TestCallbackNotifiesOwningOrganisationFromOutside(t *testing.T) {
 			mixed.location().Path != "/_local/return" {
 			t.Errorf("the owner got %v at %s", got, mixed.location().Path)
 		}
-		own := b.get(theirs).location() // only the other organisation's attempt is still open
+		own := b.get(theirs).location() // only the other organisation's attempt is pending
 		if own == nil || own.Path != "/_local/return/stranger" || own.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the stranger's own attempt ended at %v", own)
 		}

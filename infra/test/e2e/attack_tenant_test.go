@@ -59,8 +59,8 @@ func TestReconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
-// TestDisconnectRejectsConnectionOfAnotherOrganisation sends a request to disconnect another organisation's connection.
-// The request must not have any effect and must get the same response as a request for an unknown connection.
+// TestDisconnectRejectsConnectionOfAnotherOrganisation checks that a request to disconnect another organisation's
+// connection has no effect. The response must be the same as for an unknown connection.
 func TestDisconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,8 +93,8 @@ func TestDisconnectRejectsConnectionOfAnotherOrganisation(t *testing.T) {
 	})
 }
 
-// TestStartValueIsSingleUseAndExpires checks that a start value works only once and for a limited time. A link or form
-// on another site therefore can't bind a sign-in to an attempt.
+// TestStartValueIsSingleUseAndExpires checks that a start value works only once and for a limited time, so that a link
+// or form on another site can't bind a sign-in to an attempt.
 func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestGetAttemptHidesAttemptStartedByRedirect proves that an attempt started by a redirect can't be read: no response
-// reveals the attempt's ID, and the attempt has no token.
+// TestGetAttemptHidesAttemptStartedByRedirect checks that an attempt started by a redirect can't be read, because no
+// response reveals the attempt's ID and the attempt has no token.
 func TestGetAttemptHidesAttemptStartedByRedirect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -22,7 +22,7 @@ func TestGetAttemptHidesAttemptStartedByRedirect(t *testing.T) {
 }
 
 // checkBearer checks that requests with a wrong token, ID or public ID get the same response as requests for a
-// nonexistent attempt. Requests for the attempts in hidden must also get that response.
+// nonexistent attempt. The attempts in hidden must get the same response as a nonexistent attempt.
 func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	t.Helper()
 	own, live := o.seeded.Organisations[0].PublicID, o.seeded.Organisations[1].PublicID

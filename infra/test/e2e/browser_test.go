@@ -24,15 +24,15 @@ type browser struct {
 	t       testing.TB
 	do      func(*http.Request) (*http.Response, error)
 	cookies map[string]string
-	header  http.Header // sent with every request
+	header  http.Header // headers sent with every request
 }
 
 func (o browsing) browser() *browser {
 	return &browser{t: o.t, do: o.do, cookies: map[string]string{}}
 }
 
-// open follows redirects from address and submits the patient's decision at the portal. It stops at the application's
-// return page, or at the first response that does not redirect.
+// open follows redirects from address and submits the patient's decision at the portal. The browser stops at the
+// application's return page, or at the first response that does not redirect.
 func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	for range 10 {
@@ -64,8 +64,8 @@ type visited struct {
 	body   []byte
 }
 
-// location returns the URL that the browser opens next because of a redirect or the start page's script. It returns nil
-// if the browser stays on the response.
+// location returns the URL that the browser opens next because of a redirect or the start page's script. location
+// returns nil if the browser does not leave the response.
 func (v *visited) location() *url.URL {
 	address := v.header.Get("Location")
 	if found := regexp.MustCompile(` data-portal="([^"]*)"`).FindSubmatch(v.body); found != nil {

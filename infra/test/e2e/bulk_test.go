@@ -25,7 +25,7 @@ import (
 const (
 	// usualRate is an endpoint's default limit on attempts per second.
 	usualRate = 50
-	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with this number of
+	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with bulkPollers
 	// invocations and scales to 50.
 	bulkPollers = 5
 	// batchTakes is the simulated duration of an invocation's AWS calls, which otherwise do not take any virtual time.
@@ -47,10 +47,10 @@ func bulkSize() int {
 }
 
 // TestCrowdOfRevocationsDoesNotDelayOtherCustomers checks that one customer's many events do not delay another
-// customer's events. The crowd's events drain at their endpoint's rate, and each event is delivered once. Another
-// customer's export events arrive within seconds, whether they are sent right after the crowd's events or while the
-// crowd's events drain. The queue delivers messages in the order of sending, which is the worst case for later
-// messages. SQS's fair queues would favour later messages.
+// customer's events. The many events drain at their endpoint's rate, and each event is delivered once. Another
+// customer's export events arrive within seconds, whether sent right after the many events or while the many events
+// drain. The queue delivers messages in the order of sending, which is the worst case for later messages. SQS's fair
+// queues would favour other customers' messages.
 func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,10 +86,10 @@ func TestCrowdOfRevocationsDoesNotDelayOtherCustomers(t *testing.T) {
 	})
 }
 
-// receivers responds to webhooks in place of the inbox. The inbox stores at most a thousand deliveries.
+// receivers responds to webhooks in place of the inbox, which stores at most a thousand deliveries.
 type receivers struct {
 	mu      sync.Mutex
-	arrived map[string]map[string][]time.Time // keyed by inbox and webhook-id
+	arrived map[string]map[string][]time.Time // arrival times, keyed by inbox and webhook-id
 }
 
 func (r *receivers) serve(in *http.Request) *http.Response {
@@ -198,8 +198,8 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 	return event.ID
 }
 
-// deliverAlways continuously polls the webhook worker's queue. It also runs the sweeper every minute. It stops when the
-// caller calls stop.
+// deliverAlways continuously polls the webhook worker's queue, and runs the sweeper every minute, until the caller
+// calls stop.
 func deliverAlways(s *stack) (stop func()) {
 	s.t.Helper()
 	var worker template.Function

@@ -46,7 +46,7 @@ func (o browsing) cancelAs(path, token, publicID string) answer {
 		http.Header{"Authorization": {"Bearer " + token}}, nil)
 }
 
-// checkCancelled checks the response for a cancelled attempt. It returns the ID of the request that cancelled the
+// checkCancelled checks the response for a cancelled attempt, and returns the ID of the request that cancelled the
 // attempt.
 func checkCancelled(tb testing.TB, got answer) string {
 	tb.Helper()
@@ -68,8 +68,7 @@ func checkStopped(tb testing.TB, page *visited) {
 	}
 }
 
-// runCancel cancels attempts of both kinds. It cancels attempts before their window opens, at the portal, and after
-// they have ended.
+// runCancel cancels connect and TEFCA attempts before their window opens, at the portal, and after their end.
 func runCancel(s *outside) {
 	s.t.Helper()
 	ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_state": "state-9"}
@@ -104,7 +103,7 @@ func runCancel(s *outside) {
 	checkStopped(s.t, s.vault.identify(v, twoHospitals, "approve"))
 }
 
-// runCancelLocated cancels a TEFCA attempt whose identity check is complete. That needs virtual time to be fast.
+// runCancelLocated cancels a TEFCA attempt whose identity check is complete. The journey is fast only in virtual time.
 func runCancelLocated(s *outside) {
 	s.t.Helper()
 	v, found := s.vault.locateFacilities()
@@ -134,8 +133,8 @@ func TestCancelledAttemptYieldsNoConnectionFromOutside(t *testing.T) {
 	})
 }
 
-// TestCancelSurvivesCrashAnywhere checks that a cancellation that is repeated after crashes succeeds. The window must
-// then not yield a connection.
+// TestCancelSurvivesCrashAnywhere checks that a cancellation that is repeated after crashes succeeds, and that the
+// window then does not yield a connection.
 func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CancelAttemptFunction", func(t *testing.T, s *stack) {
@@ -158,9 +157,8 @@ func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestCancelAfterCallbackCrashMatchesConnections cancels an attempt after a crash anywhere in the callback. If a
-// connection exists, the cancellation must report the connection. Otherwise, the cancellation must prevent a
-// connection.
+// TestCancelAfterCallbackCrashMatchesConnections cancels an attempt after a crash anywhere in the callback. The
+// cancellation must either report an existing connection or prevent a connection.
 func TestCancelAfterCallbackCrashMatchesConnections(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CallbackFunction", func(t *testing.T, s *stack) {

@@ -57,7 +57,7 @@ func (s catalogs) institutions(others int) record.Catalog {
 func (s catalogs) goLive(mode string, c record.Catalog) {
 	s.t.Helper()
 	if _, isTest := s.t.(*testing.T); isTest {
-		s.t.Cleanup(synctest.Wait) // a search may still be loading into a folder that the test removes
+		s.t.Cleanup(synctest.Wait) // waits for searches that load into the test's folder
 	}
 	files := s.catalog.catalogFiles()
 	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
@@ -207,7 +207,7 @@ func (s catalogs) catalogueFiles() map[string]string {
 }
 
 // TestSearchPaginatesWithoutDuplicatesDuringPublication checks that later pages stay consistent while a new catalogue
-// is published, even if an instance has never loaded the older catalogue. It uses the production wiring.
+// is published, even if an instance has never loaded the older catalogue. The test uses the production wiring.
 func TestSearchPaginatesWithoutDuplicatesDuringPublication(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestSearchPaginatesWithoutDuplicatesDuringPublication(t *testing.T) {
 	})
 }
 
-// runCatalog searches for institutions, reads them and downloads them. It uses every catalogue operation.
+// runCatalog searches for institutions, reads them and downloads them, using every catalogue operation.
 func runCatalog(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(0))

@@ -1,6 +1,6 @@
 package e2e_test
 
-// Each test sends the same requests as an API client listed in docs/reference/compatibility.md.
+// Each test below sends the same requests as an API client listed in docs/reference/compatibility.md.
 
 import (
 	"encoding/base64"
@@ -18,7 +18,7 @@ import (
 )
 
 // TestDownloadLinkIgnoresForeignAuthorizationFromOutside covers clients that send their own token to the download URL,
-// as in a published quick start. It also covers clients whose HTTP library resends the Authorization header.
+// as in a published quick start, and clients whose HTTP library resends the Authorization header.
 func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
@@ -49,8 +49,8 @@ func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 // operatorsAddress is the SupportMail parameter's value in these tests' stacks.
 const operatorsAddress = "support@recordbridge.example"
 
-// TestTeamSupportTicketReachesOperatorAndOrganisation files a ticket with the four fields of
-// POST /support/request (docs/openapi.yaml). It checks that both the organisation and the operator are notified.
+// TestTeamSupportTicketReachesOperatorAndOrganisation files a ticket with the four fields of POST /support/request
+// (docs/openapi.yaml), and checks that both the organisation and the operator are notified.
 func TestTeamSupportTicketReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ type console struct {
 	owner who
 }
 
-// do sends a request to a path below the organisation's test mode. It decodes the response.
+// do sends a request to a path below the organisation's test mode, and decodes the response.
 func (c *console) do(method, path string, body any) map[string]any {
 	c.t.Helper()
 	return c.at(method, "/dashboard/organisations/"+c.own+"/test"+path, body)
@@ -42,8 +42,7 @@ func (c *console) at(method, path string, body any) map[string]any {
 	return data
 }
 
-// want sends a request to a path below the organisation's test mode. It checks the status and error code of the
-// response.
+// want sends a request to a path below the organisation's test mode, and checks the response's status and error code.
 func (c *console) want(method, path string, body any, status int, code string) {
 	c.t.Helper()
 	got := c.send(method, "/dashboard/organisations/"+c.own+"/test"+path, c.header(), body)
@@ -67,7 +66,7 @@ func newConsole(s *stack) *console {
 	return c
 }
 
-// signInAgain starts a new session. The old session may have expired, or its proof of identity may be too old.
+// signInAgain starts a new session, because the old session or its proof of identity may have expired.
 func (c *console) signInAgain() {
 	c.t.Helper()
 	c.owner = c.signedIn(c.own, account.Owner, false)
@@ -82,8 +81,8 @@ func text(data map[string]any, names ...string) string {
 	return value
 }
 
-// runDashboard performs each dashboard action once. The actions affect credentials, webhooks, deliveries, connections,
-// exports and the organisation.
+// runDashboard performs each dashboard action on credentials, webhooks, deliveries, connections, exports and the
+// organisation once.
 func runDashboard(s *stack) {
 	s.t.Helper()
 	c := newConsole(s)
@@ -113,7 +112,7 @@ func runDashboard(s *stack) {
 	}
 }
 
-// verifyAddress makes an address the only recipient of the organisation's notices. It also verifies the address.
+// verifyAddress makes an address the only recipient of the organisation's notices, and verifies the address.
 func (c *console) verifyAddress(email string) {
 	c.t.Helper()
 	<-time.After(time.Minute) // a code may have been sent to the address less than a minute ago
@@ -167,7 +166,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, path+"/secret/reveal", nil)
 	c.do(http.MethodPost, path+"/signing-key", nil)
 	c.do(http.MethodDelete, path+"/signing-key", nil)
-	c.intercept = func(r *http.Request) *http.Response { // the response has a body, so that the body is stored
+	c.intercept = func(r *http.Request) *http.Response { // the response needs a body to be stored
 		if !strings.HasSuffix(r.URL.Path, "/_local/inbox/moved") {
 			return nil
 		}
@@ -187,7 +186,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, delivery+"/replay", nil)
 	c.clock.advance(1)
 	c.do(http.MethodPost, path+"/disable", nil)
-	// the event is stored but not sent
+	// the test event is stored but not sent
 	_, err := c.operator.Deliveries.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own})
 	expect.NoError(c.t, err)
 	c.clock.advance(1)

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// These API descriptions record the responses and events that this package's tests receive.
+// API descriptions that record the responses and events that this package's tests receive.
 var (
 	described = sync.OnceValues(func() (*contract.API, error) { return read("openapi.yaml", contract.ReadAPI) })
 	announced = sync.OnceValues(func() (*contract.Events, error) { return read("asyncapi.yaml", contract.ReadEvents) })
@@ -50,8 +50,8 @@ func checkEvent(tb testing.TB, header http.Header, body []byte) {
 	}
 }
 
-// TestMain runs the tests. After a complete run, it requires that the tests covered every part of the two documents,
-// because an untested description may be wrong.
+// TestMain runs the tests. After a complete run, the tests must have covered every part of the two documents, because
+// an untested description may be wrong.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // garbage collection frees little memory, because the stacks are small and short-lived
 	code := m.Run()
@@ -78,8 +78,8 @@ func isWhole() bool {
 	return !testing.Short()
 }
 
-// unseen returns the documented parts that tests did not cover and that neverSeen does not accept. It also returns the
-// accepted parts that tests covered.
+// unseen returns the documented parts that tests did not cover and that neverSeen does not accept, and the accepted
+// parts that tests covered.
 func unseen() []string {
 	api, err := described()
 	if err != nil {
@@ -109,7 +109,7 @@ func unseen() []string {
 	return all
 }
 
-// neverSeen lists the documented responses, events and members that journeys never cover. Each entry has a reason.
+// neverSeen lists the documented responses, events and members that journeys never cover, with reasons.
 func neverSeen() map[string]string {
 	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: " +
 		"the domains' tests have those"

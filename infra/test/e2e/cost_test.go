@@ -45,7 +45,7 @@ func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 				<-time.After(quiet)
 				m.take("")
 				p.run()
-				synctest.Wait() // include work that continues after the response
+				synctest.Wait() // includes work that continues after the response
 				cost := m.take(p.name, p.of...)
 				if p.name == idleMinute {
 					idle = slices.Clone(cost)
@@ -74,7 +74,7 @@ func TestCallTableMatchesMeasuredJourneys(t *testing.T) {
 	}
 }
 
-// writeTable updates the table but keeps each known value that is close to the new value. A diff therefore shows only
+// writeTable updates the table but keeps each known value that is close to the new value, so that a diff shows only
 // changes caused by the product.
 func writeTable(t *testing.T, known, table []journey.Cost) {
 	t.Helper()
@@ -94,7 +94,7 @@ func writeTable(t *testing.T, known, table []journey.Cost) {
 	expect.NoError(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
 }
 
-// isMeasure reports whether a field varies slightly between runs. Such variations come from the number of digits in
+// isMeasure reports whether a field varies slightly between runs. Small variations come from the number of digits in
 // times or from the timing of read-ahead. Counts of calls and units do not vary.
 func isMeasure(p cmp.Path) bool {
 	field := p.Last().String()
@@ -120,12 +120,12 @@ func newMeter(t *testing.T) *meter {
 	return m
 }
 
-// coldStarts starts a process for every function. It returns the cost of each start.
+// coldStarts starts a process for every function, and returns the cost of each start.
 func (m *meter) coldStarts() []journey.Cost {
 	m.stack.t.Helper()
 	folders := make([]string, 0, len(m.stack.template.Functions))
 	for _, declared := range m.stack.template.Functions {
-		if declared.Folder == "sandboxehr" { // not part of the product
+		if declared.Folder == "sandboxehr" { // the sandbox is not part of the product
 			continue
 		}
 		f := m.stack.functions[declared.LogicalID]
@@ -138,8 +138,8 @@ func (m *meter) coldStarts() []journey.Cost {
 	return m.take("cold start", folders...)
 }
 
-// idleMinute is the journey in which all schedules fire without work. Its costs are subtracted from the costs of
-// journeys that start with a schedule.
+// idleMinute is the journey in which all schedules fire without work. Journeys that start with a schedule do not
+// include the costs of an idle minute.
 const idleMinute = "idle minute"
 
 // without returns cost minus the costs in idle.
@@ -180,7 +180,7 @@ func daysWork(m *meter) []performed {
 		}
 	}
 	request := func() {
-		<-time.After(2 * time.Hour) // so that the export must refresh the access token
+		<-time.After(2 * time.Hour) // expires the access token, which the export must refresh
 		task = s.org.startExport(id)
 	}
 	lookAt := func() { s.catalog.lookAt("&brand_id=" + s.seeded.Sandbox.BrandID) }

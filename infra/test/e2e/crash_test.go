@@ -15,7 +15,7 @@ import (
 const crashPersona = "juniper-vale"
 
 // TestConnectSurvivesCrashAnywhere checks that after a crash there is either a complete connection or no connection.
-// The response must ask for a retry, and the retry must succeed.
+// The response to a crashed request must ask for a retry, and the retry must succeed.
 func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ConnectFunction", "CallbackFunction"} {
@@ -59,8 +59,8 @@ func (s checks) connectionsAreWhole(t *testing.T) {
 	}
 }
 
-// TestExportSurvivesCrashAnywhere checks an accepted POST. The job must end with a single referenced file, a single
-// event ID and no pending work, regardless of which function crashes after which call.
+// TestExportSurvivesCrashAnywhere checks that an accepted export ends with a single referenced file, a single event ID
+// and no pending work, regardless of which function crashes after which call.
 func TestExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -74,9 +74,9 @@ func TestExportSurvivesCrashAnywhere(t *testing.T) {
 				connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				s.requestUntilAccepted(t, connectionID)
 				if function == "SweeperFunction" {
-					s.queues.loseMessages() // otherwise the function would have no work
+					s.queues.loseMessages() // the function has work only if messages are lost
 				}
-				s.clock.finish(130) // longer than the export queue's visibility timeout
+				s.clock.finish(130) // the export queue's visibility timeout is shorter
 				s.check.oneResult(t)
 				s.check.nothingPending(t)
 			})
@@ -109,8 +109,7 @@ func (s checks) oneResult(t *testing.T) {
 	}
 }
 
-// nothingPending checks that every queue is empty. It also checks that no row is due except for the expiry of the
-// export's file.
+// nothingPending checks that every queue is empty, and that no row is due except for the expiry of the export's file.
 func (s checks) nothingPending(t *testing.T) {
 	t.Helper()
 	s.check.nothingWaits(t)

@@ -19,12 +19,13 @@ const (
 	// connection").
 	mostAtOnce = 4
 	// The surge guard engages after surgeFrom refreshes within surgeWindow if the portal rejected nearly all of these
-	// refreshes. After that, a connection is revoked only if the portal rejects it again at least secondAfter later.
+	// refreshes. The engaged guard revokes a connection only if the portal rejects the connection again at least
+	// secondAfter later.
 	surgeFrom, surgeWindow, secondAfter = 50, 15 * time.Minute, time.Hour
 )
 
 // crowdSizes returns the number of patients at each portal that must not trigger the guard, and the number at the
-// portal that must trigger it. A soak uses a hundred patients at each portal. The triggering portal always has a
+// portal that must trigger the guard. A soak uses a hundred patients at each portal. The triggering portal always has a
 // hundred patients, because the guard needs enough data.
 func crowdSizes() (few, many int) {
 	if isSoak() {
@@ -33,7 +34,7 @@ func crowdSizes() (few, many int) {
 	return 12, 100
 }
 
-// crowd is the set of a portal's connections. All of these connections come due simultaneously.
+// crowd is the set of a portal's connections, all of which come due simultaneously.
 type crowd struct {
 	with     string
 	path     string            // portal's path
@@ -43,8 +44,8 @@ type crowd struct {
 
 // TestRefreshLimitsCrowdOfSimultaneouslyDueConnections makes many connections at each of three portals come due at
 // once. A portal must not get more than 4 concurrent refreshes, and a failing portal must not lose any connection. If a
-// portal rejects every refresh, only the first few connections are revoked immediately. The other connections are
-// revoked when the portal rejects them again an hour later. Each revocation is reported only once.
+// portal rejects every refresh, only the first few connections are revoked immediately. All remaining connections are
+// revoked when the portal rejects their tokens again an hour later. Each revocation is reported only once.
 func TestRefreshLimitsCrowdOfSimultaneouslyDueConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,7 +134,7 @@ func isAnyLeft(s *stack, c *crowd) bool {
 	return false
 }
 
-// checkSurge checks that every connection was revoked and reported once. After the guard engaged, a connection must not
+// checkSurge checks that every connection was revoked and reported once. Once the guard engages, a connection must not
 // be revoked at its first rejection.
 func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 	t.Helper()

@@ -69,7 +69,7 @@ func (p *person) ask(method, path string, body any, into any) int {
 	return response.StatusCode
 }
 
-// sign adds the headers that our page and its browser send.
+// sign adds the headers that our page and the browser send.
 func (p *person) sign(r *http.Request) {
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set("X-Csrf-Token", p.csrf)
@@ -240,7 +240,7 @@ func runFactors(s *stack, p *person) {
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+first.ID(), nil, nil)
 }
 
-// moveTo changes the account's email address. It returns the status of the response.
+// moveTo changes the account's email address, and returns the response's status.
 func (p *person) moveTo(email string) int {
 	p.t.Helper()
 	var sent sentCode

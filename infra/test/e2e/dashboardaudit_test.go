@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quietOperations lists the operations other than GET that do not write an audit row. Each entry has a reason.
+// quietOperations lists the operations other than GET that do not write an audit row, with reasons.
 func quietOperations() map[string]string {
 	const comes = "who comes and goes changes nothing; an e-mail tells of a new browser"
 	const begins = "changes nothing before the operation that ends it, which is audited"
@@ -69,7 +69,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 		body, err := io.ReadAll(r.Body)
 		expect.NoError(p.t, err)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		who := a.whoAsks(r.Context(), r, body) // must run before the request changes the session
+		who := a.whoAsks(r.Context(), r, body) // read before the request changes the session
 		out := httptest.NewRecorder()
 		served.ServeHTTP(out, r)
 		a.look(r.Context(), r.Method, path, who, out.Code == http.StatusOK)
@@ -80,8 +80,8 @@ func (p people) newAuditor(t *testing.T) *auditor {
 	return a
 }
 
-// whoAsks returns the account to which the request's session belongs. For a request from a link to a former email
-// address, it returns the account to which the link belongs.
+// whoAsks returns the account to which the request's session belongs. For a request from a link sent to a former email
+// address, whoAsks returns the link's account.
 func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) string {
 	a.t.Helper()
 	cookie, err := r.Cookie(httpapi.CookiesAt(host).Name(httpapi.SessionCookie))
@@ -134,8 +134,8 @@ func isPathOf(declared, path string) bool {
 }
 
 // TestDashboardAuditsEveryChange covers every operation below /dashboard in docs/openapi.yaml other than GET. Except
-// for the few operations in quietOperations, each operation must write an audit row that names the member. Afterwards,
-// the chain of rows must be intact, and the check must detect any change to the chain.
+// for the few operations in quietOperations, each operation must write an audit row that names the member. The final
+// chain of rows must be intact, and the check must detect any change to the chain.
 func TestDashboardAuditsEveryChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -160,8 +160,8 @@ func TestDashboardAuditsEveryChange(t *testing.T) {
 	})
 }
 
-// checkTampering changes the audit table as an attacker with write access could. It requires that the check detects
-// each change, and then reverts the change.
+// checkTampering changes the audit table as an attacker with write access could, requires that the check detects each
+// change, and reverts the change.
 func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	t.Helper()
 	found := func() []audit.Break {
@@ -176,7 +176,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	expect.NoError(t, err)
 	end, middle := rows[0].Seq, rows[0].Seq/2
 	for name, c := range map[string]struct {
-		to   func(row map[string]types.AttributeValue) // nil removes the row
+		to   func(row map[string]types.AttributeValue) // change to the row; nil to remove the row
 		at   int64
 		want audit.Finding
 	}{
@@ -199,7 +199,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	}
 }
 
-// tamper replaces or removes a row. It returns a function that restores the row.
+// tamper replaces or removes a row, and returns a function that restores the row.
 func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	to func(row map[string]types.AttributeValue),
 ) (undo func()) {
@@ -230,7 +230,7 @@ func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	return func() { put(was.Item) }
 }
 
-// copyOf returns a change that copies another row's content. An attacker might insert a row in this way.
+// copyOf returns a change that copies another row's content, as an attacker might to insert a row.
 func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[string]types.AttributeValue) {
 	t.Helper()
 	table := "test-AuditTable"

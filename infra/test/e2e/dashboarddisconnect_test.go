@@ -11,8 +11,8 @@ import (
 )
 
 // TestDashboardDisconnectIsPerformedByWorker follows a disconnection from the dashboard. The connection immediately
-// rejects new exports, and its file can't be downloaded. The refresh worker then deletes the tokens and has the portal
-// revoke them.
+// rejects new exports, and its file can't be downloaded. The refresh worker deletes the tokens and has the portal
+// revoke the tokens.
 func TestDashboardDisconnectIsPerformedByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	return id, link
 }
 
-// disconnectWithRetry disconnects as a dashboard user would. It retries after a failed request.
+// disconnectWithRetry disconnects as a dashboard user would, with a retry after a failed request.
 func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {

@@ -21,8 +21,8 @@ func mailsTo(s *stack, email string) []ses.Mail {
 	})
 }
 
-// useInbox sends two inquiries from a patient. The inquiries are a request for help and a request for a health system.
-// An owner reads, answers and closes the request for help. useInbox returns the path of the request for help.
+// useInbox sends two inquiries from a patient: a request for help and a request for a health system. An owner reads,
+// answers and closes the request for help. useInbox returns the path of the request for help.
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
 	c.verifyAddress("help@alder.example")

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// proofCase is a request that requires a recent proof of identity. If its path contains a mode, the request uses live
+// proofCase is a request that requires a recent proof of identity. If the path contains a mode, the request uses live
 // mode.
 type proofCase struct {
 	name, method, path string
@@ -20,8 +20,8 @@ type proofCase struct {
 }
 
 // TestRecordAccessActionsRequireRecentProof sends every request that opens records, or weakens their protection, with
-// an outdated proof of identity. Each such request must be rejected and must not change any data. With a fresh proof,
-// it must succeed.
+// an outdated proof of identity. Each request must be rejected and must not change any data. With a fresh proof, each
+// request must succeed.
 func TestRecordAccessActionsRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,8 +85,8 @@ func (c *console) request(by who, p proofCase) answer {
 	}, p.body)
 }
 
-// stored returns the data that a rejected request must not change. The data consists of the organisation's webhooks,
-// credentials, members and audit log.
+// stored returns the data that a rejected request must not change: the organisation's webhooks, credentials, members
+// and audit log.
 func (c *console) stored(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -108,7 +108,7 @@ func TestWebhookHeadersAreDeletedWhenOriginChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		got := map[string]string{} // received header, by the path's last segment
+		got := map[string]string{} // header received, by the path's last segment
 		c.intercept = func(in *http.Request) *http.Response {
 			if !strings.HasPrefix(in.URL.Path, "/_local/inbox/hazel") {
 				return nil

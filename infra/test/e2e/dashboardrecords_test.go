@@ -149,7 +149,7 @@ func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	skipIfShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		const crowd = 52 // more than one page of 50 items
+		const crowd = 52 // exceeds a page of 50 items
 		connections, exports := map[string]bool{}, map[string]bool{}
 		for range crowd {
 			id := c.patient.connect(crashPersona, "approve").Get("org_connection_id")

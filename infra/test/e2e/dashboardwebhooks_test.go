@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// receiver simulates a webhook receiver at a path of the inbox. mu guards its fields, because deliveries are sent
+// receiver simulates a webhook receiver at a path of the inbox. mu guards the fields, because deliveries are sent
 // concurrently.
 type receiver struct {
 	mu     sync.Mutex
@@ -56,7 +56,7 @@ func (r *receiver) requests() int {
 	return r.got
 }
 
-// failing creates a webhook with a signing key. It makes eleven deliveries to a slow receiver fail. It returns the
+// failing creates a webhook with a signing key and makes eleven deliveries to a slow receiver fail. The results are the
 // paths of the webhook and its deliveries.
 func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	c.t.Helper()
@@ -77,8 +77,8 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 }
 
 // TestDashboardDiagnosesAndRepairsBrokenReceiver checks that members can find a failing webhook from the overview, with
-// its deliveries and the receiver's responses. The members then disable and change the webhook, and replay the missed
-// deliveries.
+// its deliveries and the receiver's responses. Members must be able to disable and change the webhook, and to replay
+// the missed deliveries.
 func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 		seen := c.checkItFails(t, hook, deliveries)
 		delivery := deliveries[0]
 		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusOK, "")
-		// a replay is already in progress
+		// conflicts with the replay in progress
 		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusConflict, "svc_conflict")
 		c.queues.pump()
 		c.want(http.MethodDelete, hook, nil, http.StatusConflict, "svc_conflict")
@@ -126,7 +126,7 @@ func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	})
 }
 
-// checkItFails follows a failing webhook from the overview to a single attempt. It returns the displayed data.
+// checkItFails follows a failing webhook from the overview to a single attempt, and returns the displayed data.
 func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) map[string]any {
 	t.Helper()
 	failing, _ := c.do(http.MethodGet, "/overview", nil)["failing_webhooks"].([]any)
@@ -180,7 +180,7 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	}
 }
 
-// TestWebhookFailuresAreResetWhenURLChanges checks that failures at a webhook's old URL are not attributed to its new
+// TestWebhookFailuresAreResetWhenURLChanges checks that failures at a webhook's old URL are not attributed to the new
 // URL.
 func TestWebhookFailuresAreResetWhenURLChanges(t *testing.T) {
 	t.Parallel()
@@ -198,8 +198,8 @@ func TestWebhookFailuresAreResetWhenURLChanges(t *testing.T) {
 	})
 }
 
-// TestDashboardLimitsWebhooksAndSecrets checks that the dashboard rejects a 26th webhook. The dashboard must also
-// reject a rotation that would leave eleven old secrets valid.
+// TestDashboardLimitsWebhooksAndSecrets checks that the dashboard rejects a 26th webhook, and a rotation that would
+// leave eleven old secrets valid.
 func TestDashboardLimitsWebhooksAndSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -108,7 +108,7 @@ func checkGone(t *testing.T, o *outside, link, byKey string) {
 	}
 }
 
-// checkForgottenFiles checks that the task doesn't have any further work due.
+// checkForgottenFiles checks that the task has no further work due.
 func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	t.Helper()
 	task := s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")

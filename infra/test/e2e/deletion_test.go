@@ -27,7 +27,7 @@ func swap(s *stack) {
 	all[0], all[2] = all[2], all[0]
 }
 
-// runLeaving requests the deletion of an owner's organisation. It then cancels the deletion.
+// runLeaving requests the deletion of an owner's organisation, and cancels the deletion.
 func (s staff) runLeaving(owner *person) {
 	s.t.Helper()
 	at := "/dashboard/organisations/" + s.owner().OrgID + "/deletion"
@@ -64,8 +64,8 @@ func organisationName(s *stack) string {
 	return found.Name
 }
 
-// leave creates every kind of data in the first organisation. It then requests the organisation's deletion and waits
-// until the deletion starts. It returns the connections' IDs.
+// leave creates every kind of data in the first organisation, requests the organisation's deletion and waits until the
+// deletion starts. The result contains the connections' IDs.
 func leave(s *stack) []string {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -91,7 +91,7 @@ func leave(s *stack) []string {
 		map[string]string{"name": organisationName(s)}, nil)
 	<-time.After(7*24*time.Hour - 5*time.Minute)
 	second := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
-	s.crash("ExportWorkerFunction", 12) // keeps this export running
+	s.crash("ExportWorkerFunction", 12) // keeps the next export running
 	s.org.startExport(second)
 	s.clock.advance(1)
 	if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+second, nil); got.status != http.StatusOK {
@@ -133,8 +133,8 @@ func checkDeleted(s *stack, orgID string, connections []string) {
 	}
 }
 
-// checkWhatStays searches every row and object for the IDs. The IDs may appear only in the data that
-// docs/develop/lifecycles.md lists.
+// checkWhatStays searches every row and object for the IDs. Only the data that docs/develop/lifecycles.md lists may
+// contain the IDs.
 func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
@@ -239,8 +239,8 @@ func TestOrganisationDeletionLeavesOnlyDocumentedRows(t *testing.T) {
 	})
 }
 
-// TestOrganisationDeletionSurvivesCrashAnywhere checks that the same rows remain regardless of the call after which the
-// eraser crashes. There must be a single proof of deletion.
+// TestOrganisationDeletionSurvivesCrashAnywhere checks that only the documented rows and a single proof of deletion
+// remain, regardless of the call after which the eraser crashes.
 func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	skipIfShort(t)

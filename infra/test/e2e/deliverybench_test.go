@@ -38,8 +38,8 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each tenant has its own webhook at the receiver, so that an endpoint's
-	// rate never limits the measurement.
+	// benchedTenants is the number of tenants, each with a separate webhook at the receiver, so that an endpoint's rate
+	// never limits the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
 	// benchedBatch is the number of concurrent deliveries in a throughput measurement.
@@ -49,8 +49,8 @@ const (
 	benchedBatches = 4
 )
 
-// deliveries benchmarks the webhook worker in this process. It uses the embedded AWS, the runner's triggers and a
-// receiver on a local socket.
+// deliveries benchmarks the webhook worker in this process, with the embedded AWS, the runner's triggers and a receiver
+// on a local socket.
 type deliveries struct {
 	b        *testing.B
 	stack    *stack
@@ -62,7 +62,7 @@ type deliveries struct {
 	serve    invocation
 
 	mu      sync.Mutex
-	arrived map[string]time.Time // keyed by webhook-id
+	arrived map[string]time.Time // arrival times by webhook-id
 	each    chan struct{}
 }
 
@@ -118,7 +118,7 @@ func (d *deliveries) worker() template.Function {
 	return all[slices.IndexFunc(all, func(f template.Function) bool { return f.Folder == "webhookworker" })]
 }
 
-// unkept discards log lines. Unlike io.Discard, it lets the logger format the lines, because formatting also takes time
+// unkept discards log lines. Unlike with io.Discard, the logger formats the lines, because formatting also takes time
 // in production.
 type unkept struct{ io.Writer }
 
@@ -193,8 +193,8 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// BenchmarkDeliveries measures the throughput of queued events. It covers the path from the queue through the worker to
-// the receiver, including the attempt's row.
+// BenchmarkDeliveries measures the throughput of queued events from the queue through the worker to the receiver,
+// including the attempt's row.
 func BenchmarkDeliveries(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -233,7 +233,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkDeliveryLatency measures the time from an event to its receipt at 50 events per second. This time includes
+// BenchmarkDeliveryLatency measures the time from an event to its receipt at 50 events per second. The latency includes
 // storing and enqueueing the event, and signing and posting the webhook. Each iteration takes a second.
 func BenchmarkDeliveryLatency(b *testing.B) {
 	d := newDeliveries(b)
@@ -270,8 +270,8 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 	b.ReportMetric(float64(d.calls.Load())/float64(len(sent)), "calls/delivery")
 }
 
-// BenchmarkDeliveryCalls measures the upper bound of delivery throughput. It makes only the five AWS calls for a first
-// delivery to a busy endpoint. It does not use the worker, the queue or the receiver.
+// BenchmarkDeliveryCalls measures the upper bound of delivery throughput. The benchmark makes only the five AWS calls
+// for a first delivery to a busy endpoint, without the worker, the queue or the receiver.
 func BenchmarkDeliveryCalls(b *testing.B) {
 	d := newDeliveries(b)
 	var made atomic.Int64

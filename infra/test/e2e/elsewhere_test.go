@@ -33,7 +33,7 @@ import (
 // by this suffix.
 const nameEnd = "FromOutside"
 
-// Polling interval and time limit for a running stack. On such a stack, first calls may be cold starts of containers.
+// Polling interval and time limit for a running stack. First calls to a running stack may be cold starts of containers.
 const (
 	moment  = 200 * time.Millisecond
 	moments = 600
@@ -89,12 +89,12 @@ func usesRunningStack() bool {
 	return os.Getenv("RECORDBRIDGE_STACK") != "" || os.Getenv("RECORDBRIDGE_RUN_FILE") != ""
 }
 
-// newTenantOnRunningStack creates organisations for a journey. It removes the organisations at the end of the test.
+// newTenantOnRunningStack creates organisations for a journey, and removes the organisations at the end of the test.
 func newTenantOnRunningStack(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
 	expect.NoError(t, err)
-	// never requested: the browser stops before this URL
+	// never requested, because the browser stops before the return URL
 	to := seed.Options{BaseURL: p.baseURL, ReturnURL: customer + "/_local/return"}
 	if p.inboxURL != "" {
 		to.InboxURL = p.inboxURL + "/" + ids.Random()

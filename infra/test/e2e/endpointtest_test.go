@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// onlyWithAPatient lists quirks that prevent sign-in but that an endpoint test can't detect. These quirks affect only
-// the response to a patient's sign-in.
+// onlyWithAPatient lists quirks that prevent sign-in but that an endpoint test can't detect, because the quirks affect
+// only the response to a patient's sign-in.
 func onlyWithAPatient() []string {
 	return []string{
 		"discovery-missing,iss:wrong", "hostile:no-issuer,iss:wrong", "iss:wrong", // the response names a different issuer

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/manage/erase"
 )
 
-// erased connects a patient and creates every kind of data that a connection can have. It then requests the
-// connection's erasure. It returns the IDs of the connection and its exports.
+// erased connects a patient and creates every kind of data that a connection can have. After requesting the
+// connection's erasure, erased returns the IDs of the connection and its exports.
 func erased(s *stack) (id string, exports []string) {
 	s.t.Helper()
 	s.refuseWebhooks(1)
@@ -70,12 +70,12 @@ func (s checks) erased(id string) erase.Erasure {
 	return e
 }
 
-// nothingIsLeft searches every row and object for the IDs. It ignores rows of attempts, and rows that prevent attempts
-// from creating the connection again. Both kinds of rows expire.
+// nothingIsLeft searches every row and object for the IDs. The exceptions are two kinds of rows that expire: rows of
+// attempts, and rows that prevent attempts from creating the connection again.
 func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
-		if table.Name == "test-SandboxTable" { // belongs to the portal
+		if table.Name == "test-SandboxTable" { // the sandbox's table belongs to the portal
 			continue
 		}
 		for _, item := range s.state.browse(table.Name) {
@@ -132,7 +132,7 @@ func TestErasureLeavesNoData(t *testing.T) {
 		if e.Counts != want || e.Counts.Files == 0 || e.Portal != erase.Asked {
 			t.Errorf("removed %+v, portal %s; want %+v, asked", e.Counts, e.Portal, want)
 		}
-		<-time.After(3 * time.Hour) // longer than an attempt's lifetime
+		<-time.After(3 * time.Hour) // exceeds an attempt's lifetime
 		s.check.nothingIsLeft(t, append(exports, id, crashPersona)...)
 		if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil); got.status != http.StatusNotFound {
 			t.Errorf("the connection answers %d", got.status)
@@ -152,8 +152,8 @@ func TestErasureLeavesNoData(t *testing.T) {
 	})
 }
 
-// TestErasureSurvivesCrashAnywhere checks that the erasure is complete regardless of the call after which the eraser
-// crashes. There must be a single proof of erasure.
+// TestErasureSurvivesCrashAnywhere checks that the erasure is complete and has a single proof, regardless of the call
+// after which the eraser crashes.
 func TestErasureSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {

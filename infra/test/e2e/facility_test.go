@@ -123,7 +123,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	return id, held.Until
 }
 
-// checkFacilityRecord checks that there is only one success event and that it links to the complete record.
+// checkFacilityRecord checks that there is only one success event, which links to the complete record.
 func checkFacilityRecord(s *stack) {
 	s.t.Helper()
 	if found := s.org.download(s.webhooks.exportEvent().DownloadLinks[0].URL); found["Patient"][facilityPatient] != 1 ||
@@ -132,7 +132,8 @@ func checkFacilityRecord(s *stack) {
 	}
 }
 
-// runFacility exports a cached record and ends the connection in each possible way. Each way must delete the record.
+// runFacility exports a cached record and ends the connection in each possible way, each of which must delete the
+// record.
 func runFacility(s *stack) {
 	s.t.Helper()
 	id, _ := s.ehr.connectFacility(facilityRecord(), nil)
@@ -176,8 +177,8 @@ func runFacility(s *stack) {
 }
 
 // TestFacilityRecordCanBeExportedUntilConnectionExpires checks that the connection's expiry is announced immediately.
-// At the expiry, the connection is revoked once and the cached record is deleted. The event omits IDs that the
-// connection does not have.
+// The expiry must revoke the connection once and delete the cached record. The event must omit IDs that the connection
+// does not have.
 func TestFacilityRecordCanBeExportedUntilConnectionExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -351,7 +352,7 @@ func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 			if e := s.check.erased(id); e.Stage != erase.Done || len(s.ehr.cached()) != 0 {
 				t.Errorf("%+v, cached are still %v", e, s.ehr.cached())
 			}
-			<-time.After(2 * time.Hour) // longer than the lifetimes of the attempt and the erasure's record
+			<-time.After(2 * time.Hour) // exceeds the lifetimes of the attempt and the erasure's record
 			s.check.nothingIsLeft(t, id)
 		})
 	})

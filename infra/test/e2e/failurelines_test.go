@@ -33,7 +33,7 @@ func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure
 	return table, all
 }
 
-// isOn reports whether a log line matches a documented failure.
+// isOn reports whether a log line matches row, a documented failure.
 func isOn(row explain.Failure, line explain.Line) bool {
 	for name, documented := range row.Fields {
 		if !line.Agrees(name, documented) {
@@ -72,8 +72,8 @@ func (a *awsFailure) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// logger redacts log lines as in production. It also records the lines before redaction, so that tests detect secrets
-// that only redaction hides.
+// logger redacts log lines as in production, and records the lines before redaction, so that tests detect secrets that
+// only redaction hides.
 func (w *wiretap) logger(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(logx.New(out).Handler(), slog.NewJSONHandler(noted{w}, nil)))
 }
@@ -86,7 +86,7 @@ func (n noted) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// reportLogs searches the logs for secrets. It does not search other texts.
+// reportLogs searches the logs, but no other texts, for secrets.
 func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	t.Helper()
 	for _, own := range s.seeded.Organisations {
@@ -129,7 +129,7 @@ func TestFailuresProduceDocumentedLogLines(t *testing.T) {
 	}
 }
 
-// checkTold requires a log line that matches the row. For that line, ctl explain must find the same row.
+// checkTold requires a log line that matches the row and for which ctl explain finds the row.
 func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []string) {
 	t.Helper()
 	var near []string

@@ -34,7 +34,7 @@ func (f *seenFields) note(t *testing.T, lines []string) {
 }
 
 // checkQueries fails the test if a query in the operator's documents uses a field that does not occur in any log line.
-// It ignores fields whose names begin with @, because Logs Insights provides these fields.
+// Fields whose names begin with @ are ignored, because Logs Insights provides these fields.
 func (f *seenFields) checkQueries(t *testing.T) {
 	t.Helper()
 	queries := documentedQueries(t)

@@ -85,7 +85,7 @@ func failedDiscoveries() map[string]stage {
 			s.intercept = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
-				case strings.Contains(r.URL.Path, statements): // responds like a server that doesn't advertise sign-in
+				case strings.Contains(r.URL.Path, statements): // response of a server that doesn't advertise sign-in
 					answer.StatusCode, answer.Body = http.StatusOK,
 						io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
 				case !strings.Contains(r.URL.Path, wellKnown):
@@ -183,7 +183,7 @@ func refreshed(with string, before func(s *stack)) stage {
 	}
 }
 
-// connectionOfWrongClient creates a connection and then changes the client secret.
+// connectionOfWrongClient creates a connection and changes the client secret afterwards.
 func (s ehr) connectionOfWrongClient() (id string) {
 	s.t.Helper()
 	authID := secretClient(s.stack, "right")

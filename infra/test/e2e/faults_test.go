@@ -24,19 +24,19 @@ func TestMainJobSurvivesFaults(t *testing.T) {
 }
 
 // survive runs the main job with patients and a backend that retry when a response asks for a retry. Each export must
-// end with either a complete file and a success event, or a failure event. No work may remain pending.
+// end with either a complete file and a success event, or a failure event, and no work may remain pending.
 func survive(t *testing.T, o simulation) {
 	t.Helper()
 	o.hurry()
 	o.begin()
-	wanted := map[string]persona.Persona{} // keyed by connection ID
+	wanted := map[string]persona.Persona{} // expected persona by connection ID
 	for range 1 + o.random.IntN(3) {
 		who := persona.Builtin()[o.random.IntN(4)] // one of the small patient records
 		connectionID := o.connectUntilAuthorized(t, who.ID)
 		wanted[connectionID] = who
 	}
 	if o.random.IntN(3) == 0 {
-		<-time.After(2 * time.Hour) // the access tokens expire
+		<-time.After(2 * time.Hour) // lets the access tokens expire
 	}
 	for connectionID := range wanted {
 		o.requestUntilAccepted(t, connectionID)
@@ -88,7 +88,7 @@ func (o simulation) readAll(t *testing.T) {
 	}
 }
 
-// connectUntilAuthorized connects a patient. It retries whenever a response asks for a retry.
+// connectUntilAuthorized connects a patient, retrying whenever a response asks for a retry.
 func (o simulation) connectUntilAuthorized(t *testing.T, persona string) string {
 	t.Helper()
 	return o.signInUntilAuthorized(t, o.patient.connectURL(), persona)
@@ -115,7 +115,7 @@ func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string)
 	return ""
 }
 
-// requestUntilAccepted requests an export as a backend would. It retries after 5xx errors.
+// requestUntilAccepted requests an export as a backend would, retrying after 5xx errors.
 func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Helper()
 	for range 60 {
@@ -129,7 +129,7 @@ func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Fatal("POST ehi-export was never accepted")
 }
 
-// checkFailure checks that a fault produces a 5xx error in our envelope. The error must ask for a retry.
+// checkFailure checks that a fault produces a 5xx error in our envelope that asks for a retry.
 func checkFailure(t *testing.T, got answer) {
 	t.Helper()
 	if got.status < 500 || got.Success || got.Request == "" {
@@ -188,11 +188,11 @@ func checkReveals(t *testing.T, text string) {
 	}
 }
 
-// checkEnds checks that each connection has a single task with a single event. The task must have either a reported
+// checkEnds checks that each connection has a single task with a single event. Each task must have either a reported
 // failure or a file that contains every resource in the record exactly once.
 func checkEnds(t *testing.T, s *stack, wanted map[string]persona.Persona) {
 	t.Helper()
-	told := map[string]map[string]exportData{} // keyed by task and event ID
+	told := map[string]map[string]exportData{} // event data by task and event ID
 	for _, kind := range []string{"patient.ehi_export_success", "patient.ehi_export_failed"} {
 		for _, d := range s.webhooks.events(kind) {
 			var body struct {
@@ -243,8 +243,8 @@ func checkEnd(t *testing.T, s *stack, task row, event exportData, who persona.Pe
 	}
 }
 
-// checkHonestFailure checks that an export failed for the only permitted reason. A worker must have crashed after the
-// portal's response to a refresh but before storing the new refresh token. The new token was therefore lost.
+// checkHonestFailure checks that an export failed for the only allowed reason: a worker crashed after the portal's
+// response to a refresh but before storing the new refresh token.
 func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Helper()
 	status, reason := task.text("status"), task.text("failure_reason")
@@ -261,8 +261,8 @@ func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 // TestExportSurvivesCrashAnywhere covers later calls.
 const firstPage = 16
 
-// TestExportRefreshSurvivesCrashAnywhere starts an export after the access token has expired. The export must succeed.
-// If the crash lost the new refresh token, the export may instead fail with a single event.
+// TestExportRefreshSurvivesCrashAnywhere starts an export after the access token has expired. The export may fail, with
+// a single event, only if the crash lost the new refresh token.
 func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction"} {
@@ -282,7 +282,7 @@ func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// nothingWaits checks that rows and queues have no pending work. The work of every dead-lettered message must be
+// nothingWaits checks that rows and queues have no pending work. For every dead-lettered message, the work must be
 // complete.
 func (s checks) nothingWaits(t *testing.T) {
 	t.Helper()
@@ -317,11 +317,11 @@ func checkDead(t *testing.T, s *stack, name string) {
 }
 
 // TestKMSThrottlingPreservesConnections checks that the worker fetches the data key before it uses the old refresh
-// token. Until the refreshed tokens are encrypted, they exist only in the worker's memory.
+// token. Unencrypted, the refreshed tokens exist only in the worker's memory.
 func TestKMSThrottlingPreservesConnections(t *testing.T) {
 	t.Parallel()
 	busy := make([]faults.Rule, 0, 3)
-	for n := range cap(busy) { // equals the SDK's number of attempts per call
+	for n := range cap(busy) { // one rule for each of the SDK's attempts per call
 		busy = append(busy, faults.Rule{
 			Caller: "ExportWorkerFunction", Operation: "GenerateDataKey", N: n + 1,
 			Kind: faults.Throttled,
@@ -332,7 +332,7 @@ func TestKMSThrottlingPreservesConnections(t *testing.T) {
 		s := newStack(t, options{plan: plan})
 		who := persona.Builtin()[0]
 		connectionID := s.patient.connect(who.ID, "approve").Get("org_connection_id")
-		<-time.After(2 * time.Hour) // the access token expires
+		<-time.After(2 * time.Hour) // lets the access token expire
 		plan.Pause(false)
 		s.requestUntilAccepted(t, connectionID)
 		s.clock.finish(30)

@@ -16,8 +16,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestExportFormatsContainSameResourcesFromOutside requests part of a record in all formats. It downloads every link
-// and compares the files with their descriptions.
+// TestExportFormatsContainSameResourcesFromOutside requests part of a record in all formats, downloads every link and
+// compares the files with their descriptions.
 func TestExportFormatsContainSameResourcesFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
@@ -56,8 +56,8 @@ func TestExportFormatsContainSameResourcesFromOutside(t *testing.T) {
 	})
 }
 
-// checkScanned checks that the patterns in SECURITY.md for secret scanners match every issued secret. The secrets
-// include each format's download links.
+// checkScanned checks that the patterns in SECURITY.md for secret scanners match every issued secret, including each
+// format's download links.
 func checkScanned(t *testing.T, o *outside) {
 	t.Helper()
 	text, err := os.ReadFile("../../../SECURITY.md")
@@ -97,7 +97,7 @@ func (o organisation) requestExport(t *testing.T, body map[string]any) string {
 	return task.ID
 }
 
-// checkFiles downloads the files in a task's result. It returns the files by export_type. Each file must have the
+// checkFiles downloads the files in a task's result, and returns the files by export_type. Each file must have the
 // stated size and digest, and the event must contain the same links.
 func (o organisation) checkFiles(t *testing.T, taskID string) map[string][]byte {
 	t.Helper()

@@ -78,10 +78,10 @@ type function struct {
 	stack    *stack
 	declared template.Function
 	starting chan struct{} // semaphore for starting an instance; waiting for a mutex would stop virtual time
-	queue    *sqs.Client   // used by Lambda's poller if a queue triggers the function
+	queue    *sqs.Client   // Lambda's poller's client; for functions with a queue
 	mu       sync.Mutex
 	life     *faults.Life
-	armed    bool         // a crash has been requested but has not happened
+	armed    bool         // whether a crash has been requested but has not happened
 	idle     int          // consecutive scheduled invocations without work
 	watched  *faults.Life // instance that should crash
 	serve    invocation
@@ -124,7 +124,7 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // Lambda stops waiting at the deadline
 			life.End()
 			f.replace(life)
-			if caller.Err() != nil { // the caller stopped waiting
+			if caller.Err() != nil { // the caller has stopped waiting
 				return nil, caller.Err()
 			}
 			return nil, &gateway.FunctionError{Type: "Sandbox.Timedout", Message: "timed out"}
@@ -141,7 +141,7 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	return out, nil
 }
 
-// instance returns the running instance. If no instance is running, it starts one.
+// instance returns the running instance. If no instance is running, instance starts one.
 func (f *function) instance(ctx context.Context) (*faults.Life, invocation, error) {
 	f.starting <- struct{}{}
 	defer func() { <-f.starting }()
@@ -227,7 +227,7 @@ func kindOf(r *http.Request) string {
 	}
 }
 
-// steadily returns the production retryer without random delays. Runs with the same seed are therefore identical.
+// steadily returns the production retryer without random delays, so that runs with the same seed are identical.
 func (s *stack) steadily() awssdk.Retryer {
 	standard, ok := s.retryer().(awssdk.RetryerV2)
 	if !ok {
@@ -252,7 +252,7 @@ func (f *function) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(out, nil))
 }
 
-// logStream stores the function's log lines if the function's role allows Lambda to write them.
+// logStream stores the function's log lines if the function's role allows Lambda to write log lines.
 type logStream struct{ function *function }
 
 // Write implements io.Writer.

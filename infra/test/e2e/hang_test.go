@@ -41,9 +41,9 @@ type hangs struct {
 	stack *stack
 
 	mu      sync.Mutex
-	sent    map[string]time.Time            // keyed by event ID
+	sent    map[string]time.Time            // sending times by event ID
 	arrived map[string]map[string]time.Time // time of the first arrival, by host and event ID
-	posts   map[string]int                  // keyed by host
+	posts   map[string]int                  // number of requests by host
 	hanging int
 	most    int // maximum number of concurrent hanging requests
 }
@@ -67,8 +67,8 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 		}
 		h.check(t, "sibling", events)
 		h.check(t, "other", events/4)
-		// The receiver gets 20 requests in the second before the webhook is classified as slow. It then gets a burst of
-		// one second, and then as many requests as the limit of 50 allows.
+		// The receiver gets 20 requests in the second before the webhook is classified as slow. After the
+		// classification, the receiver gets a burst of one second, and then as many requests as the limit of 50 allows.
 		if n := h.posts["hang-1"]; n < 20 || n > 20+2+4*slowAtOnce/30+1 {
 			t.Errorf("%d attempts at the receiver that hangs", n)
 		}
@@ -79,8 +79,8 @@ func TestHangingReceiverDoesNotDelayOtherReceivers(t *testing.T) {
 // slowAtOnce is the limit on concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang makes 200 receivers hang. The receivers first belong to a
-// single organisation and then to many organisations. The test uses the maximum number of workers on AWS.
+// TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang makes 200 receivers hang, first of a single organisation and
+// then of many organisations. The test uses the maximum number of workers on AWS.
 func TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +156,7 @@ func (h *hangs) answer(r *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(late{r.Context()})}
 }
 
-// late is a response body. Reading it fails if the request has been cancelled.
+// late is a response body that can't be read after the request has been cancelled.
 type late struct{ ctx context.Context } //nolint:containedctx // it is the request's
 
 func (l late) Read([]byte) (int, error) {
@@ -204,8 +204,8 @@ func (h *hangs) trigger() template.QueueTrigger {
 		func(f template.Function) bool { return f.Folder == "webhookworker" })].QueueTriggers[0]
 }
 
-// start delivers messages to the worker in the same way as Lambda. It uses at most batches concurrent invocations, and
-// stops when the caller calls stop.
+// start delivers messages to the worker in the same way as Lambda. start uses at most batches concurrent invocations,
+// and stops when the caller calls stop.
 func (h *hangs) start(batches int) (stop func()) {
 	s, trigger := h.stack, h.trigger()
 	running := triggers.New(triggers.Options{
@@ -224,7 +224,7 @@ func (h *hangs) start(batches int) (stop func()) {
 	}
 }
 
-// check requires that a host received n events. Each event must have arrived within a second of sending.
+// check requires that a host received n events, each within a second of sending.
 func (h *hangs) check(t *testing.T, host string, n int) {
 	t.Helper()
 	h.mu.Lock()

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// publish publishes a test-mode catalogue with the sandbox's endpoint and an internet endpoint. These tests never call
-// the internet endpoint.
+// publish publishes a test-mode catalogue with the sandbox's endpoint and an internet endpoint. Tests never call the
+// internet endpoint.
 func publish(s *stack) (sandbox string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -69,8 +69,8 @@ func checkHealth(s *stack, endpoint string, want health.State) {
 	}
 }
 
-// runHealth probes a healthy server. It then makes the server's refreshes fail, and then its discovery. Finally, it
-// lets the server recover.
+// runHealth probes a healthy server, a server whose refreshes fail, a server whose discovery fails, and a server that
+// has recovered.
 func runHealth(s *stack) {
 	s.t.Helper()
 	sandbox := publish(s)

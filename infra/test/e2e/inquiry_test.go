@@ -136,7 +136,7 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// runForms verifies a patient's address and requests a health system. It then requests help twice, as a client would
+// runForms verifies a patient's address and requests a health system. runForms requests help twice, as a client would
 // after a lost response.
 func runForms(s *stack) {
 	s.t.Helper()
@@ -255,8 +255,8 @@ func TestSendCodeDoesNotRevealWhetherAddressIsKnown(t *testing.T) {
 // mailedShape matches the IDs, which differ in every response.
 var mailedShape = regexp.MustCompile(`"[^"]*-[^"]*-[^"]*"`)
 
-// TestSendCodeReportsUndeliveredEmail checks that the patient sees an error with instructions if the email fails. A
-// retry must succeed a minute later.
+// TestSendCodeReportsUndeliveredEmail checks that the patient sees an error with instructions if the email fails, and
+// that a retry succeeds a minute later.
 func TestSendCodeReportsUndeliveredEmail(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]faults.Kind{"fails": faults.FailedBefore, "is silent": faults.TimedOutBefore} {
@@ -286,8 +286,8 @@ func TestSendCodeReportsUndeliveredEmail(t *testing.T) {
 	}
 }
 
-// TestFormsSurviveCrashAnywhere checks that a patient who follows the page's instructions after a crash succeeds. The
-// organisation must be notified once.
+// TestFormsSurviveCrashAnywhere checks that a patient who follows the page's instructions after a crash succeeds, and
+// that the organisation is notified once.
 func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -313,7 +313,7 @@ func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	}
 }
 
-// verifyUntilDone requests and submits codes until the service returns a token. It stays within the rate limit.
+// verifyUntilDone requests and submits codes until the service returns a token, while staying within the rate limit.
 func verifyUntilDone(t *testing.T, s *stack) string {
 	t.Helper()
 	for range 5 {

@@ -52,7 +52,8 @@ func (o organisation) startExport(connectionID string) string {
 	return task.ID
 }
 
-// events returns the webhook deliveries of a type to the first organisation. It verifies each delivery with its secret.
+// events returns the webhook deliveries of a type to the first organisation, after verifying each delivery with the
+// webhook's secret.
 func (o webhooks) events(eventType string) []inbox.Delivery {
 	o.t.Helper()
 	var found []inbox.Delivery
@@ -66,7 +67,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		first, known := told[body.ID]
 		told[body.ID] = cmp.Or(first, d.Path)
 		if body.Type != eventType || o.webhooks.secretOf(d) == "" ||
-			known && first != d.Path { // skip a delivery of the same event to another webhook
+			known && first != d.Path { // skips a delivery of the same event to another webhook
 			continue
 		}
 		verifier, err := standardwebhooks.NewWebhook(o.webhooks.secretOf(d))
@@ -96,7 +97,7 @@ func (o webhooks) exportEvent() exportData {
 	return body.Data
 }
 
-// download requests an event's link without a key. It returns the IDs of the file's resources by type.
+// download requests an event's link without a key, and returns the IDs of the file's resources by type.
 func (o organisation) download(link string) map[string]map[string]int {
 	o.t.Helper()
 	response, _ := o.patient.browser().open(link, "", "")
@@ -215,7 +216,7 @@ func TestConcurrentExportRequestsCreateOneTask(t *testing.T) {
 			t.Errorf("a request after the success opened task %s, want %s", again, data.TaskID)
 		}
 		s.clock.advance(1)
-		s.webhooks.exportEvent() // the event was just sent, so it must not be sent again
+		s.webhooks.exportEvent() // a recent event must not be sent again
 		<-time.After(6 * time.Minute)
 		s.org.startExport(connectionID)
 		s.clock.advance(1)

@@ -13,8 +13,8 @@ import (
 )
 
 // TestExportsAreWrittenWhenFolderIsNamed writes exports in every FHIR format to the folder named by
-// RECORDBRIDGE_EXPORTS. An external validator (.ci/ccda) reads the exports. The test exports the records of two
-// patients at a portal and the documents of two facilities.
+// RECORDBRIDGE_EXPORTS. An external validator (.ci/ccda) reads the files. The test exports the records of two patients
+// at a portal and the documents of two facilities.
 func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_EXPORTS")

@@ -34,7 +34,7 @@ func (c *counter) see(r *http.Request) *http.Response {
 	return nil
 }
 
-// take returns the counts since its previous call.
+// take returns the counts since the previous call of take.
 func (c *counter) take() asked {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +89,7 @@ func TestSecondExportReusesLearnedServerProperties(t *testing.T) {
 	}
 }
 
-// statsOf returns an export's statistics by resource type. It fails the test if the record is incomplete.
+// statsOf returns an export's statistics by resource type, or fails the test if the record is incomplete.
 func statsOf(t *testing.T, body []byte) string {
 	t.Helper()
 	var result struct {

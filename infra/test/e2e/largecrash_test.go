@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// slowPortal delays every FHIR response. Exporting a large record therefore takes several worker runs, and each run
+// slowPortal delays every FHIR response, so that exporting a large record takes several worker runs, each of which
 // resumes from saved state.
 func slowPortal(s *stack) {
 	s.intercept = func(r *http.Request) *http.Response {
@@ -27,7 +27,7 @@ func slowPortal(s *stack) {
 	}
 }
 
-// exportLarge exports a large persona in several runs. It returns the file's digest.
+// exportLarge exports a large persona in several runs, and returns the file's digest.
 func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	t.Helper()
 	connectionID := s.patient.connect(who, "approve").Get("org_connection_id")

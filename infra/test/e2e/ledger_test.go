@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// ledger records token requests to the portals. It also records the tokens in the portals' responses.
+// ledger records token requests to the portals, and the tokens in the portals' responses.
 type ledger struct {
 	stack *stack
 

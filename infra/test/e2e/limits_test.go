@@ -16,8 +16,7 @@ import (
 )
 
 // TestRateLimitRowsDoNotRevealIPAddresses simulates an attacker who has a copy of the table. The attacker tries every
-// combination of address, limit name and public ID. Without the secret key, none of the combinations may yield a row's
-// key.
+// combination of address, limit name and public ID. No combination may yield a row's key without the secret key.
 func TestRateLimitRowsDoNotRevealIPAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

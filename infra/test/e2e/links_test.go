@@ -23,7 +23,7 @@ import (
 )
 
 // runEchoingReceiver exports to a receiver that echoes all received data. The receiver sends two error responses and
-// then a success response. A later request sends the success event again. Finally, the receiver becomes unavailable.
+// then a success response. A later request sends the success event again, before the receiver becomes unavailable.
 // runEchoingReceiver returns the success event's bodies in order of receipt.
 func runEchoingReceiver(s *stack) []string {
 	s.t.Helper()
@@ -72,7 +72,7 @@ func runEchoingReceiver(s *stack) []string {
 	return bodies
 }
 
-// linkIn returns the first download link in an event's body. It returns "" if there is no link.
+// linkIn returns the first download link in an event's body, or "" if there is no link.
 func linkIn(body string) string {
 	var event struct{ Data exportData }
 	if json.Unmarshal([]byte(body), &event) != nil || len(event.Data.DownloadLinks) == 0 {
@@ -109,8 +109,8 @@ func TestStoredDataContainsNoUsableDownloadToken(t *testing.T) {
 	})
 }
 
-// everythingAtRest returns all stored text by location. The text includes a copy of the tables, object keys, log lines,
-// queues, emails, and the output of the operator's commands.
+// everythingAtRest returns all stored text by location, such as a copy of the tables, object keys, log lines, queues,
+// emails, and the output of the operator's commands.
 func everythingAtRest(s *stack, w *wiretap) map[string]string {
 	s.t.Helper()
 	all := map[string]string{
@@ -210,7 +210,7 @@ func rotateDownloadKey(s *stack) {
 	}
 }
 
-// replayed enables the webhook and replays all of its events to a working receiver. It returns the bodies of the
+// replayed enables the webhook and replays all of its events to a working receiver, and returns the bodies of the
 // success events in order.
 func replayed(s *stack) []string {
 	s.t.Helper()

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// runLists imports a published list and imports it again after a change. If the server then returns only part of the
-// list, the stored list must not change.
+// runLists imports a published list and imports it again after a change. If the server returns only part of the list,
+// the stored list must not change.
 func runLists(s *stack) {
 	s.t.Helper()
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}

@@ -18,7 +18,7 @@ import (
 
 const notGranted = "svc_live_access_required"
 
-// newcomer is an organisation that has just signed up in the dashboard. It completes its checklist step by step.
+// newcomer is an organisation that has just signed up in the dashboard and completes the checklist step by step.
 type newcomer struct {
 	*stack
 
@@ -66,7 +66,7 @@ func (n newcomer) request() int {
 	return n.founder.ask(http.MethodPost, n.own+"/live-access", body, nil)
 }
 
-// complete completes the checklist. Before each step, it requests live mode and checks that the request is rejected.
+// complete completes the checklist. Before each step, live mode is requested and the request must be rejected.
 func (n newcomer) complete() {
 	n.t.Helper()
 	control := store.Control{DB: store.NewClient(n.cloud.Config("test")), Table: n.template.Outputs["ControlTable"]}
@@ -100,8 +100,7 @@ func (n newcomer) complete() {
 	}
 }
 
-// checkLive tries every way to use a live credential. It uses the credential's key, the credential's public ID, and a
-// browser.
+// checkLive tries every way to use a live credential: with the key, with the public ID, and in a browser.
 func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	n.t.Helper()
 	query := "?public_id=" + url.QueryEscape(publicID)
@@ -169,8 +168,8 @@ func (n newcomer) checkClosed(publicID, key string) {
 	}
 }
 
-// TestLiveModeRequiresGrantedAccess follows a new organisation through the checklist, and then through the approval,
-// use and withdrawal of live access.
+// TestLiveModeRequiresGrantedAccess follows a new organisation through the checklist, and the approval, use and
+// withdrawal of live access.
 func TestLiveModeRequiresGrantedAccess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

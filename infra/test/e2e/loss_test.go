@@ -18,7 +18,7 @@ type told struct {
 }
 
 // TestEventExportAndOutcomeReportSameLosses checks that the event, the export and the export's outcome file list
-// exactly the same incomplete types. All three must state the same reasons.
+// exactly the same incomplete types with the same reasons.
 func TestEventExportAndOutcomeReportSameLosses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -56,8 +56,8 @@ type who struct {
 	account string
 }
 
-// column is a kind of caller. It consists of a role, a fresh or stale proof of identity, and the organisation's
-// live-access stage. Each column calls every dashboard operation in both modes.
+// column is a kind of caller: a role, a fresh or stale proof of identity, and the organisation's live-access stage.
+// Each column calls every dashboard operation in both modes.
 type column struct {
 	role    account.Role
 	isStale bool
@@ -76,8 +76,8 @@ func columns() []column {
 	return all
 }
 
-// refusal returns the error code with which an operation rejects the column in a mode. It returns "" if the column has
-// access.
+// refusal returns the error code with which an operation rejects the column in a mode. refusal returns "" if the column
+// has access.
 func (c column) refusal(g guarded, mode org.Mode) string {
 	switch {
 	case !c.role.May(account.Permission(g.Permission).In(mode)):
@@ -90,8 +90,8 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 	return ""
 }
 
-// createsCredential reports whether an operation creates a credential. Adding a key to a live credential also requires
-// live access. In the matrix, however, only organisations with live access have a live credential.
+// createsCredential reports whether an operation creates a credential. Adding a key to a live credential requires live
+// access, too, but in the matrix, only organisations with live access have a live credential.
 func (g guarded) createsCredential() bool {
 	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }
@@ -140,7 +140,7 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// ask sends a request. The request is valid enough for the response to depend only on the caller.
+// ask sends a request that is valid enough for the response to depend only on the caller.
 func (m *matrix) ask(g guarded, orgID string, mode org.Mode, by who, change func(http.Header)) answer {
 	m.t.Helper()
 	m.asked++
@@ -162,8 +162,8 @@ func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status
 	}
 }
 
-// TestDashboardEnforcesDocumentedPermissions calls every dashboard operation on the real functions behind the gateway.
-// It uses every column of the matrix and users without access. The code must enforce the permission (x-permission) and
+// TestDashboardEnforcesDocumentedPermissions calls every dashboard operation on the real functions behind the gateway,
+// as every column of the matrix and as users without access. The code must enforce the permission (x-permission) and
 // the proof of identity (x-proof) stated in docs/openapi.yaml.
 func TestDashboardEnforcesDocumentedPermissions(t *testing.T) {
 	t.Parallel()
@@ -269,7 +269,7 @@ func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	}
 }
 
-// askAccount calls an operation that concerns only the caller's account. It uses separate accounts, because the
+// askAccount calls an operation that concerns only the caller's account. askAccount uses separate accounts, because the
 // operation may end an account's sessions.
 func (m *matrix) askAccount(g guarded) {
 	m.t.Helper()
@@ -352,7 +352,7 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	p.clock.advance(1)
 	event, err := p.operator.Deliveries.Simulate(ctx, tenant, hooks[0].ID, webhook.TestEvent)
 	expect.NoError(t, err)
-	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // the erasure starts at the next scheduled run
+	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // starts at the next scheduled run of erasures
 	expect.NoError(t, err)
 	return map[string]string{
 		"{publicId}": made.PublicID(), "{keyId}": made.Keys[0].ID, "{webhookId}": hooks[0].ID, "{connectionId}": connectionID,
@@ -369,7 +369,7 @@ func modesOf(path string) []org.Mode {
 	return []org.Mode{""}
 }
 
-// pathOf fills in a path's parameters. The default IDs do not exist.
+// pathOf fills in a path's parameters, by default with IDs that do not exist.
 func pathOf(path, orgID string, mode org.Mode) string {
 	path = strings.NewReplacer("{orgId}", orgID, "{mode}", string(mode), "{taskId}",
 		strings.ReplaceAll(ids.Random(), "-", ""),

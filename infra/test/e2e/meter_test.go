@@ -23,17 +23,17 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// answersAfter is the simulated response time of external servers during the cost count. It is also the unit of
+// answersAfter is the simulated response time of external servers during the cost count, and the unit of
 // journey.Cost.Waits.
 const answersAfter = 250 * time.Millisecond
 
 // meter counts the functions' AWS calls in AWS's billing units.
 type meter struct {
-	stack    *stack       // set after the stack is created
+	stack    *stack       // nil until the stack is created
 	refusals atomic.Int32 // number of webhook deliveries that must still fail
 
 	mu   sync.Mutex
-	rows map[journey.Cost]journey.Cost // by cost without counts; see aboutOf
+	rows map[journey.Cost]journey.Cost // rows by cost without counts (see aboutOf)
 }
 
 // add adds c's counts to the row with the same descriptive fields.
@@ -52,8 +52,8 @@ func aboutOf(c journey.Cost) journey.Cost {
 	return journey.Cost{Journey: c.Journey, Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 }
 
-// take returns the counts since its previous call, for the given functions and for external servers. It labels the
-// counts with the journey's name.
+// take returns the counts since the previous call of take, for the given functions and for external servers, labelled
+// with the journey's name.
 func (m *meter) take(name string, functions ...string) []journey.Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,7 +94,7 @@ type lines struct {
 	folder string
 }
 
-// Write implements io.Writer. Handlers write a line per call.
+// Write implements io.Writer. Each call of Write contains one log line.
 func (l lines) Write(p []byte) (int, error) {
 	l.meter.add(journey.Cost{Function: l.folder, Service: journey.Logs, Operation: "Line", Calls: 1, Bytes: len(p)})
 	return len(p), nil
@@ -155,7 +155,7 @@ func (m *meter) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// rowKey is a row's primary key. It can be decoded from a complete row's JSON.
+// rowKey is a row's primary key, which can be decoded from a complete row's JSON.
 type rowKey struct {
 	PK, SK struct{ S string }
 }
@@ -247,15 +247,15 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 			continue
 		}
 		cost.On, cost.Calls, cost.Writes = tableName(q.TableName)+" "+index, 0, times
-		if was != "" && is != "" { // the entry moves: a delete and an insert
+		if was != "" && is != "" { // moving an entry takes a delete and an insert
 			cost.Writes = 2 * times
 		}
 		m.add(cost)
 	}
 }
 
-// row returns the current row, or the row's index entry if index is set. It returns the zero value if the row or entry
-// does not exist.
+// row returns the current row, or the row's index entry if index is set, or the zero value if the row or entry does not
+// exist.
 func (m *meter) row(table, index string, key rowKey) ddb.Row {
 	for _, row := range m.browse(table, index) {
 		if textOf(m.stack.t, row.Item["pk"]) == key.PK.S && textOf(m.stack.t, row.Item["sk"]) == key.SK.S {
@@ -271,8 +271,7 @@ func (m *meter) browse(table, index string) []ddb.Row {
 	return page.Rows
 }
 
-// stored returns the size of the stored data by kind of row. The size covers all rows in a partition and one index
-// entry.
+// stored returns the size of the stored data by kind of row: all rows in a partition and one index entry.
 func (m *meter) stored() []journey.Cost {
 	sums, rows := map[string]journey.Cost{}, map[string]bool{}
 	count := func(on, name string, row ddb.Row) {
@@ -308,7 +307,7 @@ func (m *meter) stored() []journey.Cost {
 	return all
 }
 
-// kindOfRow returns a row's table and kind. The kind is a word in the row's key.
+// kindOfRow returns a row's table and kind, which is a word in the row's key.
 func kindOfRow(table string, key rowKey) string {
 	words := strings.Split(key.PK.S, "#")
 	kind, _, _ := strings.Cut(key.SK.S, "#")
@@ -325,5 +324,5 @@ func tableName(physical string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(physical, "test-"), "Table")
 }
 
-// unitsOf returns the number of units for the given size. The result is at least one.
+// unitsOf returns the number of units for the given size, at least one.
 func unitsOf(size int, unit float64) float64 { return max(1, math.Ceil(float64(size)/unit)) }

@@ -31,7 +31,7 @@ const (
 )
 
 // mixup is a stack with two hospitals (RFC 9700 section 4.4). The honest hospital sends iss and requires S256. The
-// other hospital is hostile.
+// second hospital is hostile.
 type mixup struct {
 	*stack
 
@@ -42,10 +42,10 @@ type mixup struct {
 	silent    string         // the honest portal's URL without the iss parameter
 	// redirect URI at the honest portal; empty if both portals share one
 	callback  string
-	challenge string                       // replaces our code challenge; if empty, our challenge is sent
+	challenge string                       // replacement for our code challenge; empty for no change
 	got       []string                     // secrets that the hostile portal received
-	redeem    func(form url.Values) []byte // the hostile token endpoint's response; if nil, it rejects requests
-	// the honest portal's discovery document names the hostile token endpoint instead of its own
+	redeem    func(form url.Values) []byte // the hostile token endpoint's response; nil to reject requests
+	// whether the honest portal's discovery document names the hostile token endpoint
 	moved bool
 }
 
@@ -120,7 +120,7 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	return answer
 }
 
-// replacing returns a replacer that changes the host in the sandbox's URLs. It also changes URLs in queries.
+// replacing returns a replacer that changes the host in the sandbox's URLs, including URLs in queries.
 func replacing(from, to string) *strings.Replacer {
 	const mount = "/v1/sandbox"
 	return strings.NewReplacer(from+mount, to+mount, url.QueryEscape(from+mount), url.QueryEscape(to+mount))
@@ -156,8 +156,8 @@ func (m *mixup) asHostile(r *http.Request) *http.Response {
 	return hostileAnswer(r, http.StatusBadRequest, []byte(`{"error":"invalid_grant"}`))
 }
 
-// toHonest returns the URL to which the attacker redirects the victim. The URL leads to the honest portal's sign-in
-// page and contains the state of the attacked attempt.
+// toHonest returns the URL to which the attacker redirects the victim: the honest portal's sign-in page, with the state
+// of the attacked attempt.
 func (m *mixup) toHonest(ours url.Values) string {
 	query := maps.Clone(ours)
 	query.Set("client_id", sandbox.DefaultClientID)
@@ -179,8 +179,8 @@ func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
 	}
 }
 
-// checkHarmless checks that the hostile portal received neither our secrets nor the patient's secrets. It also checks
-// that the hostile portal does not have a connection.
+// checkHarmless checks that the hostile portal received neither our secrets nor the patient's secrets, and does not
+// have a connection.
 func (m *mixup) checkHarmless(t *testing.T) {
 	t.Helper()
 	m.mu.Lock()

@@ -19,16 +19,16 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// These switches select portals that do not issue a refresh token. The connection therefore ends with its access token.
-// The constants briefly and forYear use the shortest and the longest token lifetime.
+// Switches for portals that do not issue a refresh token. A connection to such a portal ends when its access token
+// expires. The constants briefly and forYear use the shortest and the longest token lifetime.
 const (
 	briefly = "no-refresh,access:5m"
 	forYear = "no-refresh,access:8760h"
 )
 
 // TestConnectionWithoutRefreshTokenExpires checks that the connection's expiry is announced at sign-in and that exports
-// work until the expiry. The connection is then revoked once, even if nobody requests an export. A reconnect authorizes
-// the connection again.
+// work until the expiry. The connection must be revoked once, even if nobody requests an export. A reconnect must
+// authorize the connection again.
 func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 	t.Parallel()
 	for with, life := range map[string]time.Duration{briefly: 5 * time.Minute, forYear: 365 * 24 * time.Hour} {
@@ -109,8 +109,8 @@ func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	})
 }
 
-// connectUntil connects a patient at a portal that issues only an access token. It checks that the redirect, the event
-// and the connection's details state the expiry. It returns the expiry.
+// connectUntil connects a patient at a portal that issues only an access token, and returns the expiry. The redirect,
+// the event and the connection's details must state the expiry.
 func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
 	result := s.ehr.connectTo(quirk{with: with})
@@ -131,8 +131,8 @@ func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time
 	return id, ends
 }
 
-// checkNextAuthorisation reconnects the patient at the same portal. It checks that the new authorisation expires in the
-// same way.
+// checkNextAuthorisation reconnects the patient at the same portal, and checks that the new authorisation expires in
+// the same way.
 func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	s.t.Helper()
 	back := s.patient.reconnect(id, crashPersona)

@@ -79,7 +79,7 @@ func TestJourneysEmitMetrics(t *testing.T) {
 		got := measured.In(t, []byte(strings.Join(s.lines(), "")))
 		for name, want := range map[string]int{
 			"Exports started": 1, "Exports success": 1, "ExportSeconds success": 1,
-			// one attempt for the connection's event, another for the export's
+			// one attempt each for the connection's event and the export's event
 			"WebhookAttempts delivered": 2, "WebhookSeconds": 2, "DeliverySeconds": 2,
 		} {
 			if got[name] != want {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// outside is a stack that tests access only from outside. Tests use its API and portal, a webhook receiver, and the
+// outside is a stack that tests access only from outside: through the API, the portal, a webhook receiver, and the
 // operator's commands.
 type outside struct {
 	patient  browsing
@@ -26,7 +26,7 @@ type outside struct {
 	t         testing.TB
 	do        func(*http.Request) (*http.Response, error)
 	received  func() []inbox.Delivery
-	tick      func() // waits a short time
+	tick      func() // function that waits a short time
 	mostTicks int    // maximum number of ticks to wait for a condition
 	operator  *wiring.Operator
 	seeded    runfile.Run
@@ -34,8 +34,8 @@ type outside struct {
 }
 
 // fromOutside runs a journey that uses only the stack's public interfaces. The journey runs on a separately running
-// stack if the environment names one (elsewhere_test.go). Otherwise, it runs on a new stack in this process with
-// virtual time. Only tests that call fromOutside, and all of these tests, have names that end in FromOutside.
+// stack if the environment names a stack (elsewhere_test.go), and on a new stack in this process with virtual time if
+// not. Only tests that call fromOutside, and all of these tests, have names that end in FromOutside.
 func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	t.Helper()
 	if name, _, _ := strings.Cut(t.Name(), "/"); !strings.HasSuffix(name, nameEnd) {
@@ -87,8 +87,8 @@ func isAt(d inbox.Delivery, address string) bool {
 	return d.Path != "" && strings.HasSuffix(address, d.Path)
 }
 
-// secretOf returns the secret of the webhook that received a delivery. It returns "" if the webhook belongs to another
-// organisation.
+// secretOf returns the secret of the webhook that received a delivery. secretOf returns "" if the webhook belongs to
+// another organisation.
 func (o webhooks) secretOf(d inbox.Delivery) string {
 	own := o.seeded.Organisations[0]
 	if isAt(d, own.WebhookURL) {

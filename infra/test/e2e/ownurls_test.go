@@ -6,8 +6,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// withoutOwnURLs returns a stack's parameters during an upgrade. At that point, the functions have been replaced, but
-// the parameter with the service's own URLs does not yet exist.
+// withoutOwnURLs returns a stack's parameters during an upgrade, when the functions have been replaced, but the
+// parameter with the service's own URLs does not yet exist.
 func withoutOwnURLs(all []template.Parameter) []template.Parameter {
 	return slices.DeleteFunc(slices.Clone(all),
 		func(p template.Parameter) bool { return p.LogicalID == "OwnUrlsParameter" })

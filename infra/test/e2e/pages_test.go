@@ -64,7 +64,7 @@ func (s *stack) keepReleased(paths ...string) {
 	}
 }
 
-// runPages requests the widget's pages as a browser does. It also requests paths that must not be served.
+// runPages requests the widget's pages as a browser does, and requests paths that must not be served.
 func runPages(s *stack) {
 	s.t.Helper()
 	runHostedPage(s.outside)
@@ -133,8 +133,8 @@ func TestUnknownAssetReturns404(t *testing.T) {
 	})
 }
 
-// runHostedPage opens our page without an institution, as an application may. The patient selects an institution and
-// connects. The patient then returns to the application through our page.
+// runHostedPage opens our page without an institution, as an application may. The patient selects an institution,
+// connects, and returns to the application through our page.
 func runHostedPage(o *outside) {
 	o.t.Helper()
 	address, err := url.Parse(o.patient.connectURL())
@@ -211,8 +211,8 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestAttemptWithClientChosenIDBelongsToCreator covers an attempt whose ID and token the caller chose. Only the
-// organisation that created the attempt can use it. The older element chooses the ID and token because its window
+// TestAttemptWithClientChosenIDBelongsToCreator checks that only the organisation that created an attempt can use the
+// attempt, even if the caller chose its ID and token. The older element chooses the ID and token because its window
 // creates the attempt.
 func TestAttemptWithClientChosenIDBelongsToCreator(t *testing.T) {
 	t.Parallel()

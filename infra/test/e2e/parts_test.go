@@ -6,10 +6,11 @@ package e2e_test
 // browsing acts as a browser on the service's pages and in the portal.
 type browsing struct{ *outside }
 
-// verifying acts as a patient in TEFCA mode. The patient verifies their identity and chooses facilities.
+// verifying acts as a patient in TEFCA mode, who verifies their identity and chooses facilities.
 type verifying struct{ *outside }
 
-// organisation acts as the first organisation's backend. It uses the organisation's keys and inspects its data.
+// organisation acts as the first organisation's backend. The methods use the organisation's keys and inspect the
+// organisation's data.
 type organisation struct{ *outside }
 
 // webhooks reads the first organisation's inbox.
@@ -18,7 +19,7 @@ type webhooks struct{ *outside }
 // queues delivers messages to the workers, as Lambda's event sources do.
 type queues struct{ *stack }
 
-// clock advances virtual time. As time passes, it fires schedules and runs workers.
+// clock advances virtual time, firing schedules and running workers as time passes.
 type clock struct{ *stack }
 
 // state reads rows and objects directly from the stores, without the API.

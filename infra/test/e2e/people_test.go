@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// proofAge is an age at which every action treats a proof of identity as stale.
+// proofAge is the age of a proof of identity that is stale for every action.
 const proofAge = 16 * time.Minute
 
-// people creates sessions directly in the tables, because its tests concern access, not sign-in.
+// people creates sessions directly in the tables, because tests that use people concern access, not sign-in.
 type people struct {
 	*stack
 
@@ -45,7 +45,7 @@ func (p people) signedIn(of string, role account.Role, isPending bool) who {
 	return p.session(made.ID, isPending, now)
 }
 
-// stale returns a second session for the same account. The session has a stale proof of identity.
+// stale returns a second session for the same account, with a stale proof of identity.
 func (p people) stale(by who) who {
 	p.t.Helper()
 	return p.session(by.account, false, time.Now().Add(-proofAge))

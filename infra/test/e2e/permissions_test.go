@@ -16,13 +16,14 @@ import (
 )
 
 // TestEveryPermissionIsUsedAndNeeded runs scenarios that together use every permission in the template. For each
-// permission, it checks that a scenario that uses the permission fails without it. A long soak covers all permissions,
-// and a short soak covers a fifth of them. Other runs cover a fixed sample of permissions that cheap scenarios use.
+// permission, the test checks that a scenario that uses the permission fails without the permission. A long soak covers
+// all permissions, and a short soak a fifth of all permissions. Other runs cover a fixed sample of permissions that
+// cheap scenarios use.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	users, unused := performScenarios(t)
 	for _, g := range unused {
-		if !isSoak() && g.Action == "s3:AbortMultipartUpload" { // used only by scenarios with a large record
+		if !isSoak() && g.Action == "s3:AbortMultipartUpload" { // only scenarios with a large record use the action
 			continue
 		}
 		t.Errorf("no scenario uses this permission: %s %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource, g.Rows)
@@ -46,20 +47,20 @@ func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	}
 }
 
-// performScenarios returns the first scenario that uses each permission. It also returns the unused permissions.
+// performScenarios returns the first scenario that uses each permission, and the unused permissions.
 func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.Grant) {
 	t.Helper()
 	all := scenarios(t)
 	uses := make([][]iam.Use, len(all))
 	grants := make([][]iam.Grant, len(all)) // permissions by scenario; all stacks have the same permissions
-	t.Run("scenarios", func(t *testing.T) { // returns when all subtests have finished
+	t.Run("scenarios", func(t *testing.T) { // t.Run returns when all subtests have finished
 		for i, e := range slices.Backward(all) { // the longest scenarios start first
 			t.Run(e.name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s := newStack(t, e.options)
 					e.run(s)
-					synctest.Wait() // include permissions that background work uses
+					synctest.Wait() // includes permissions that background work uses
 					uses[i], grants[i] = s.authority.Uses(), iam.Grants(s.template.Functions)
 				})
 			})
@@ -92,8 +93,7 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 }
 
 // TestLogsAndTracesRequireFunctionPermissions checks that a function's role needs permissions for logs and traces.
-// Lambda writes logs and traces with the function's role. If the permission is missing, Lambda does not report an
-// error.
+// Lambda writes logs and traces with the function's role, and does not report an error if the permission is missing.
 func TestLogsAndTracesRequireFunctionPermissions(t *testing.T) {
 	t.Parallel()
 	for sid, want := range map[string]struct{ lines, traces bool }{
@@ -132,7 +132,7 @@ type trial struct {
 	cleanups []func()
 }
 
-// fails runs a test and its clean-up. It reports whether the test failed.
+// fails runs a test and its clean-up, and reports whether the test failed.
 func fails(t *testing.T, test func(tb testing.TB)) bool {
 	t.Helper()
 	inner := &trial{TB: t}
@@ -171,7 +171,7 @@ func (t *trial) Failed() bool {
 	return t.failed
 }
 
-// checkNothingDenied checks that all calls had the necessary permissions. It runs in every test.
+// checkNothingDenied checks that all calls had the necessary permissions. Every test runs checkNothingDenied.
 func (s *stack) checkNothingDenied(tb testing.TB) {
 	tb.Helper()
 	if s.expectDenials {

@@ -23,14 +23,14 @@ import (
 )
 
 // TestPatientCanConnectToInstitutionFromPublishedList covers the complete path from a published list to a patient's
-// connection. It uses the production wiring.
+// connection, with the production wiring.
 func TestPatientCanConnectToInstitutionFromPublishedList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { runPublishing(newStack(t, options{})) })
 }
 
-// runPublishing imports and publishes a list. It then connects a patient to the list's institution through our
-// registration with the institution's platform. After that, changing the endpoint requires an operator's approval.
+// runPublishing imports and publishes a list, and connects a patient to the list's institution through our registration
+// with the institution's platform. A later change of the endpoint must require an operator's approval.
 func runPublishing(s *stack) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -136,7 +136,7 @@ func liveList(s *stack, list string) institution {
 	return s.catalog.institution("live", "clinic")
 }
 
-// published adds a list of clinics at a server to the existing lists. It has catalogsync fetch and publish all lists.
+// published adds a list of clinics at a server to the existing lists, and has catalogsync fetch and publish all lists.
 func published(s *stack, server, platform string, names ...string) {
 	s.t.Helper()
 	rows := append(make([]string, 0, 1+len(names)), `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`)

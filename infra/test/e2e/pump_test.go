@@ -22,8 +22,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// pump delivers queued messages to the workers until all queues are empty. Lambda's event sources deliver messages in
-// the same way. With several pollers, invocations overlap.
+// pump delivers queued messages to the workers until all queues are empty. The delivery works as in Lambda's event
+// sources. With several pollers, invocations overlap.
 func (s queues) pump() {
 	s.t.Helper()
 	if s.pollers > 1 {
@@ -61,8 +61,8 @@ func pumpAtOnce(s *stack) {
 	}
 }
 
-// poller returns the SQS client that Lambda uses for a function's queue. The client has the function's permissions. A
-// plan's faults do not affect the client.
+// poller returns the SQS client that Lambda uses for a function's queue. The client has the function's permissions and
+// is not affected by a plan's faults.
 func poller(s *stack, f template.Function) *sqs.Client {
 	if s.plan != nil {
 		return sqs.NewFromConfig(s.cloud.Config("events"))
@@ -122,7 +122,7 @@ func (s queues) deliver(f template.Function, trigger template.QueueTrigger) bool
 	expect.NoError(s.t, err)
 	out, err := s.Invoke(s.t.Context(), f.LogicalID, payload)
 	if err != nil {
-		return true // the batch failed; its messages reappear after the visibility timeout
+		return true // a failed batch's messages reappear after the visibility timeout
 	}
 	var answer events.SQSEventResponse
 	expect.NoError(s.t, json.Unmarshal(out, &answer))
@@ -153,7 +153,7 @@ func (s queues) loseMessages() {
 	}
 }
 
-// advance lets the given number of minutes pass. It runs the sweeper and the workers each minute.
+// advance lets the given number of minutes pass, running the sweeper and the workers each minute.
 func (s clock) advance(minutes int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -178,7 +178,7 @@ func (s clock) finish(most int) {
 }
 
 // pass waits and then runs the sweeper. With several pollers, the schedule fires twice, concurrently with the workers,
-// as EventBridge permits.
+// as EventBridge allows.
 func (s clock) pass(wait time.Duration) {
 	s.t.Helper()
 	<-time.After(wait) // virtual time because the test runs inside testing/synctest
@@ -240,7 +240,7 @@ func (r row) number(name string) int {
 	return n
 }
 
-// list returns the IDs of a tenant's rows of a kind. It uses the index for that kind.
+// list returns the IDs of a tenant's rows of a kind, using the index for that kind.
 func (s state) list(table, list string) []string {
 	s.t.Helper()
 	letIndexesCatchUp(s.stack)

@@ -24,7 +24,7 @@ type quirk struct {
 	override string // overrides for the platform's profile
 	authID   string // client authentication; "" for a public client
 	refused  string // error that the application receives; "" if the connection succeeds
-	later    bool   // the export starts two hours later, after the access token has expired
+	later    bool   // whether the export starts after the access token has expired
 	failed   export.Reason
 }
 
@@ -32,11 +32,11 @@ func quirks() []quirk {
 	return []quirk{
 		{with: "discovery-relative"},
 		{with: "discovery-missing,iss:missing"},
-		{with: "discovery-missing"}, // the issuer in the response is a prefix of the server's URLs
+		{with: "discovery-missing"}, // succeeds: the issuer in the response is a prefix of the server's URLs
 		{with: "discovery-missing,iss:wrong", refused: "svc_invalid_request"},
 		{with: "discovery-html,iss:missing"},
 		{with: "token-moves:1", later: true},
-		{with: "hostile:no-issuer"}, // behaves like discovery-missing
+		{with: "hostile:no-issuer"}, // equivalent to discovery-missing
 		{with: "hostile:no-issuer,iss:wrong", refused: "svc_invalid_request"},
 		{with: "hostile:other-issuer", refused: "svc_server_error"},
 		{with: "hostile:other-sign-in", refused: "svc_server_error"},
@@ -135,8 +135,8 @@ func TestQuirkyPortalsConnectOrReturnExpectedError(t *testing.T) {
 	}
 }
 
-// connectURLOf makes the portal connectable and returns the URL at which a patient starts. The endpoint does not have
-// configured scopes, so the platform and the discovery document determine the scopes.
+// connectURLOf makes the portal connectable and returns the URL at which a patient starts. No scopes are configured for
+// the endpoint, so the platform and the discovery document determine the scopes.
 func (s ehr) connectURLOf(q quirk) string {
 	s.t.Helper()
 	platform := q.platform
@@ -154,8 +154,8 @@ func (s ehr) connectURLOf(q quirk) string {
 }
 
 // TestBasicCredentialsAreSentUnencodedWhenConfigured checks that a server configured for raw credentials gets unencoded
-// credentials on sign-in, refresh and revocation. Without that configuration, the organisation sees an error that
-// explains the possible cause of invalid_client.
+// credentials on sign-in, refresh and revocation. If the server is not configured for raw credentials, the organisation
+// sees an error that explains the possible cause of invalid_client.
 func TestBasicCredentialsAreSentUnencodedWhenConfigured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

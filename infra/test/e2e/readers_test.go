@@ -24,7 +24,7 @@ type parameter struct {
 }
 
 // readers returns the GET routes in docs/openapi.yaml that require only a key and are missing from routeAccess. The
-// make endpoint command generates such routes.
+// make endpoint command generates routes of this kind.
 func readers(tb testing.TB) []template.Route {
 	tb.Helper()
 	text, err := os.ReadFile("../../../docs/openapi.yaml")

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// runStoppedRecovery has an operator start recovering an owner's account. The owner then cancels the recovery.
+// runStoppedRecovery has an operator start recovering an owner's account, and the owner cancel the recovery.
 func (s staff) runStoppedRecovery(owner *person) {
 	s.t.Helper()
 	_, err := s.operator.Members.Recover(s.t.Context(), s.owner(), owner.email, "seen in person")
@@ -35,7 +35,7 @@ func (s staff) runStoppedRecovery(owner *person) {
 }
 
 // TestSoleOwnerCanRecoverAccountAfterThreeDays covers an organisation's sole owner who loses the second factor. An
-// operator starts the recovery of the owner's account.
+// operator starts recovering the owner's account.
 func TestSoleOwnerCanRecoverAccountAfterThreeDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

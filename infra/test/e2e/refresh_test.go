@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// These scenarios cover a connection's life after the first export: refresh, warning, revocation, reconnection and
+// The scenarios below cover a connection's life after the first export: refresh, warning, revocation, reconnection and
 // disconnection.
 
 // runKeepAlive checks that unused tokens are refreshed once a week.
@@ -59,9 +59,8 @@ func runRevocation(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// runRevocationByExport has an export discover that consent was withdrawn. The export must revoke the connection itself
-// instead of leaving the revocation to the scheduler. Virtual time must therefore not pass between the export and the
-// revocation.
+// runRevocationByExport has an export discover that consent was withdrawn. The export itself, not the scheduler, must
+// revoke the connection, so virtual time must not pass between the export and the revocation.
 func runRevocationByExport(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
@@ -104,7 +103,7 @@ func (s checks) revoked(id, cause string) {
 	}
 }
 
-// runWarning covers consent that ends within days. The portal states the time at which the consent ends.
+// runWarning covers consent that ends within days, at a time that the portal states.
 func runWarning(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.AuthorizationEnding)
@@ -184,7 +183,7 @@ func runDisconnect(s *stack) {
 	}
 }
 
-// runWidget creates an attempt as our page does. It opens the attempt's window and polls the attempt's status.
+// runWidget creates an attempt as our page does, opens the attempt's window and polls the attempt's status.
 func runWidget(s *outside) {
 	s.t.Helper()
 	made := s.patient.makeAttempt(map[string]string{
@@ -251,7 +250,7 @@ func (o browsing) makeAttempt(body map[string]string) attempt {
 	return of
 }
 
-// openWindow completes the sign-in in a new browser. It returns the last page of the window.
+// openWindow completes the sign-in in a new browser, and returns the last page of the window.
 func (o browsing) openWindow(of attempt) *visited {
 	o.t.Helper()
 	answer, last := o.patient.browser().leave(of.form(), crashPersona, "approve")

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// firstTick is an upper bound on the calls in the scheduler's first run with work. The calls are a query for each
-// shard, a claim and a message. The worker makes fewer calls.
+// firstTick is an upper bound on the calls in the scheduler's first run with work: a query for each shard, a claim and
+// a message. The worker makes fewer calls.
 const firstTick = store.DueShards + 4
 
 // refreshers lists the functions that process due connections. The scheduler treats all due connections alike, so only
@@ -117,8 +117,8 @@ func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestAccessTokenExpirySurvivesCrashAnywhere crashes the worker that detects the expiry. If the row was never due, it
-// crashes the export that detects the expiry. The connection must be revoked once, without a request to the portal.
+// TestAccessTokenExpirySurvivesCrashAnywhere crashes the worker that detects the expiry or, if the row was never due,
+// the export that detects the expiry. The connection must be revoked once, without a request to the portal.
 func TestAccessTokenExpirySurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range append(refreshers(), "ExportWorkerFunction") {
@@ -227,7 +227,7 @@ func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// disconnectUntilDone disconnects as a backend would. It retries after 5xx errors.
+// disconnectUntilDone disconnects as a backend would, retrying after 5xx errors.
 func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {

@@ -18,7 +18,7 @@ func TestTokenRefreshSurvivesFaults(t *testing.T) {
 	sweepSample(t, 1, survivePatients, 2000, 2003)
 }
 
-// patient is a simulated connection and its permitted outcomes.
+// patient is a simulated connection and its allowed outcomes.
 type patient struct {
 	id, refuses string // refuses holds the portal's switches
 	told        map[int]bool
@@ -27,14 +27,14 @@ type patient struct {
 // refusing holds the switches of a portal at which the patient withdraws consent before the first refresh.
 const refusing = "refresh-fails:invalid_grant,fails-first:1"
 
-// unrenewing holds the switches of a portal that does not issue a refresh token. Its access tokens are valid for two
-// days.
+// unrenewing holds the switches of a portal that does not issue refresh tokens, and whose access tokens are valid for
+// two days.
 const unrenewing = "no-refresh,access:48h"
 
 // survivePatients simulates several connections over weeks, with patients and a backend that retry when a response asks
 // for a retry. A connection may end only if the portal rejected it, the organisation disconnected, a worker crashed
-// before storing the new refresh token, or the portal did not issue a refresh token. Each end must be reported once. No
-// work may remain pending, and no tokens may remain for ended connections.
+// before storing the new refresh token, or the portal did not issue a refresh token. Each end must be reported once.
+// Neither pending work nor tokens of ended connections may remain.
 func survivePatients(t *testing.T, o simulation) {
 	t.Helper()
 	o.pollers = 1 + o.random.IntN(2)*2
@@ -72,7 +72,7 @@ func survivePatients(t *testing.T, o simulation) {
 	checkLogsHoldNoToken(t, o.stack)
 }
 
-// noteEnd records that a connection was revoked. Call it before a later action changes the connection's status.
+// noteEnd records that a connection was revoked. Call noteEnd before a later action changes the connection's status.
 func (o simulation) noteEnd(p *patient) {
 	found := o.state.connection(p.id)
 	if ended := found.text("ended"); ended != "" && ended != "disconnected" {
@@ -141,8 +141,8 @@ func overdue(s *stack) []string {
 	return found
 }
 
-// checkLife checks that a connection is intact or has ended for a permitted reason. It also checks that each revocation
-// was reported to the organisation.
+// checkLife checks that a connection is intact or has ended for an allowed reason, and that each revocation was
+// reported to the organisation.
 func (o simulation) checkLife(t *testing.T, p *patient) {
 	t.Helper()
 	found := o.state.connection(p.id)

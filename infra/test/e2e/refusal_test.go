@@ -23,7 +23,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// probe is a call that a function must not be permitted to make.
+// probe is a call that a function must not be allowed to make.
 type probe struct {
 	action, resource string
 	call             func(ctx context.Context, cfg awssdk.Config) error

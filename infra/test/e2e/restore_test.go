@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// keepTokens copies token sets to a separate table. A restored DynamoDB backup would have the same content.
+// keepTokens copies token sets to a separate table, which corresponds to a restored DynamoDB backup.
 func keepTokens(s *stack, into string, connections ...string) {
 	s.t.Helper()
 	attribute, kind := "pk", types.ScalarAttributeTypeS
@@ -72,7 +72,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 		keepTokens(s, "restored", idle, used, exported, gone)
 		<-time.After(time.Minute)
 		moment := time.Now()
-		<-time.After(2 * time.Hour) // the access tokens have expired
+		<-time.After(2 * time.Hour) // lets the access tokens expire
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			used, time.Now()))
 		s.org.startExport(exported)
@@ -83,7 +83,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 		loseTokens(s, idle, used, exported, later)
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			idle, time.Now()))
-		s.clock.advance(2) // a worker runs and finds the tokens missing
+		s.clock.advance(2) // lets a worker find the tokens missing
 
 		outputs := s.template.Outputs
 		rows, err := wiring.Restore(t.Context(), s.cloud.Config("operator"), outputs, "restored")
@@ -116,7 +116,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 			t.Errorf("%d exports succeeded, want that before and one with the restored tokens", got)
 		}
 		ledger.checkUses(t, 1)
-		for _, id := range []string{used, later, gone} { // a recent export would be returned again
+		for _, id := range []string{used, later, gone} { // without exported, whose recent export would be returned
 			if got := s.org.request("POST", "/bridge/fhir/ehi-export",
 				map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
 				t.Errorf("an export of %s answered %d %s", id, got.status, got.Error)

@@ -11,14 +11,14 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestReconnectSurvivesCrashAnywhere checks that a crash has one of two outcomes. Either the patient is authorized
-// under the same ID with the last sign-in's tokens, or the patient is asked to retry and the retry succeeds.
+// TestReconnectSurvivesCrashAnywhere checks that after a crash, the patient either is authorized under the same ID with
+// the last sign-in's tokens, or is asked to retry and succeeds.
 func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		function     string
 		disconnected bool
-		soak         bool // only in a soak, because the function treats both cases the same
+		soak         bool // whether the case is covered only in a soak
 	}{
 		{function: "ReconnectFunction"},
 		{function: "ReconnectFunction", disconnected: true, soak: true},
@@ -39,7 +39,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 				}
 				life()
 				l := s.ehr.keepLedger()
-				l.grants = 1 // the earlier grant got a different number
+				l.grants = 1 // accounts for the earlier grant, which got a different number
 				answer, last := s.patient.browser().open(s.patient.reconnectURL(id), crashPersona, "approve")
 				s.disarm(c.function)
 				if answer != nil {
@@ -53,7 +53,7 @@ func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkBack checks that a retry succeeds. After that, only the retry's tokens may be used.
+// checkBack checks that a retry succeeds, and that only the retry's tokens are used afterwards.
 func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	t.Helper()
 	back := s.patient.reconnect(id, crashPersona)
@@ -98,8 +98,8 @@ func spare(s *stack, function string) (resume func()) {
 	}
 }
 
-// TestWidgetSignInSurvivesCrashAnywhere checks that a patient who is asked to retry succeeds. The attempt's status must
-// report the result.
+// TestWidgetSignInSurvivesCrashAnywhere checks that a patient who is asked to retry succeeds, and that the attempt's
+// status reports the result.
 func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -123,8 +123,7 @@ func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// signInByWidget creates attempts until an attempt succeeds. A patient who follows the pages' instructions would do the
-// same.
+// signInByWidget creates attempts until an attempt succeeds, like a patient who follows the pages' instructions.
 func signInByWidget(t *testing.T, s *stack) watched {
 	t.Helper()
 	for range 5 {

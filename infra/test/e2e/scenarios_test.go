@@ -89,7 +89,7 @@ func cheapScenarios() []scenario {
 		{name: "the dashboard", run: runDashboard},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "an endpoint of the catalogue that fails and recovers", run: runHealth},
-		{name: "files whose time is over", run: runExpiry}, // must be last: it lasts days and also refreshes tokens
+		{name: "files whose time is over", run: runExpiry}, // last, because runExpiry takes days and renews tokens
 	}
 }
 
@@ -119,7 +119,7 @@ func largeRecord(tb testing.TB) string {
 	return folder
 }
 
-// runMainJob connects a patient, and exports and downloads the patient's record. It also calls every read endpoint.
+// runMainJob connects a patient, and exports and downloads the patient's record, and calls every read endpoint.
 func runMainJob(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -141,7 +141,7 @@ func runMainJob(s *stack) {
 		json.Unmarshal(got.Data, &list) != nil || len(list.Events) != 2 {
 		s.t.Errorf("the events are %d %s, want two", got.status, got.raw)
 	}
-	<-time.After(10 * time.Minute) // a new request for the finished export sends the export's event again
+	<-time.After(10 * time.Minute) // lets a new request send the finished export's event again
 	s.org.startExport(connectionID)
 	s.clock.advance(1)
 	if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
@@ -149,7 +149,7 @@ func runMainJob(s *stack) {
 	}
 }
 
-// checkDownload checks that there is only one success event and that it links to the complete record.
+// checkDownload checks that there is only one success event, which links to the complete record.
 func (o organisation) checkDownload(personaID string) {
 	o.t.Helper()
 	found := o.org.download(o.webhooks.exportEvent().DownloadLinks[0].URL)
@@ -191,7 +191,7 @@ func runRetriedWebhook(s *stack) {
 	}
 }
 
-// refuseWebhooks makes the inbox respond with 503 to the next n requests. It returns a counter of remaining 503
+// refuseWebhooks makes the inbox respond with 503 to the next n requests, and returns a counter of remaining 503
 // responses, which becomes negative with further requests.
 func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	left = new(atomic.Int32)
@@ -205,8 +205,8 @@ func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	return left
 }
 
-// runSlowExport exports from a portal that is so slow that the export takes several worker runs. Each run resumes from
-// the saved state.
+// runSlowExport exports from a portal that is so slow that the export takes several worker runs, each of which resumes
+// from the saved state.
 func runSlowExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
@@ -242,7 +242,7 @@ func runWaitingExport(s *stack) {
 	s.org.startExport(slow)
 	s.org.startExport(other)
 	s.clock.finish(600)
-	s.clock.advance(1) // the sweeper checks whether exports are still waiting
+	s.clock.advance(1) // lets the sweeper check for waiting exports
 	if told := s.webhooks.events("patient.ehi_export_success"); len(told) != 2 {
 		s.t.Errorf("%d exports were told, want both", len(told))
 	}

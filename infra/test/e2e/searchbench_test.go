@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// realList is a file that lists the endpoints that EHR vendors publish. It is stored outside the repository.
+// realList is a file that lists the endpoints that EHR vendors publish. The file is stored outside the repository.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 // realCatalogue returns a catalogue built from realList.
@@ -37,8 +37,8 @@ func realCatalogue(b *testing.B) record.Catalog {
 }
 
 // BenchmarkSearch measures searches in the real list through the gateway, the production wiring and the embedded AWS.
-// It covers a cold start that fetches the snapshot, a cold start with the snapshot on disk, and a warm function. It
-// also reports the memory that a function retains.
+// The cases are a cold start that fetches the snapshot, a cold start with the snapshot on disk, and a warm function.
+// Each case reports the memory that a function retains.
 func BenchmarkSearch(b *testing.B) {
 	c := realCatalogue(b)
 	s := newStack(b, options{})

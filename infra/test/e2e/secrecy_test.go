@@ -21,14 +21,14 @@ import (
 	synthetic "recordbridge/shared/tefca/people"
 )
 
-// wiretap records secrets and the texts that must not contain them.
+// wiretap records secrets and the texts that must not contain secrets.
 type wiretap struct {
 	mu      sync.Mutex
-	secrets map[string]confidence // keyed by secret
+	secrets map[string]confidence // kinds of secrets, keyed by secret
 	said    map[string][]string   // recorded texts by location
 }
 
-// confidence is a kind of secret. It has the prefixes of the locations that may contain the secret.
+// confidence is a kind of secret, with the prefixes of the locations that may contain the secret.
 type confidence struct {
 	what   string
 	except []string
@@ -67,8 +67,8 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 }
 
 // network records the traffic between the service and external servers. Data exchanged with the portal is secret. The
-// service's responses and outgoing messages must not contain secrets. The exception is files, which are meant for their
-// recipients.
+// service's responses and outgoing messages must not contain secrets, except for files, which are meant for the
+// recipient.
 func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.Header, body []byte) {
 	switch path := r.URL.Path; {
 	case strings.Contains(path, "/sandbox/"):
@@ -94,8 +94,8 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 	}
 }
 
-// hideOwn records values that the service issues to a single browser or widget. Only the response that issues such a
-// value may contain it.
+// hideOwn records values that the service issues to a single browser or widget. Only the response that issues a value
+// may contain the value.
 func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	left := (&visited{header: header, body: body}).location()
 	if left != nil && strings.HasSuffix(left.Path, "/oauth/authorize") {
@@ -128,7 +128,7 @@ func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	}
 }
 
-// hideForm records OAuth secrets in forms and URLs. The sandbox's URLs contain its clients' secrets.
+// hideForm records OAuth secrets in forms and URLs. The sandbox's URLs contain the clients' secrets.
 func (w *wiretap) hideForm(text string) {
 	if _, query, found := strings.Cut(text, "?"); found {
 		text = query
@@ -169,9 +169,9 @@ func (w *wiretap) hideLeaves(name string, value any) {
 	}
 }
 
-// TestSecretsAndRecordsDoNotLeak runs the main job and repeats it with refreshed tokens. It then makes the job fail at
-// a portal whose errors contain private data. It also runs every later scenario in a connection's life. The test
-// searches logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
+// TestSecretsAndRecordsDoNotLeak runs the main job, repeats the job with refreshed tokens, and makes the job fail at a
+// portal whose errors contain private data. Every later scenario in a connection's life runs, too. The test searches
+// logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
 func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -267,7 +267,7 @@ func runGossipingPortal(s *stack) {
 	tell("/oauth/token")
 	s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 	<-time.After(2 * time.Hour)
-	s.org.startExport(connectionID) // the tokens can't be refreshed
+	s.org.startExport(connectionID) // fails, because the tokens can't be refreshed
 	s.clock.advance(30)
 	s.intercept = nil
 	connectionID = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -285,7 +285,7 @@ func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
 		if table.Name == "test-SandboxTable" {
-			continue // belongs to the portal
+			continue // the sandbox's table belongs to the portal
 		}
 		for _, item := range s.state.browse(table.Name) {
 			row, err := json.Marshal(item)

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// These values belong to the endpoint in sandbox.yaml.
+// Values of the endpoint in sandbox.yaml.
 const (
 	replacedBrand = "0a1b0000-5a4d-4b0c-8000-000000000001"
 	hiddenBrand   = "0a1b0000-5a4d-4b0c-8000-000000000002"
@@ -27,7 +27,7 @@ func TestNewStackListsConnectableInstitutions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{catalog: shipped.Sandbox})
-		t.Cleanup(synctest.Wait) // a search may still be loading into a folder that the test removes
+		t.Cleanup(synctest.Wait) // waits for searches that load into the test's folder
 		if first := s.catalog.first("sandbox hosp"); first.ID != s.seeded.Sandbox.BrandID {
 			t.Errorf("the sandbox is %s, and %s is found", s.seeded.Sandbox.BrandID, first.ID)
 		}
@@ -84,8 +84,8 @@ func chosenURL(s *stack, brand string, portal record.Portal) string {
 	return connectURL(at) + "&" + url.Values{"brand_id": {brand}, "portal_id": {portal.ID}}.Encode()
 }
 
-// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches for a misspelt name. The catalogue is as large as the
-// catalogue for the United States.
+// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches for a misspelt name in a catalogue as large as the catalogue
+// for the United States.
 func TestSoakSearchFindsSyntheticHospitalDespiteTypo(t *testing.T) {
 	t.Parallel()
 	if !isSoak() {

@@ -42,13 +42,13 @@ import (
 
 const (
 	host = "http://127.0.0.1:4566"
-	// customer is the base URL of the customers' servers. Its port differs from the service's port.
+	// customer is the base URL of the customers' servers, whose port differs from the service's port.
 	customer = "http://127.0.0.1:4568"
 	baseURL  = host + "/v1"
 )
 
-// stack is the complete service in this process. It includes the real template, every function's production wiring, the
-// embedded AWS and the gateway. The stack doesn't use sockets, because it runs in virtual time.
+// stack is the complete service in this process: the real template, every function's production wiring, the embedded
+// AWS and the gateway. The stack doesn't use sockets, because it runs in virtual time.
 type stack struct {
 	*outside
 
@@ -63,22 +63,22 @@ type stack struct {
 	cloud    *aws.Cloud
 	template *template.Template
 	retryer  func() awssdk.Retryer
-	plan     *faults.Plan     // nil if there are no faults
+	plan     *faults.Plan     // fault plan; nil for no faults
 	pollers  int              // pollers per queue; 0 means 1
-	rows     *dynamodb.Client // for tests that inspect rows
+	rows     *dynamodb.Client // client for tests that inspect rows
 	inbox    *inbox.Inbox
 	gateway  http.Handler
 	logs     *bytes.Buffer
 
 	authority     *iam.Authority
 	expectDenials bool
-	tap           *wiretap // records traffic; may be nil
-	// replaces the server's response; if nil or returns nil, the server responds
+	tap           *wiretap // recorder of traffic; may be nil
+	// replaces the server's response, unless intercept is nil or returns nil
 	intercept func(r *http.Request) *http.Response
 	// returns the error for a request to an unreachable external server; may be nil
 	unreached func(r *http.Request) error
 	log       func(io.Writer) *slog.Logger
-	meter     *meter // counts calls and invocations; may be nil
+	meter     *meter // counter of calls and invocations; may be nil
 
 	mu        sync.Mutex
 	functions map[string]*function
@@ -90,10 +90,10 @@ type options struct {
 	grants  func([]template.Function) []template.Function   // modifies the functions' permissions; may be nil
 	made    func([]template.Parameter) []template.Parameter // modifies the parameters; may be nil
 	tap     *wiretap
-	// the functions' logger; the default does not redact, so that tests see secrets that redaction would hide
+	// creates the functions' logger; by default without redaction, so that tests see unredacted secrets
 	log        func(io.Writer) *slog.Logger
-	middleware wire.Middleware // middleware before the embedded AWS; may be nil
-	// initial catalogue; if empty, the test publishes its own catalogue
+	middleware wire.Middleware // middleware in front of the embedded AWS; may be nil
+	// initial catalogue; empty if the test publishes a catalogue
 	catalog shipped.Choice
 }
 
@@ -125,7 +125,7 @@ func newStack(tb testing.TB, o options) *stack {
 	}
 	s.assemble()
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
-	// background work, including crashed instances' work, times out
+	// lets background work, including crashed instances' work, time out
 	tb.Cleanup(func() { <-time.After(3 * time.Second) })
 	home := tb.TempDir()
 	beside, err := deployed()
@@ -188,7 +188,7 @@ func load(dataDir string) (*template.Template, error) {
 			"SupportMail":            operatorsAddress,
 			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // passkeys do not work with an IP address
 			"CodesPerMailboxAndHour": "5", "CodesPerClientAndHour": "1000",
-			"ExportsPerOrganisation":   "1", // makes a second export wait
+			"ExportsPerOrganisation":   "1", // a second export must wait
 			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000", "SearchesPerMinute": "100000",
 		},
 		BaseURL: host, StackName: "test",
@@ -205,9 +205,8 @@ func load(dataDir string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed returns a folder with the files that are deployed next to every binary. The files are the pages of
-// functions/web. The folder is created once and shared by all tests, so tests must not modify it. TestMain removes the
-// folder.
+// deployed returns a folder with the files that are deployed next to every binary: the pages of functions/web. The
+// folder is created once and shared by all tests, so tests must not modify it. TestMain removes the folder.
 var deployed = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
 	if err != nil {
@@ -225,8 +224,8 @@ func (o options) permitted(loaded *template.Template) *template.Template {
 	return &permitted
 }
 
-// attached returns the embedded AWS's options. The permission check comes last, so that it sees only calls that other
-// middleware passes on.
+// attached returns the embedded AWS's options. The permission check comes last, so that the check sees only calls that
+// other middleware passes on.
 func (o options) attached(authority *iam.Authority) aws.Options {
 	configured := aws.Options{URL: host}
 	if o.tap != nil {
@@ -243,7 +242,7 @@ func (o options) attached(authority *iam.Authority) aws.Options {
 	return configured
 }
 
-// Do sends a request on the stack's network. The network connects to the API, the inbox and the files.
+// Do sends a request on the stack's network, which connects to the API, the inbox and the files.
 func (s *stack) Do(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err

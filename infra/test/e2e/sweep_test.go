@@ -73,8 +73,8 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 	return calls
 }
 
-// sample returns the 1-based numbers of the calls after which a function crashes. Outside of a soak, these calls are
-// the first call of each kind and the last call (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// sample returns the 1-based numbers of the calls after which a function crashes. Outside of a soak, the sample
+// consists of the first call of each kind and the last call (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func sample(calls []faults.Call) []int {
 	var chosen []int
 	known := map[string]bool{}
@@ -131,7 +131,7 @@ func sweepEvery(t *testing.T, function string, step, most int, scenario func(t *
 	}
 }
 
-// crashAfter runs a scenario with a crash after a function's nth call. It reports whether the crash happened.
+// crashAfter runs a scenario with a crash after a function's nth call, and reports whether the crash happened.
 func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T, s *stack)) (reached bool) {
 	t.Helper()
 	t.Run(fmt.Sprintf("after call %d", n), func(t *testing.T) {
@@ -145,7 +145,7 @@ func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T
 	return reached
 }
 
-// crash makes a function's first instance crash after its nth outbound call.
+// crash makes a function's first instance crash after the instance's nth outbound call.
 func (s *stack) crash(function string, n int) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -180,7 +180,7 @@ type simulation struct {
 	random *rand.Rand // source of the scenario's random choices, derived from the seed
 }
 
-// begin enables the plan's faults. It also makes most functions crash once, after one of their first calls.
+// begin enables the plan's faults, and makes most functions crash once, after an early call.
 func (o simulation) begin() {
 	for _, f := range o.template.Functions {
 		if f.Folder != "sandboxehr" && o.random.IntN(3) > 0 {
@@ -203,8 +203,8 @@ const atOnce = 20
 
 // sweepSeeds runs a scenario with consecutive seeds, starting at first, until more returns false. A seed's faults
 // include failing, broken, late and conflicting calls by every function, crashes, duplicate and reordered messages,
-// late indexes and wrong clocks. A failure reports the seed and its faults. If RECORDBRIDGE_SEED is set, sweepSeeds
-// runs only that seed.
+// late indexes and wrong clocks. A failure reports the seed and the seed's faults. If RECORDBRIDGE_SEED is set,
+// sweepSeeds runs only that seed.
 func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	began, done := time.Now(), 0
@@ -215,7 +215,7 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 		return
 	}
 	for more(done) && !t.Failed() {
-		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // returns when all of the subtest's seeds are done
+		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // t.Run returns when all seeds are done
 			for range atOnce {
 				if !more(done) {
 					return
@@ -232,8 +232,8 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// sweepSample runs a scenario with each consecutive seeds from each starting seed in firsts. Under -short, it runs a
-// single seed, because the race detector sees the same code.
+// sweepSample runs a scenario with each consecutive seeds from each starting seed in firsts. Under -short, sweepSample
+// runs a single seed, because the race detector sees the same code.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
 	if testing.Short() {

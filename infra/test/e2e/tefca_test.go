@@ -152,7 +152,7 @@ func (o verifying) located(v verification) located {
 	return l
 }
 
-// connect takes a synthetic patient through the complete flow. It returns the connection IDs by facility.
+// connect takes a synthetic patient through the complete flow, and returns the connection IDs by facility.
 func (o verifying) connect(person, externalID string) map[string]string {
 	o.t.Helper()
 	v := o.vault.beginVerification(externalID)
@@ -166,7 +166,7 @@ func (o verifying) connect(person, externalID string) map[string]string {
 	return o.vault.awaitLocated(v, "located").connections()
 }
 
-// awaitLocated lets minutes pass until the attempt has the given status.
+// awaitLocated advances the clock by minutes until the attempt has the given status.
 func (o verifying) awaitLocated(v verification, status string) located {
 	o.t.Helper()
 	for range 10 {
@@ -201,7 +201,7 @@ func runVault(s *stack) {
 		s.t.Fatalf("connected are %v, and were %v", again, first)
 	}
 	s.clock.advance(20)        // lets the verified identity expire
-	for _, id := range first { // these exports are pending when the patient is disconnected
+	for _, id := range first { // exports that are pending when the patient is disconnected
 		s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
 	}
 	got := s.org.request(http.MethodPost, "/bridge/vault_connection/revoke",
@@ -222,7 +222,7 @@ func refuseFixtures(next wire.Handler) wire.Handler {
 	}
 }
 
-// runUnkept checks that an incompletely stored record is removed and that the patient can then choose the facility
+// runUnkept checks that an incompletely stored record is removed, after which the patient can choose the facility
 // again.
 func runUnkept(s *stack) {
 	s.t.Helper()

@@ -17,9 +17,8 @@ import (
 // twoHospitals is the subject identifier of a synthetic patient with records at two facilities.
 const twoHospitals = "p06"
 
-// TestFacilityConnectSurvivesCrashAnywhere checks that a patient who is asked to retry succeeds. In the end, each
-// chosen facility must have a single connection with its tokens, reported once per authorisation. No identity data may
-// remain.
+// TestFacilityConnectSurvivesCrashAnywhere checks that a patient who is asked to retry succeeds. Each chosen facility
+// must finally have a single connection with its tokens, reported once per authorisation. No identity data may remain.
 func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
@@ -48,8 +47,8 @@ func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkVault checks that there are want connections, and that each connection is complete and reported. It also checks
-// that identities are deleted when they expire.
+// checkVault checks that there are want connections, and that each connection is complete and reported. Expired
+// identities must be deleted.
 func checkVault(t *testing.T, s *stack, want int) {
 	t.Helper()
 	s.clock.advance(2)
@@ -72,7 +71,7 @@ func checkVault(t *testing.T, s *stack, want int) {
 	}
 }
 
-// connectVaultUntilDone connects all facilities. It follows the pages' instructions as a patient would.
+// connectVaultUntilDone connects all facilities, following the pages' instructions as a patient would.
 func connectVaultUntilDone(t *testing.T, s *stack, person string) map[string]string {
 	t.Helper()
 	for range 5 {
@@ -105,8 +104,8 @@ func beginVerificationUntilBegun(t *testing.T, s *stack) verification {
 	return v
 }
 
-// chooseUntilConnected polls an attempt and chooses the matched and failed facilities. It returns the connections. If
-// the attempt fails, it returns nil.
+// chooseUntilConnected polls an attempt and chooses the matched and failed facilities. The result contains the
+// connections, or is nil if the attempt fails.
 func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]string {
 	t.Helper()
 	for range 12 {

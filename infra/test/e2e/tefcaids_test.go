@@ -43,7 +43,7 @@ func TestFacilityExportsUseDistinctResourceIDs(t *testing.T) {
 	})
 }
 
-// exportedIDs requests another export of a connection. It returns the resource IDs in the export's file.
+// exportedIDs requests another export of a connection, and returns the resource IDs in the export's file.
 func exportedIDs(s *stack, connectionID string) map[string]bool {
 	s.t.Helper()
 	begun := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",

@@ -52,11 +52,11 @@ type live struct {
 	documents []ihe.Document // documents stored at the gateway
 }
 
-// newLive returns a stack in real time. Gateways use sockets, and virtual time does not advance while a socket waits.
+// newLive returns a stack in real time. Virtual time would not advance while a gateway's socket waits.
 func newLive(t *testing.T) *live {
 	t.Helper()
 	s := newStack(t, options{grants: func(functions []template.Function) []template.Function {
-		allowed := slices.Clone(functions) // the permissions that the template grants if its parameter names the secret
+		allowed := slices.Clone(functions) // with permissions that the template grants if a parameter names the secret
 		for i, f := range allowed {
 			allowed[i].Statements = slices.Clone(f.Statements)
 			for j, statement := range allowed[i].Statements {
@@ -170,7 +170,7 @@ func (l *live) set(config map[string]any) {
 	f.declared.Environment = withValue(f.declared.Environment, "TEFCA_SECRET", secretOfOwn)
 }
 
-// member generates a key. It has the facility's trust community issue the key's certificate.
+// member generates a key and has the facility's trust community issue the key's certificate.
 func (l *live) member() (certificate, key string) {
 	l.t.Helper()
 	name, err := url.Parse(clientURI)
@@ -209,7 +209,7 @@ func (l *live) begin() verification {
 }
 
 // TestLiveModeConnectsPatientThroughBothNetworks connects a patient with XCPD and XCA over mutual TLS, and with UDAP
-// and FHIR. It checks that an unreachable gateway does not affect the other facilities.
+// and FHIR, and checks that an unreachable gateway does not affect the other facilities.
 func TestLiveModeConnectsPatientThroughBothNetworks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
@@ -277,8 +277,8 @@ func (l *live) export(connectionID string) {
 	}
 }
 
-// checkSilence checks that the log identifies an unresponsive facility only by its ID and an error class. The log must
-// contain neither personal data nor the networks' credentials.
+// checkSilence checks that the log identifies an unresponsive facility only by the facility's ID and an error class.
+// The log must contain neither personal data nor the networks' credentials.
 func (l *live) checkSilence() {
 	l.t.Helper()
 	lines := l.logs.String()

@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestLiveExportSkipsAndReportsInvalidEntries uses a gateway that formats IDs unusually. The gateway also lists three
-// invalid documents: a document of another patient, a document of another community, and a document with two IDs. The
-// export may skip only these documents, and its outcome must count them.
+// TestLiveExportSkipsAndReportsInvalidEntries uses a gateway that formats IDs unusually and lists three invalid
+// documents: a document of another patient, a document of another community, and a document with two IDs. The export
+// may skip only the invalid documents, and the outcome must count the skipped documents.
 func TestLiveExportSkipsAndReportsInvalidEntries(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)

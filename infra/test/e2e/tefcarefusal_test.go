@@ -17,7 +17,7 @@ import (
 )
 
 // TestTEFCAAttemptRequiresItsBearerToken checks requests without the attempt's token and requests from another
-// organisation or mode. They must get the same response as a request for a nonexistent attempt.
+// organisation or mode. The response must be the same as for a nonexistent attempt.
 func TestTEFCAAttemptRequiresItsBearerToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestFacilityChoiceRejectsUnmatchedFacility(t *testing.T) {
 }
 
 // TestFailedFacilityDoesNotAffectOtherFacilities checks that if a facility fails, the other facilities stay connected
-// and the failure has a reason. The patient can choose the facility again until the identity expires. After that, the
-// patient must verify their identity again.
+// and the failure has a reason. The patient can choose the facility again until the identity expires, and must then
+// verify their identity again.
 func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestFailedFacilityDoesNotAffectOtherFacilities(t *testing.T) {
 	})
 }
 
-// TestTEFCAWindowRequiresSameBrowser checks that a start value works only once and only from our own page. It also
-// checks that a callback works only in the browser that started the sign-in.
+// TestTEFCAWindowRequiresSameBrowser checks that a start value works only once and only from our own page, and that a
+// callback works only in the browser that started the sign-in.
 func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -233,7 +233,7 @@ func failedVerifications() map[string]stage {
 }
 
 // TestLiveTEFCAModeRequiresPaidPlanAndProvider checks that TEFCA mode requires a paid plan and a configured identity
-// provider in live mode. Testing aids must work only in test mode.
+// provider in live mode, and that testing aids work only in test mode.
 func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -264,7 +264,7 @@ func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 }
 
 // TestVaultRevocationAppliesToAllExternalIDsOfPatient checks that disconnecting a patient covers all of the patient's
-// external IDs. It must not affect other patients or organisations.
+// external IDs, but does not affect other patients or organisations.
 func TestVaultRevocationAppliesToAllExternalIDsOfPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestVaultRevocationAppliesToAllExternalIDsOfPatient(t *testing.T) {
 	})
 }
 
-// setPlan changes an organisation's plan. It waits until every function has reloaded the plan.
+// setPlan changes an organisation's plan, and waits until every function has reloaded the plan.
 func setPlan(s *stack, orgID string, plan org.Plan) {
 	s.t.Helper()
 	text := string(plan)

@@ -18,8 +18,8 @@ const (
 	byDue = "byDue"
 	// scheduleLookahead is longer than the lookahead of every schedule.
 	scheduleLookahead = 2 * time.Minute
-	// idleTicks is the number of consecutive ticks without work that are treated as a single tick. Only the first of
-	// these ticks fires.
+	// idleTicks is the number of consecutive ticks without work that are treated as a single tick. Of idleTicks
+	// consecutive ticks, only the first fires.
 	idleTicks = 60
 )
 
@@ -35,9 +35,9 @@ func (s clock) sweep() {
 	}
 }
 
-// shouldFire reports whether to fire a schedule. It skips most ticks at which the schedule would query every shard
-// without finding work. Under a plan, or until a requested crash has happened, every tick fires, because faults depend
-// on the number of calls.
+// shouldFire reports whether to fire a schedule. shouldFire skips most ticks at which the schedule would query every
+// shard without finding work. Under a plan, or until a requested crash has happened, every tick fires, because faults
+// depend on the number of calls.
 func shouldFire(s *stack, f template.Function) bool {
 	s.t.Helper()
 	return s.plan != nil || s.functions[f.LogicalID].tick(hasWork(s, f))
@@ -46,7 +46,7 @@ func shouldFire(s *stack, f template.Function) bool {
 // hasWork reports whether a schedule's function would find work.
 func hasWork(s *stack, f template.Function) bool {
 	s.t.Helper()
-	if f.Folder == "catalogprobe" { // probes endpoints in published catalogues
+	if f.Folder == "catalogprobe" { // catalogprobe probes endpoints in published catalogues
 		return slices.ContainsFunc(s.state.browse(f.Environment["CATALOG_TABLE"]), func(r map[string]json.RawMessage) bool {
 			return strings.HasPrefix(textOf(s.t, r["pk"]), "POINTER#")
 		})
@@ -61,7 +61,7 @@ func hasWork(s *stack, f template.Function) bool {
 			return true
 		}
 	}
-	return !timers // work that does not depend on timers is unpredictable
+	return !timers // a function without timers may always find work
 }
 
 // isOf reports whether a function processes a table's timers.
@@ -75,7 +75,7 @@ func isOf(f template.Function, table template.Table) bool {
 	return false
 }
 
-// tick counts a schedule's consecutive ticks without work. It reports whether the current tick fires.
+// tick counts a schedule's consecutive ticks without work, and reports whether the current tick fires.
 func (f *function) tick(hasWork bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,8 +87,8 @@ func (f *function) tick(hasWork bool) bool {
 	return f.armed || f.idle%idleTicks == 1
 }
 
-// due lists the keys of a table's rows that are due before the given time, according to the index. It reads the
-// embedded AWS's data directly, which is cheaper than querying each shard.
+// due lists the keys of a table's rows that are due before the given time, according to the index. Reading the embedded
+// AWS's data directly is cheaper than querying each shard.
 func (s clock) due(table string, before time.Time) []string {
 	s.t.Helper()
 	var keys []string

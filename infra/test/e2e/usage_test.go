@@ -24,8 +24,8 @@ func (s *stack) countUsage() {
 	}
 }
 
-// runUsage checks that an organisation's usage is counted after the day is over. After that, the organisation's
-// patients must find the institution that it uses first.
+// runUsage checks that an organisation's usage is counted at the end of the day. The organisation's patients must then
+// find the institution that the organisation uses first in their search results.
 func runUsage(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(3))

@@ -7,7 +7,7 @@ import (
 )
 
 // TestQueuedExportsSurviveCrashAnywhere has an organisation with one slot request two exports, so that each worker
-// finds the other export running. Each export must end once. Neither export may remain in line.
+// finds the other export running. Each export must end once, and neither may remain in line.
 func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction", "SweeperFunction"} {
@@ -33,7 +33,7 @@ func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 				if function == "SweeperFunction" {
 					s.queues.loseMessages()
 				}
-				s.clock.finish(260) // longer than the export queue's visibility timeout and the line's timer
+				s.clock.finish(260) // exceeds the export queue's visibility timeout and the line's timer
 				ids := map[string]bool{}
 				for _, d := range s.webhooks.events("patient.ehi_export_success") {
 					ids[d.Headers["webhook-id"]] = true

@@ -42,7 +42,7 @@ func (f *fhirTimes) between(from, to time.Time) (count int) {
 	return count
 }
 
-// remind sends another message for a task. A queue with at-least-once delivery may do the same.
+// remind sends another message for a task, as a queue with at-least-once delivery may.
 func remind(s *stack, taskID string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -52,7 +52,7 @@ func remind(s *stack, taskID string) {
 }
 
 // TestExportHonoursRetryAfterFromServer checks that neither the sweeper nor repeated messages cause a request before
-// the Retry-After time. The export must continue soon after that time.
+// the Retry-After time, and that the export continues soon afterwards.
 func TestExportHonoursRetryAfterFromServer(t *testing.T) {
 	t.Parallel()
 	for with, demanded := range map[string]time.Duration{

@@ -12,7 +12,7 @@ func TestExportIsCompleteAfterSingleFailure(t *testing.T) {
 		switches string
 		begins   string // URL prefix of the failing requests
 		mishap   mishap
-		times    int // number of failures; every second request is a successful retry
+		times    int // number of failures; every second request succeeds as a retry
 	}{
 		"the Patient ends in the middle":         {"", "Patient/", mishap{garbled: true}, 1},
 		"the Patient breaks off":                 {"", "Patient/", mishap{cut: true}, 1},

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// library is a FHIR server that uses almost no CPU time because its pages are built in advance.
+// library is a FHIR server that uses almost no CPU time because all pages are built in advance.
 type library struct {
 	metadata  []byte
-	pages     map[string][]byte // keyed by URL, relative to the base URL
+	pages     map[string][]byte // bodies by URL, relative to the base URL
 	resources int
 }
 
@@ -77,7 +77,7 @@ func (l *library) Do(r *http.Request) (*http.Response, error) {
 }
 
 // BenchmarkExport measures the engine, the reader and the scanner in a complete export of 25,001 resources from a fast
-// server. The export discards its file. The goal is 25,000 resources per second.
+// server. The file is discarded. The goal is 25,000 resources per second.
 func BenchmarkExport(b *testing.B) {
 	source := newLibrary()
 	var written shredder

@@ -27,7 +27,7 @@ const (
 	chaosDeaths = 4
 )
 
-// chaosSwitches lists the possible behaviours of a chaotic server. Each chaotic server has at least one of these
+// chaosSwitches lists the possible behaviours of a chaotic server. Each chaotic server has at least one of the
 // behaviours, and an export must cope with every combination.
 func chaosSwitches() []string {
 	return []string{

@@ -68,7 +68,7 @@ func (m truth) compare(t *testing.T, r result) comparison {
 	return v
 }
 
-// verbatim returns the name of a line's resource. The line must match the resource byte for byte, except for the
+// verbatim returns the name of a line's resource, which must match the resource byte for byte, except for the
 // meta.source that the engine adds.
 func (m truth) verbatim(line, base string) (name string, ok bool) {
 	begin := strings.Index(line, `"source":"`+base+"/")

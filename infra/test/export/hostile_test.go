@@ -21,16 +21,16 @@ const processBound = 128 << 20
 // hostile is a FHIR server that generates and compresses its responses while sending them, so the server needs little
 // memory.
 type hostile struct {
-	pages   map[string]attack // keyed by requested resource type
+	pages   map[string]attack // attacks by requested resource type
 	verbose bool              // sends a CapabilityStatement and a Patient resource of the maximum size
 }
 
 // attack is a malicious response to a search for a single type.
 type attack struct {
 	pages  int                             // number of pages; 0 means 1
-	write  func(w io.Writer, page int)     // writes a page's entries
-	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if the type has no outcome
-	heavy  bool                            // runs only in a soak
+	write  func(w io.Writer, page int)     // function that writes a page's entries
+	want   func(o export.TypeOutcome) bool // check of the type's outcome; nil if the type has no outcome
+	heavy  bool                            // whether the attack runs only in a soak
 	status int                             // status of an error response with the written body; 0 for a normal page
 }
 
@@ -55,7 +55,7 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // can't fail, because the level is valid
 	out := bufio.NewWriterSize(packer, 64<<10)
 	defer func() {
-		_ = out.Flush() // the error means that the client has stopped reading
+		_ = out.Flush() // fails only if the client has stopped reading
 		_ = packer.Close()
 	}()
 	if isContent {
@@ -130,16 +130,16 @@ func attacks() map[string]attack {
 	}
 	cut := func(o export.TypeOutcome) bool { return o.Result == export.OutcomeTruncated && o.Missing > 0 }
 	return map[string]attack{
-		// This attack sends a gzip bomb.
+		// A gzip bomb.
 		"AllergyIntolerance": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, " ", 1<<30) }},
-		// This attack sends ten million entries.
+		// Ten million entries.
 		"Device": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},
-		// This attack sends deeply nested JSON.
+		// Deeply nested JSON.
 		"Encounter": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) {
 			one(w, "Encounter", 1, "x")
 			fill(w, "[", 1<<20)
 		}},
-		// This attack sends an endless error response.
+		// An endless error response.
 		"FamilyMemberHistory": {
 			want: is(export.OutcomeDenied), status: http.StatusForbidden,
 			write: func(w io.Writer, _ int) {
@@ -185,7 +185,7 @@ func attacks() map[string]attack {
 			heavy: true,
 		},
 		"Observation": {pages: 2, write: inventedTypes},
-		// This attack sends many attachments that can be read ahead.
+		// Many attachments that can be read ahead.
 		"Media": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) {
 			for i := range 150 {
 				one(w, "Media", i, "content")
@@ -287,7 +287,7 @@ func TestHostileServerCannotExhaustMemoryAndIsReported(t *testing.T) {
 		}
 	}
 	if soaking() {
-		t.Run("many handovers", func(t *testing.T) { // a run hands over 75 seconds before the invocation times out
+		t.Run("many handovers", func(t *testing.T) { // each run hands over 75 seconds before the invocation's timeout
 			newProcessWorld(t, 77*time.Second).withstand(t, hostile{pages: map[string]attack{
 				"CarePlan": all["CarePlan"], "CareTeam": all["CareTeam"], "Goal": all["Goal"],
 				"DiagnosticReport": all["DiagnosticReport"],

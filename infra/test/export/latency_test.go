@@ -117,7 +117,7 @@ func TestExportLimitsConcurrencyAfter429(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &limitedServer{handler: handler, late: 200 * time.Millisecond, bears: bears}
 				s := scenario{handler: server, person: named(t, paged[0]), label: fmt.Sprintf("crowd-%d", bears)}
-				if bears == 3 { // later runs start with the stored limit
+				if bears == 3 { // runs after the first start with the stored limit
 					s.deadline = func(int) time.Duration { return 76 * time.Second }
 				}
 				r := s.run(t)

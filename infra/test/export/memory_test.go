@@ -195,8 +195,8 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestExportOfLargeAttachmentsUsesBoundedMemory measures the process's heap, so it does not run in parallel. It ignores
-// memory that earlier tests retained.
+// TestExportOfLargeAttachmentsUsesBoundedMemory measures the process's heap, so it does not run in parallel. Memory
+// that earlier tests retained does not count.
 func TestExportOfLargeAttachmentsUsesBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("copies 160 MB")

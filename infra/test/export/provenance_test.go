@@ -16,7 +16,7 @@ import (
 type attaching struct {
 	http.Handler
 
-	ignored bool // the server ignores _revinclude
+	ignored bool // whether the server ignores _revinclude
 	asked   atomic.Int64
 	all     atomic.Int64
 }

@@ -26,7 +26,7 @@ const (
 		"Device 2, SupplyDelivery 1"
 )
 
-// wideRecord returns a person with the benchmark's record. Documents are inline. The record references only a few
+// wideRecord returns a person with the benchmark's record. The record has inline documents and references only a few
 // practitioners and locations.
 func wideRecord(tb testing.TB) persona.Persona {
 	tb.Helper()
@@ -60,12 +60,12 @@ func wideRecord(tb testing.TB) persona.Persona {
 	if len(people) != 1 || people[0].Resources != wideResources {
 		tb.Fatalf("%d people, %d resources", len(people), people[0].Resources)
 	}
-	_, err = people[0].Load() // load the record before the folder is removed
+	_, err = people[0].Load() // loads the record before the folder is removed
 	expect.NoError(tb, err)
 	return people[0]
 }
 
-// belonging returns one of the patient's resources. Three in four resources reference a practitioner. The other
+// belonging returns one of the patient's resources. Three in four resources reference a practitioner, and the other
 // resources reference an organization.
 func belonging(resourceType string, i int) map[string]any {
 	patient := map[string]any{"reference": "Patient/wide-record"}

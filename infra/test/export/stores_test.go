@@ -28,7 +28,7 @@ type grants struct {
 	portal   smart.Portal
 	endpoint catalog.Endpoint
 
-	turn    chan struct{} // acts as a lock; waiting for a mutex would stop virtual time during a refresh
+	turn    chan struct{} // lock; waiting for a mutex would stop virtual time during a refresh
 	set     tokens.Set
 	version int64
 }
@@ -62,7 +62,7 @@ func (g *grants) Renew(ctx context.Context, _ org.Tenant, _ string, used int64) 
 	return g.refresh(ctx)
 }
 
-// take locks the tokens. Calling done unlocks them.
+// take locks the tokens. Calling done unlocks the tokens.
 func (g *grants) take() (done func()) {
 	g.turn <- struct{}{}
 	return func() { <-g.turn }
@@ -103,7 +103,7 @@ func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known
 // effect.
 type invocation struct {
 	endsAt int  // 1-based number of the last call; 0 means that the run does not crash
-	after  bool // the last call takes effect, but its response is lost
+	after  bool // whether the last call takes effect before its response is lost
 	end    context.CancelFunc
 
 	mu    sync.Mutex
@@ -134,8 +134,8 @@ func (i *invocation) over() bool {
 	return i.endsAt > 0 && i.calls >= i.endsAt
 }
 
-// crashing is the environment of a single invocation. It implements all of a Worker's dependencies except the Worker's
-// tasks.
+// crashing is the environment of a single invocation. A crashing implements all of a Worker's dependencies except the
+// Worker's tasks.
 type crashing struct {
 	*invocation
 

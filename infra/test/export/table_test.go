@@ -12,12 +12,12 @@ type ending int
 
 const (
 	whole  ending = iota // the file contains the complete record
-	partly               // data may be missing but must be reported
+	partly               // missing data is allowed but must be reported
 	fails                // the task fails for a given reason
 )
 
-// expectation is a set of switches and the required result of an export. The set contains the switch under test and the
-// switches on which it depends.
+// expectation is a set of switches (the switch under test and the switches on which it depends) and the required result
+// of an export.
 type expectation struct {
 	set      string
 	ending   ending
@@ -26,12 +26,12 @@ type expectation struct {
 	only     []string      // persons to test; empty means all
 	platform string        // platform whose profile supports the switch; empty means generic
 	known    bool          // whether to store the server's discovered properties
-	heavy    bool          // takes seconds, so it runs only in a soak
+	heavy    bool          // whether the export takes seconds and so runs only in a soak
 }
 
 // notSeenHere lists the authorization server's switches that prevent an export from starting or that affect how tokens
-// are issued. These switches do not affect an export, which uses only the token set. The tests of shared/adapters/smart
-// and infra/test/e2e cover these switches.
+// are issued. None of the switches affect an export, which uses only the token set. The tests of shared/adapters/smart
+// and infra/test/e2e cover the switches.
 func notSeenHere() []string {
 	return []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo,
@@ -196,7 +196,8 @@ func refusing() map[string][]expectation {
 		set: "limit-seconds:1", ending: fails,
 		reason: export.ResourcePatientFailure, only: small,
 	}}
-	// The server requests a wait that exceeds the export's deadline. The export must respect the request and fail.
+	// The server requests a wait that exceeds the export's deadline. The export must respect the server's request and
+	// fail.
 	all[switches.LeaveAlone] = []expectation{{
 		set: "leave-alone:7h", ending: fails, reason: export.SuppressedPleaseContact,
 		only: small,
@@ -219,7 +220,7 @@ func hurting() map[string][]expectation {
 		// Data on a foreign server is not part of this server's record, and the outcome reports the omission.
 		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
 		switches.NextForeign: {
-			{set: "next-foreign", ending: whole, only: paged}, // the export requests a larger first page
+			{set: "next-foreign", ending: whole, only: paged}, // complete because of a larger first page
 			{set: "next-foreign,reject-count", ending: partly, loses: []string{"Observation"}, only: paged},
 		},
 		switches.NextLoop:      {{set: "next-loop", ending: partly, loses: []string{"Observation"}, only: paged}},

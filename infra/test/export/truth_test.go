@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The sandbox's switches write these base URLs into records.
+// Base URLs that the sandbox's switches write into records.
 const (
 	foreignBase = "http://foreign.example/fhir/"
 	insideBase  = "http://inside.example:8080/hapi/fhir"
@@ -29,7 +29,7 @@ type truth struct {
 	bytes      map[string]string   // names of resources that the server sends unchanged, by the resources' bytes
 	referrers  map[string][]string // resources that reference each resource or have it as an attachment
 	searchable map[string]bool     // types for which the server supports a search by patient
-	sourced    bool                // resources in the server's FHIR version must have a meta.source
+	sourced    bool                // whether the server's FHIR version requires a meta.source
 }
 
 // truthOf returns a person's record as a server with the scenario's switches stores it. References are relative even if

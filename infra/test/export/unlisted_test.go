@@ -19,7 +19,7 @@ import (
 
 const unlistedTypes = "unlisted:Claim+ExplanationOfBenefit+Condition"
 
-// trials counts trial searches. A trial search tests whether a server supports a type.
+// trials counts trial searches, which test whether a server supports a type.
 type trials struct {
 	http.Handler
 
@@ -152,7 +152,7 @@ func TestExportStopsTryingUnlistedTypesWhenServerFails(t *testing.T) {
 			},
 		})
 		checkHonest(t, r)
-		if len(asked) > 3+8 { // requests in flight when the third request failed
+		if len(asked) > 3+8 { // allows for requests in flight when the third request failed
 			t.Errorf("%d types were tried at a server that fails", len(asked))
 		}
 		if missingOf(r, "SupplyDelivery") != string(export.LossNotAdvertised) {

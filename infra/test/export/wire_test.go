@@ -24,12 +24,12 @@ const (
 // mishap describes how a request fails. The zero value means that the request does not fail.
 type mishap struct {
 	late       time.Duration
-	refused    bool   // the connection is refused
-	lost       bool   // the response is lost
-	cut        bool   // the connection breaks in the middle of the body
-	garbled    bool   // the body is truncated without an error
+	refused    bool   // whether the connection is refused
+	lost       bool   // whether the response is lost
+	cut        bool   // whether the connection breaks in the middle of the body
+	garbled    bool   // whether the body is truncated without an error
 	status     int    // status of an intermediary's response
-	retryAfter string // header value, if status is set
+	retryAfter string // Retry-After header's value if status is set
 }
 
 // wire implements smart.Doer for the real reader. A wire calls a handler in the same process and simulates a net/http
@@ -37,7 +37,7 @@ type mishap struct {
 // servers are recorded and rejected.
 type wire struct {
 	handler http.Handler
-	mishap  func(address string, nth int) mishap // nil if no request fails
+	mishap  func(address string, nth int) mishap // faults by URL and attempt; nil for none
 
 	mu      sync.Mutex
 	asked   map[string]int
@@ -81,7 +81,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// sessionID matches the random ID that a server uses to identify its pages. Clients can request each page only once.
+// sessionID matches the random ID that a server uses to identify pages, each of which clients can request only once.
 var sessionID = regexp.MustCompile(`(sessionID=)[0-9a-f]+`)
 
 func (w *wire) begin(r *http.Request) mishap {
@@ -266,7 +266,7 @@ func (b *received) Close() error {
 type broken struct {
 	io.ReadCloser
 
-	quiet bool // the body ends without an error
+	quiet bool // whether the body ends without an error
 	read  bool
 }
 

@@ -50,7 +50,7 @@ var (
 	errDead = errors.New("the worker has been killed")
 )
 
-// All tests share a sandbox and its persons, so that records are built and indexed only once. Every export has its own
+// All tests share a sandbox and its persons, so that records are built and indexed only once. Every export has a unique
 // label in the URL, which keeps counters and tokens separate.
 var (
 	people = sync.OnceValues(func() ([]persona.Persona, error) { return withOurs(persona.Builtin()) })
@@ -104,14 +104,14 @@ func soakingLong() bool {
 
 // scenario specifies the person, the server and the failures of a single export.
 type scenario struct {
-	handler  http.Handler // nil uses the shared sandbox
+	handler  http.Handler // nil for the shared sandbox
 	person   persona.Persona
 	switches string // switches without the label; empty for default behaviour
 	label    string
 	// platform whose profile is used; empty for the generic profile
 	platform string
-	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // obtains the tokens; nil signs in at the portal
-	// stores the server's discovered properties; nil means that nothing is stored
+	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // source of tokens; by default, a sign-in
+	// store for the server's discovered properties; nil for none
 	known    collect.Known
 	mishap   func(address string, nth int) mishap
 	lives    func(run int) (endsAt int, after bool) // when each run crashes; nil for no crashes
@@ -151,7 +151,7 @@ type world struct {
 	enqueued []time.Duration
 }
 
-// run runs the complete export. Call it only in a synctest bubble.
+// run runs the complete export. Call run only in a synctest bubble.
 func (s scenario) run(t *testing.T) result {
 	t.Helper()
 	w := s.newWorld(t)

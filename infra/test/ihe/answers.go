@@ -35,7 +35,7 @@ func faultOf(code, sub string) string {
 		`<soap:Reason><soap:Text xml:lang="en">quoted: Aster, 1984-03-12</soap:Text></soap:Reason></soap:Fault>`)
 }
 
-// discover responds to ITI-55 requests. It matches the person by family name and date of birth.
+// discover responds to ITI-55 requests, matching the person by family name and date of birth.
 func (p *Peer) discover(document *etree.Document, set Switch) string {
 	known := p.options.Knows
 	born := strings.ReplaceAll(known.BirthDate, "-", "")
@@ -179,7 +179,7 @@ func failure(code string) string {
 		`</rs:RegistryErrorList>`
 }
 
-// retrieve responds to ITI-39 requests. If attached is not nil, it contains the document as an attachment.
+// retrieve responds to ITI-39 requests. If the document is sent as an attachment, attached is not nil.
 func (p *Peer) retrieve(document *etree.Document, set Switch) (inner string, attached []byte) {
 	var found *Document
 	for _, d := range p.options.Documents {

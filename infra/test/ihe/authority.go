@@ -44,7 +44,7 @@ func NewAuthority(name string) (*Authority, error) {
 // PEM returns the authority's certificate.
 func (a *Authority) PEM() string { return encoded("CERTIFICATE", a.certificate.Raw) }
 
-// Issue returns a client certificate and its RSA key, both as PEM. The client uses the key for TLS and for signatures.
+// Issue returns a client certificate and its RSA key, both as PEM. The key is for TLS and for signatures.
 func (a *Authority) Issue(name string) (certificatePEM, keyPEM string, err error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

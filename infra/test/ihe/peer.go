@@ -1,5 +1,5 @@
 // Package ihe provides a Responding Gateway for tests of shared/tefca/ihe. The gateway is a small server over mutual
-// TLS that verifies requests as a QHIN does. Switches determine the gateway's responses. The code for its messages is
+// TLS that verifies requests as a QHIN does. Switches determine the gateway's responses. The gateway's message code is
 // independent of the adapter's code. The gateway knows a single fictional person and doesn't store any data.
 package ihe
 
@@ -20,10 +20,10 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Transaction identifies a kind of gateway request. Its value is the URL path.
+// Transaction identifies a kind of gateway request by its URL path.
 type Transaction string
 
-// A gateway supports these transactions (IHE ITI TF-2, 3.55, 3.38 and 3.39).
+// Transactions that a gateway supports (IHE ITI TF-2, 3.55, 3.38 and 3.39).
 const (
 	Discovery Transaction = "/discovery"
 	Query     Transaction = "/query"
@@ -37,7 +37,7 @@ type Switch string
 // document as an attachment (MTOM).
 const (
 	NoMatch     Switch = "no match"     // no matching person
-	Ambiguous   Switch = "ambiguous"    // asks for more attributes
+	Ambiguous   Switch = "ambiguous"    // request for more attributes
 	Several     Switch = "several"      // two matching records in the same community
 	Failing     Switch = "failing"      // the transaction's error response
 	Denied      Switch = "denied"       // a WS-Security SOAP fault
@@ -54,7 +54,7 @@ const (
 	Twice       Switch = "twice"        // the same ID for two documents
 	Inline      Switch = "inline"       // document inline, in base64
 	Large       Switch = "large"        // document that exceeds the size limit
-	Missing     Switch = "missing"      // the document no longer exists
+	Missing     Switch = "missing"      // document that no longer exists
 	BusyOnce    Switch = "busy once"    // 503 for the first request
 	AlwaysBusy  Switch = "always busy"
 )
@@ -70,7 +70,7 @@ type Document struct {
 	Patient  string // the entry's patient ID (CX); empty means the person's ID
 	ID2      string // the entry's second uniqueId, if any
 	Spelt    string // DocumentUniqueId in the retrieval's response; empty means ID
-	Unplaced bool   // the entry does not name a repository, so retrievals name the community instead
+	Unplaced bool   // whether the entry omits the repository, so retrievals name the community instead
 }
 
 // Options configures a Peer.
@@ -79,12 +79,12 @@ type Options struct {
 	Knows     tefca.Person
 	Patient   string     // the person's ID, assigned by the community
 	Clients   *Authority // issuer of the required client certificates
-	Audience  string     // the permitted client's home community ID
+	Audience  string     // the allowed client's home community ID
 	Documents []Document
 	Now       func() time.Time
 }
 
-// Peer is a running gateway. It is safe for concurrent use.
+// Peer is a running gateway. A Peer is safe for concurrent use.
 type Peer struct {
 	URL string
 
@@ -120,7 +120,7 @@ func Start(issuer *Authority, o Options) (*Peer, error) {
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients,
 		ClientAuth: tls.RequireAndVerifyClientCert,
 	}
-	// discards TLS errors that clients cause
+	// discards the log of TLS errors that clients cause
 	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	p.server.StartTLS()
 	p.URL = p.server.URL

@@ -103,7 +103,7 @@ func (w *world) located(t *testing.T, as, certificate, key string) tefca.Match {
 	return match
 }
 
-// post sends a body to the gateway over TLS. If certificate is not empty, post uses it as a client certificate.
+// post sends a body to the gateway over TLS. If certificate is not empty, post sends the client certificate.
 func (w *world) post(t *testing.T, body, certificate, key string) (status int, answer string) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -135,8 +135,8 @@ func (w *world) post(t *testing.T, body, certificate, key string) (status int, a
 	return response.StatusCode, string(all)
 }
 
-// TestGatewayRejectsRequestsThatQHINWouldReject checks that the test gateway verifies every part of a request. Tests
-// against a gateway that accepts every request would be meaningless.
+// TestGatewayRejectsRequestsThatQHINWouldReject checks that the test gateway verifies every part of a request, because
+// tests against a gateway that accepts every request would be meaningless.
 func TestGatewayRejectsRequestsThatQHINWouldReject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -202,7 +202,7 @@ func TestGatewayRequiresClientCertificate(t *testing.T) {
 	if w.peer.Seen(peer.Discovery) != before {
 		t.Error("the gateway read what it was sent")
 	}
-	// The network trusts this certificate, but the assertion names a different certificate.
+	// The network trusts the second certificate, but the assertion names a different certificate.
 	second, secondKey, err := w.clients.Issue("another of the network")
 	if err != nil {
 		t.Fatal(err)
@@ -258,8 +258,8 @@ func TestSignedMessageExpiresWithItsIDToken(t *testing.T) {
 	}
 }
 
-// TestRequestsContainOnlyTokenAndVerifiedDemographics checks that all three requests contain the unmodified id_token.
-// The only personal data in the requests' bodies must be the verified demographics.
+// TestRequestsContainOnlyTokenAndVerifiedDemographics checks that all three requests contain the unmodified id_token,
+// and that the requests' bodies contain no personal data except the verified demographics.
 func TestRequestsContainOnlyTokenAndVerifiedDemographics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -19,7 +19,7 @@ import (
 )
 
 // accepts verifies a request as a QHIN does. The assertion must be signed with the TLS key, be valid now and for this
-// URL, state the purpose T-IAS, and contain an id_token. A signed timestamp must bind the assertion to this message.
+// URL, state the purpose T-IAS, and contain an id_token. A signed timestamp must bind the assertion to the message.
 func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audience string) error {
 	assertion := document.FindElement("//Security/Assertion")
 	if assertion == nil {
@@ -87,8 +87,8 @@ func (p *Peer) says(assertion *etree.Element) error {
 	return nil
 }
 
-// stamped verifies the timestamp's signature. The goxmldsig package can't verify this signature because the signature
-// is outside the signed element.
+// stamped verifies the timestamp's signature. The goxmldsig package can't verify the timestamp's signature, which is
+// outside the signed element.
 func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509.Certificate) error {
 	stamp, signature := document.FindElement("//Security/Timestamp"), document.FindElement("//Security/Signature")
 	if stamp == nil || signature == nil || find(signature,
@@ -128,7 +128,7 @@ func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509
 	return nil
 }
 
-// within reports whether the current time is between from and until. The two times must be at most ten minutes apart.
+// within reports whether the current time is between from and until. from and until must be at most ten minutes apart.
 func (p *Peer) within(from, until string) bool {
 	start, err := time.Parse(time.RFC3339, from)
 	end, err2 := time.Parse(time.RFC3339, until)

@@ -1,6 +1,6 @@
-// Package managed provides tests of the dashboard's functions with a complete operator on an embedded AWS, including
-// the organisations in membertest. Handlers under test therefore use the real rules and rows. Only tests import the
-// package.
+// Package managed provides tests of the dashboard's functions with a complete operator on an embedded AWS, so that
+// handlers use the real rules and rows. The embedded AWS contains the organisations in membertest. Only tests import
+// the package.
 package managed
 
 import (

@@ -45,8 +45,7 @@ func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connectio
 	return c
 }
 
-// FailedExport stores a failed export for a connection. The connection must not have other exports. FailedExport
-// returns the task ID.
+// FailedExport stores a failed export for a connection without other exports, and returns the task ID.
 func (s *Stack) FailedExport(tb testing.TB, c connection.Connection, reason export.Reason) string {
 	tb.Helper()
 	made := keyedtest.Moment().Add(-time.Minute)

@@ -24,7 +24,7 @@ const (
 	ofOne     = 20 // the template parameter ExportsPerOrganisation
 	lease     = time.Minute
 	exporting = 2 * time.Minute      // an export's typical duration
-	asking    = 5 * time.Millisecond // duration of a store call
+	asking    = 5 * time.Millisecond // typical duration of a store call
 )
 
 // flood has thousands of exports from one organisation and single exports from other organisations.
@@ -122,9 +122,8 @@ func (f *flood) begin(task export.Task) time.Duration {
 	return around(f.random, exporting)
 }
 
-// TestExportFloodDoesNotDelayOtherOrganisations checks that other organisations do not wait for a worker. Without the
-// limit on an organisation's concurrent exports, a single organisation would occupy all workers. A soak uses 5,000
-// exports.
+// TestExportFloodDoesNotDelayOtherOrganisations checks that other organisations do not wait for a worker, because a
+// single organisation's concurrent exports are limited. A soak uses 5,000 exports.
 func TestExportFloodDoesNotDelayOtherOrganisations(t *testing.T) {
 	t.Parallel()
 	many := 1000

@@ -11,7 +11,7 @@ import (
 // statement is one statement of a policy document.
 type statement struct {
 	sid, effect        string
-	actions, resources []string // formatted as in Fn::Sub
+	actions, resources []string // strings formatted as in Fn::Sub
 	principal          any
 	condition          any
 	inverted           []string // elements that match everything not listed: NotAction, NotResource, NotPrincipal
@@ -93,7 +93,8 @@ func knowNoResource(actions []string) bool {
 	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })
 }
 
-// starts reports whether a permission lets a schedule's rule start a function. API Gateway uses a role instead.
+// starts reports whether a permission lets a schedule's rule start a function. For API Gateway, the template uses a
+// role instead.
 func starts(permission Resource) bool {
 	return scalar(permission.Properties["Principal"]) == "events.amazonaws.com" &&
 		permission.Properties["SourceArn"] != nil
@@ -130,8 +131,7 @@ func OutsideTemplate(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// owned matches a reference to one of the template's resources. The reference may be followed by objects, an index or
-// an alias.
+// owned matches a reference to one of the template's resources, optionally followed by objects, an index or an alias.
 var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/(?:\w+/)?\*|/index/(\w+)|:live)?$`)
 
 // owns reports whether a statement's resource belongs to the template.
@@ -157,7 +157,7 @@ func (s *Stack) owns(on string) bool {
 	})
 }
 
-// allowed returns a resource's Allow statements. It reports roles and functions whose policies are partly or fully
+// allowed returns a resource's Allow statements, and reports roles and functions whose policies are partly or fully
 // outside the template.
 func (s *Stack) allowed(r Resource, found *findings) []statement {
 	policies := list(r.Properties["Policies"])
@@ -200,7 +200,7 @@ func (s *Stack) isObjects(resource string) bool {
 }
 
 // Reserved reports functions that use a reserved resource in their permissions or environment but are not on the
-// resource's list. For each resource's logical ID, allowed holds the logical IDs of the permitted functions.
+// resource's list. For each resource's logical ID, allowed holds the logical IDs of the functions on the list.
 func Reserved(s *Stack, allowed map[string][]string) []Finding {
 	var found findings
 	for _, id := range slices.Sorted(maps.Keys(allowed)) {

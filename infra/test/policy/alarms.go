@@ -18,7 +18,7 @@ type series struct {
 
 var (
 	runbookName = regexp.MustCompile(`docs/operate/runbooks/[A-Za-z0-9._-]+\.md`)
-	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // metric math functions are in upper case
+	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // excludes metric math functions, which are in upper case
 )
 
 // Alarms reports alarms without a runbook and runbooks without an alarm. Alarms also reports metrics that an alarm's

@@ -12,7 +12,7 @@ import (
 
 const (
 	// MaxBinary is the maximum binary size for functions behind the API, which is 12 million bytes. A larger binary
-	// would slow down cold starts, during which clients wait. Functions behind a queue or schedule have no limit.
+	// would slow down cold starts, for which clients wait. Functions behind a queue or schedule have no limit.
 	MaxBinary = 12_000_000
 	// builtFolder is the folder in which `make build` creates a folder with a binary for each function.
 	builtFolder = "build/arm64"

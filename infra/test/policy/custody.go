@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// custody maps each phrase about functions in SECURITY.md to a predicate. The predicate reports whether a statement in
-// a role grants the access that the phrase describes.
+// custody maps each phrase about functions in SECURITY.md to a predicate that reports whether a statement in a role
+// grants the access that the phrase describes.
 func custody() map[string]func(statement) bool {
 	return map[string]func(statement) bool{
 		"Read or change a row of the Tokens table": func(st statement) bool {

@@ -85,7 +85,7 @@ func Mentions(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
 		if f.isTest() || path.Ext(f.Path) == ".md" {
-			continue // examples of missing documents; Links covers links between documents
+			continue // tests contain examples; Links covers documents
 		}
 		for _, m := range mention.FindAllSubmatch(f.Text, -1) {
 			if name := string(m[1]); !t.paths[name] {

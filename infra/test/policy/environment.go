@@ -11,16 +11,16 @@ import (
 )
 
 // Environments reports variables that a function reads but the template does not set, and variables that are set but
-// not read. Without this rule, a missing variable would be noticed only when the function starts, and an unused
-// variable would never be noticed. A required variable must not be empty. A function reads the fields of its
-// Environment struct, including the fields of embedded structs.
+// not read. Without the rule, a missing variable would be noticed only when the function starts, and an unused variable
+// would never be noticed. A required variable must not be empty. A function reads the fields of its Environment struct,
+// including the fields of embedded structs.
 func Environments(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	structs := t.structs()
 	for _, f := range functions {
 		read := map[string]bool{}
 		structs.variables(symbol{module + "functions/" + f.Folder + "/wiring", "Environment"}, read)
-		// every function reads these variables
+		// variables that every function reads
 		structs.variables(symbol{module + "shared/platform/lambdarun", "environment"}, read)
 		for name, required := range read {
 			value, set := f.Environment[name]
@@ -77,7 +77,7 @@ func fieldsOf(body *ast.StructType, own string, imports map[string]string) []str
 	for _, field := range body.Fields.List {
 		var f structField
 		if field.Tag != nil {
-			tag, _ := strconv.Unquote(field.Tag.Value) // valid, because the compiler has already parsed it
+			tag, _ := strconv.Unquote(field.Tag.Value) // can't fail, because the compiler has already parsed the tag
 			f.tag = reflect.StructTag(tag)
 		}
 		if len(field.Names) == 0 {

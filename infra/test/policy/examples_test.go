@@ -49,7 +49,7 @@ func finds(t *testing.T, got []policy.Finding, want ...string) {
 	}
 }
 
-// without returns text with part replaced. It fails the test if text does not contain part.
+// without returns text with part replaced, or fails the test if text does not contain part.
 func without(t *testing.T, text, part, replacement string) string {
 	t.Helper()
 	if !strings.Contains(text, part) {

@@ -39,7 +39,7 @@ func inDomain(importPath string) bool {
 	}, speaksHTTP)
 }
 
-// Boundaries reports functions that import another function's packages. depguard can't express this rule.
+// Boundaries reports functions that import another function's packages, a rule that depguard can't express.
 func Boundaries(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {

@@ -11,9 +11,9 @@ import (
 // content.
 type install struct {
 	program string
-	command string // regexps: rest of the line after the program, and required options
+	command string // regexps for the rest of the line and for the required options
 	needs   string
-	inFile  bool // the required options may be anywhere in the file
+	inFile  bool // whether the required options may be anywhere in the file
 	why     string
 }
 

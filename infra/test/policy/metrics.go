@@ -98,8 +98,7 @@ func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 	return all, true
 }
 
-// drawn parses a line of a graph. The line consists of a namespace, a metric, alternating dimension names and values,
-// and rendering options.
+// drawn parses a line of a graph: a namespace, a metric, alternating dimension names and values, and rendering options.
 func drawn(m []any) series {
 	texts := make([]string, 0, len(m))
 	one := series{dimensions: map[string]string{}}
@@ -133,7 +132,7 @@ func (one series) known(where string, found *findings) {
 	}
 }
 
-// isSent reports whether a metric with exactly these dimensions exists. The dimensions must be sorted.
+// isSent reports whether a metric with exactly the given dimensions, which must be sorted, exists.
 func isSent(namespace, name string, dimensions []string) bool {
 	if namespace != metric.Namespace {
 		known := standard[namespace]

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// shownMetrics returns a stack with an alarm and a dashboard. The dashboard displays all metrics.
+// shownMetrics returns a stack with an alarm and a dashboard that displays all metrics.
 func shownMetrics() string {
 	var lines strings.Builder
 	for _, name := range metric.Names() {

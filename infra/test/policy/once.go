@@ -47,7 +47,7 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 const maxRooms = 12
 
 // Rooms reports rooms (folders in shared/) without a doc.go, and folders in a room that the room's doc.go does not
-// name. It also reports a total of more than maxRooms rooms.
+// name. Rooms also reports a total of more than maxRooms rooms.
 func Rooms(t *Tree) []Finding {
 	var found findings
 	documents := map[string][]byte{}
@@ -95,7 +95,7 @@ func Version(version, changelog []byte) []Finding {
 }
 
 // Decisions reports invalid decision records (docs/adr). A record is invalid if its title does not contain the file's
-// number, if it does not have a date or status, or if the folder's README does not list it. Decisions also reports
+// number, if the date or status is missing, or if the folder's README does not list the record. Decisions also reports
 // duplicate numbers, and missing numbers that the README does not list as unused.
 func Decisions(t *Tree) []Finding {
 	const readme = "docs/adr/README.md"

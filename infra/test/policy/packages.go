@@ -21,7 +21,7 @@ type Package struct {
 	Deps       []string // direct and indirect dependencies
 }
 
-// List returns the go command's description of every package in the module at root. It uses the functions' build
+// List returns the go command's description of every package in the module at root. List uses the functions' build
 // options, because other options could link other packages (docs/develop/architecture.md, "Builds").
 func List(ctx context.Context, root string) ([]Package, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc,grpcnotrace",
@@ -53,8 +53,8 @@ func under(importPath, folder string) bool {
 	return importPath == folder || strings.HasPrefix(importPath, folder+"/")
 }
 
-// function splits the import path of a function's package. It returns the folder below functions/ and the rest of the
-// path. The rest is "", "wiring", "bootstrap" or a package that belongs to the function.
+// function splits the import path of a function's package into the folder below functions/ and the rest of the path.
+// The rest is "", "wiring", "bootstrap" or a package that belongs to the function.
 func function(importPath string) (name, part string, ok bool) {
 	rest, ok := strings.CutPrefix(importPath, module+"functions/")
 	name, part, _ = strings.Cut(rest, "/")
@@ -81,7 +81,7 @@ func (f *findings) addf(where, format string, args ...any) {
 	*f = append(*f, Finding{where, fmt.Sprintf(format, args...)})
 }
 
-// sorted returns the findings in sorted order without duplicates. The output therefore does not depend on map order.
+// sorted returns the findings in sorted order without duplicates, so that the output does not depend on map order.
 func (f *findings) sorted() []Finding {
 	slices.SortFunc(*f, func(a, b Finding) int { return cmp.Compare(a.String(), b.String()) })
 	return slices.Compact(*f)

@@ -9,8 +9,8 @@ import (
 const alias = "live"
 
 // Releases reports functions that a release would not update because they do not have the alias or do not get a new
-// version with every release. Patient-facing functions must be deployed gradually and have reserved concurrency.
-// Scheduled runs must not be retried, because the schedule triggers another run within a minute. CodeDeploy's role may
+// version with every release. Patient-facing functions must be deployed gradually and have reserved concurrency. Failed
+// scheduled runs must not be retried, because the schedule triggers another run within a minute. CodeDeploy's role may
 // only shift the traffic of gradually deployed functions.
 func Releases(s *Stack, patients []string) []Finding {
 	var found findings

@@ -67,8 +67,8 @@ func TestRepositoryFollowsPolicy(t *testing.T) {
 	}
 }
 
-// correspondence returns rules that compare files with each other. Function folders, template resources and OpenAPI
-// routes must match. Tables, environment variables and error codes must be documented.
+// correspondence returns rules that compare files with each other: function folders, template resources and OpenAPI
+// routes must match, and tables, environment variables and error codes must be documented.
 func correspondence(source *policy.Tree, s *policy.Stack, functions []template.Function) rules {
 	architecture, api := source.Text("docs/develop/architecture.md"), source.Text("docs/openapi.yaml")
 	records := source.Text("shared/ui/dashboard/api/records.ts")
@@ -129,7 +129,7 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 	}
 }
 
-// operation returns the rules about retention, limits and monitoring.
+// operation returns the rules for retention, limits and monitoring.
 func operation(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"a release reaches everything":   func() []policy.Finding { return policy.Releases(s, patients()) },
@@ -185,8 +185,8 @@ func TestSAMAddsNoPermission(t *testing.T) {
 const built = "RECORDBRIDGE_BUILT"
 
 // TestTopLevelContainsNoBinary checks that the repository's top level does not contain a binary. The go build command
-// writes binaries there, where someone could commit them by accident. The test is separate from the rules because the
-// tree that the rules check excludes binaries.
+// writes binaries to the top level, where someone could commit a binary by accident. The test is separate from the
+// rules because the rules' tree excludes binaries.
 func TestTopLevelContainsNoBinary(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)
@@ -218,7 +218,7 @@ func TestBinariesOfRepositoryAreSmall(t *testing.T) {
 	}
 }
 
-// patients returns the patient-facing functions that help to create a connection. If one of these functions fails, a
+// patients returns the patient-facing functions that help to create a connection. If a function in the list fails, a
 // sign-in is lost.
 func patients() []string {
 	return []string{
@@ -240,13 +240,13 @@ func reserved() map[string][]string {
 	}
 	return map[string][]string{
 		"TokensTable": tokens,
-		"TokensKey":   append(slices.Clone(tokens), "IdentityCallbackFunction"), // encrypts the verified identity
+		"TokensKey":   append(slices.Clone(tokens), "IdentityCallbackFunction"), // for the verified identity
 		"SecretsKey": {
 			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "ConnectFunction", "ReconnectFunction",
 			"CallbackFunction", "WebhookWorkerFunction",
-			// These functions use client secrets.
+			// Functions that use client secrets.
 			"ExportWorkerFunction", "RefreshWorkerFunction", "IdentityFunction", "IdentityCallbackFunction",
-			"DashboardSessionFunction", // uses authenticator secrets
+			"DashboardSessionFunction", // for authenticator secrets
 		},
 		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction", "TefcaWorkerFunction"},
@@ -271,7 +271,7 @@ func reserved() map[string][]string {
 			"RevokeVaultFunction", "TefcaWorkerFunction",
 		},
 		"WidgetBucket": {"WebFunction"},
-		// The operator's command line also uses this table.
+		// The operator's command line uses the audit table, too.
 		"AuditTable": {
 			"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction",
 			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction",

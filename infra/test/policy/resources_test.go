@@ -6,14 +6,14 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// example is a modified version of a correct section. The modification must cause the given findings.
+// example is a modified version of a correct section that must cause the given findings.
 type example struct {
 	part, replacement string
 	want              []string
 }
 
-// judge runs a rule on a correct section and on each modification of the section. The rule must not report findings for
-// the correct section.
+// judge runs a rule on a correct section, for which the rule must not report findings, and on each modification of the
+// section.
 func judge(t *testing.T, good string, rule func(*policy.Stack) []policy.Finding, examples map[string]example) {
 	t.Helper()
 	finds(t, rule(resources(t, good)))

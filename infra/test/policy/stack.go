@@ -17,12 +17,12 @@ import (
 // Stack is the complete template.yaml, including parts that template.Load omits because the runner does not need them.
 // Only Globals are resolved, because the rules check the template's text regardless of a deployment's parameters.
 type Stack struct {
-	Resources  []Resource // in file order
+	Resources  []Resource // resources in file order
 	Parameters []string   // parameter names
 }
 
 // Resource is an entry in the Resources section. Values are strings (even for numbers and booleans), []any and
-// map[string]any. An intrinsic function is a map with a single key, which is the function's long name.
+// map[string]any. An intrinsic function is a map whose single key is the function's long name.
 type Resource struct {
 	ID, Type, Condition string
 	Properties          map[string]any
@@ -174,7 +174,7 @@ func list(v any) []any {
 	return []any{v}
 }
 
-// short formats a value on a single line, as in Fn::Sub. The result is ${Table.Arn}, ${Table}, or the text itself.
+// short formats a value on a single line, as in Fn::Sub: ${Table.Arn}, ${Table}, or the text itself.
 func short(v any) string {
 	m := fields(v)
 	switch {

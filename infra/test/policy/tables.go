@@ -10,9 +10,8 @@ import (
 // tableName matches a cell's first word, such as Sandbox in "Sandbox (test mode)".
 var tableName = regexp.MustCompile(`^\s*(\w+)`)
 
-// TableRows compares the template's tables with a document's data table. The data table's header starts with "Table".
-// TableRows reports tables without a row, rows without a table, and rows whose third column does not name the table's
-// indexes.
+// TableRows compares the template's tables with a document's data table, whose header starts with "Table". TableRows
+// reports tables without a row, rows without a table, and rows whose third column does not name the table's indexes.
 func TableRows(s *Stack, document []byte) []Finding {
 	const where = "docs/develop/architecture.md"
 	var found findings

@@ -14,7 +14,7 @@ import (
 // Tree is the repository. A Tree holds the texts of the sources and documents, the parsed Go files, and the names of
 // all other files.
 type Tree struct {
-	Files []File // sorted by path
+	Files []File // files sorted by path
 
 	fileSet *token.FileSet
 	paths   map[string]bool // all files and folders, including "."
@@ -50,8 +50,7 @@ func ReadTree(fsys fs.FS) (*Tree, error) {
 	return t, nil
 }
 
-// isSkipped reports whether a folder is excluded because it contains build outputs, installed packages or personal
-// files.
+// isSkipped reports whether a folder is excluded because of build outputs, installed packages or personal files.
 func isSkipped(folder string) bool {
 	return slices.Contains([]string{".git", ".local", ".aws-sam", "build"}, folder) ||
 		path.Base(folder) == "node_modules"

@@ -16,7 +16,7 @@ const nearTimeout = 0.5
 // Watched reports metrics that do not have an alarm. A function needs alarms for errors, throttles and duration. A
 // scheduled function also needs an alarm for missing runs. A queue needs an alarm for the age of its messages, a
 // dead-letter queue for arrivals, and the API for errors and latency. DynamoDB and KMS need alarms for throttled and
-// failed calls. An alarm counts if it does not have a condition, or if it has the same condition as the resource.
+// failed calls. An alarm counts if the alarm has no condition or the resource's condition.
 func Watched(s *Stack) []Finding {
 	w := watch{stack: s}
 	for _, f := range s.of(kindFunction) {
@@ -68,7 +68,7 @@ func (w *watch) want(r Resource, namespace, metric, dimension, value string, oth
 	}
 }
 
-// observer is an alarm, with those of its series that contain a given metric.
+// observer is an alarm with the alarm's series that contain a given metric.
 type observer struct {
 	alarm Resource
 	part  series

@@ -8,7 +8,7 @@ import (
 )
 
 // alwaysWrong lists patterns that sentences in this project never need. Each pattern has the wording to use instead
-// (CONTRIBUTING.md, "Reading check"). A text that passes this check is not necessarily good English.
+// (CONTRIBUTING.md, "Reading check"). A text without the patterns is not necessarily good English.
 var alwaysWrong = []struct {
 	pattern *regexp.Regexp
 	instead string

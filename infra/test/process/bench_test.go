@@ -19,7 +19,7 @@ func startBenched(b *testing.B) *runner {
 // BenchmarkRunnerStart measures the time from starting the built runner until the runner has created and seeded all
 // resources and writes its run file.
 func BenchmarkRunnerStart(b *testing.B) {
-	startBenched(b) // builds the binaries before the measurement
+	startBenched(b) // builds the binaries before measuring
 	var total time.Duration
 	for b.Loop() {
 		total += startBenched(b).took
@@ -55,8 +55,8 @@ func BenchmarkWarmRequest(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
-// BenchmarkMainJob measures the main job with a small record over HTTP. All functions are warm. The job consists of
-// connect, export, webhook and download.
+// BenchmarkMainJob measures the main job with a small record over HTTP: connect, export, webhook and download. All
+// functions are warm.
 func BenchmarkMainJob(b *testing.B) {
 	r := startBenched(b)
 	for b.Loop() {

@@ -35,7 +35,7 @@ import (
 )
 
 const (
-	// benchedTenants is the number of tenants. Each tenant has its own webhook, so that an endpoint's rate never limits
+	// benchedTenants is the number of tenants, each with a separate webhook, so that an endpoint's rate never limits
 	// the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
@@ -53,7 +53,7 @@ type deliveries struct {
 	receiver *httptest.Server
 
 	mu      sync.Mutex
-	sent    map[string]time.Time            // keyed by event ID
+	sent    map[string]time.Time            // sending times by event ID
 	arrived map[string]map[string]time.Time // time of the first arrival, by path and event ID
 	each    chan struct{}
 }
@@ -266,7 +266,7 @@ func BenchmarkDeliveryWithHangingReceiver(b *testing.B) {
 	d.receiver.CloseClientConnections()
 }
 
-// worked returns the CPU time used so far by the runner's processes for a function, or by the runner itself.
+// worked returns the CPU time used so far by a function's processes, or by the runner.
 func (r *runner) worked(function string) time.Duration {
 	r.t.Helper()
 	if function == "" {

@@ -134,7 +134,7 @@ func (l *life) checkTotal(d inbox.Delivery) {
 	}
 }
 
-// killWorker kills an export worker in the middle of a record. Another process must then complete the export.
+// killWorker kills an export worker in the middle of a record, and checks that another process completes the export.
 func (l *life) killWorker() {
 	l.t.Helper()
 	killed := false
@@ -152,7 +152,8 @@ func (l *life) killWorker() {
 	l.checkTotal(l.recover())
 }
 
-// killRunner kills the runner in the middle of a record. The next runner must complete the export from the stored data.
+// killRunner kills the runner in the middle of a record, and checks that the next runner completes the export from the
+// stored data.
 func (l *life) killRunner() {
 	l.t.Helper()
 	l.collecting(l.begin())

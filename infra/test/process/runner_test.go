@@ -100,7 +100,7 @@ func (r *runner) end(signal syscall.Signal) {
 // until polls until done returns true, and fails the test after a timeout.
 func (r *runner) until(what string, done func() bool) {
 	r.t.Helper()
-	// the runner first builds every function, possibly without a build cache
+	// the runner may first have to build every function without a build cache
 	late := time.After(4 * time.Minute)
 	for !done() {
 		select {

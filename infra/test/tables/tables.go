@@ -26,10 +26,10 @@ type Tables struct {
 	Config awssdk.Config
 	DB     *dynamodb.Client
 
-	names map[string]string // keyed by logical ID
+	names map[string]string // table names by logical ID
 }
 
-// New creates empty tables. Each middleware wraps every call. The first middleware is outermost.
+// New creates empty tables. Every call passes through all middleware, the first of which is outermost.
 func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	tb.Helper()
 	declared := Template(tb)

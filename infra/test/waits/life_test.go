@@ -23,9 +23,9 @@ type life struct {
 	rows
 
 	world  *world
-	ends   chan error // receives the run's result
+	ends   chan error // supplies the run's result
 	isDead atomic.Bool
-	taskID string // set after the invocation has claimed the task
+	taskID string // claimed task's ID; empty before the claim
 }
 
 // Current implements source.Tokens by blocking until the test supplies the run's result.
@@ -127,7 +127,7 @@ func (l *life) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return l.call(func() error { return l.rows.CallTask(ctx, task, dueAt) })
 }
 
-// worker returns the invocation's export worker. After a crash, its calls have no effect.
+// worker returns the invocation's export worker. After a crash, the worker's calls have no effect.
 func (l *life) worker() worker.Worker {
 	l.rows = l.world.rows
 	return worker.Worker{

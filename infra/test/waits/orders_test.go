@@ -60,7 +60,7 @@ func events() []event {
 		{"it fails, and has to wait 20 minutes", ending(limited, 20*time.Minute)},
 		{"a late write", func(w *world) bool {
 			if w.of(taskID) != nil {
-				return false // the running worker's heartbeat has the same effect
+				return false // a running worker's heartbeat is equivalent to a late write
 			}
 			if err := w.lateWrite(); err != nil {
 				w.faultf("late write: %v", err)
@@ -90,7 +90,7 @@ func limited(wait time.Duration) error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, "busy").After(wait)
 }
 
-// ending returns an event that ends the export's run. The run ends with the error that how returns for wait.
+// ending returns an event that ends the export's run with the error that how returns for wait.
 func ending(how func(wait time.Duration) error, wait time.Duration) func(w *world) bool {
 	return func(w *world) bool {
 		l := w.of(taskID)

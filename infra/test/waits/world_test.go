@@ -46,8 +46,8 @@ type message struct {
 	at   time.Time // time at which the message becomes visible
 }
 
-// world holds two exports with their worker, the sweeper, and the queue. As time passes, events come only from the
-// test, the queue and the leases' heartbeats.
+// world holds two exports with their worker, the sweeper, and the queue. Only the test, the queue and the leases'
+// heartbeats cause events.
 type world struct {
 	t      *testing.T
 	rows   rows

@@ -69,9 +69,9 @@ func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
 
 // Refusal is a request that must be rejected.
 type Refusal struct {
-	Method string // POST if empty
-	Query  string // Page if empty
-	Body   string // if Err is set, a valid body
+	Method string // HTTP method; POST if empty
+	Query  string // query; Page if empty
+	Body   string // body, which must be valid if Err is set
 	Err    error  // the use case's error; nil if the use case must not be called
 	Status int
 	Code   string

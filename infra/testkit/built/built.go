@@ -28,7 +28,7 @@ const (
 	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"
 )
 
-// Folder returns the build. Its .br files are not valid Brotli, because servers do not decode them.
+// Folder returns the build. The .br files are not valid Brotli, because servers do not decode .br files.
 func Folder() fstest.MapFS {
 	folder := fstest.MapFS{}
 	files := map[string]string{}

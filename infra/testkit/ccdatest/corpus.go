@@ -25,7 +25,7 @@ type CorpusCase struct {
 	Report   map[string]any   // from report.json: part of the DocumentReport
 }
 
-// Corpus reads all case files <folder>/<name>.txt below root.
+// Corpus reads all case files (<folder>/<name>.txt) below root.
 func Corpus(tb testing.TB, root fs.FS) []CorpusCase {
 	tb.Helper()
 	paths, err := fs.Glob(root, "*/*.txt")
@@ -132,8 +132,7 @@ func (c CorpusCase) Check(t *testing.T) {
 	}
 }
 
-// checkType matches each expected resource to a resource from the conversion. The test fails if the conversion produced
-// other resources.
+// checkType matches each expected resource to a resource from the conversion, and fails the test for other resources.
 func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -1,5 +1,5 @@
-// Package ccdatest supports tests of C-CDA sections. It converts complete documents, or documents with a single
-// section, and searches resources by path and value.
+// Package ccdatest supports tests of C-CDA sections. The package converts complete documents, or documents with a
+// single section, and searches resources by path and value.
 package ccdatest
 
 import (
@@ -89,7 +89,7 @@ xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 	return all
 }
 
-// read records a value under all the value's paths.
+// read records a value under each of the value's paths.
 func (p Resource) read(at []string, content any) {
 	for _, path := range at {
 		p.Values[path] = true

@@ -10,7 +10,7 @@ import (
 )
 
 // Shapes of large documents. A shape has an attachment, a narrative of paragraphs, a narrative with a table, entries,
-// or a combination of all these parts.
+// or all of the above.
 const (
 	shapeBase64    = "base64"
 	shapeNarrative = "narrative"
@@ -40,11 +40,11 @@ func WriteLarge(to io.Writer, shape string, size int) error {
 	return nil
 }
 
-// large writes a document. Flush returns any write error.
+// large writes a document. The Flush method returns any write error.
 type large struct {
 	*bufio.Writer
 
-	random *rand.ChaCha8 // the same sequence on every run
+	random *rand.ChaCha8 // source with the same sequence on every run
 	rows   int           // number of table rows
 }
 

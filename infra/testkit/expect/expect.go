@@ -1,5 +1,5 @@
-// Package expect holds assertions shared by the tests of all packages. The assertions check that an operation succeeds,
-// that an operation is rejected, and how many concurrent callers succeed. Only tests link the package.
+// Package expect holds assertions shared by the tests of all packages. The assertions check whether an operation
+// succeeds or is rejected, and how many concurrent callers succeed. Only tests link the package.
 package expect
 
 import (

@@ -69,19 +69,19 @@ func NewAPI() *httpapi.API {
 	})
 }
 
-// Moment returns the fixed time of these tests.
+// Moment returns the fixed time of the tests.
 func Moment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
 // Exchange is a request and the complete expected response.
 type Exchange struct {
-	Method string // GET if empty
+	Method string // HTTP method; GET if empty
 	Path   string
-	User   string // public ID; none if empty
-	Key    string // "key" if empty
+	User   string // public ID; empty for none
+	Key    string // private key; "key" if empty
 	Body   string
 	Status int
 	Want   string            // expected body
-	Header map[string]string // additional headers; an empty value means absent
+	Header map[string]string // additional headers; an empty value removes a header
 }
 
 // Check sends the request to a route's handler and compares the complete response with the expected response.
@@ -117,7 +117,7 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 }
 
 // CheckReader checks a read-only route's authentication and methods. PublicA may read path. The route rejects the
-// method refused. Other functions serve the methods in others. CheckReader runs its cases as parallel subtests.
+// method refused. Other functions serve the methods in others. The cases run as parallel subtests.
 func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
 	methods := slices.Concat(others, []string{http.MethodGet, http.MethodHead})

@@ -1,5 +1,5 @@
-// Package mailtest checks the properties common to all emails. The text must match testdata, the plain-text and HTML
-// forms must have the same content, and the email must not load external resources. Only tests link the package.
+// Package mailtest checks the properties common to all emails: the text matches testdata, the plain-text and HTML forms
+// have the same content, and the email does not load external resources. Only tests link the package.
 package mailtest
 
 import (
@@ -19,8 +19,8 @@ var (
 	loaded  = regexp.MustCompile(`(?i)<(img|script|style|link|iframe|form|input)\b|\bsrc=|url\(|\son[a-z]+=`)
 )
 
-// Check compares an email's subject and plain text with testdata/<name>.txt, and its HTML with its plain text. Both
-// forms must have the same content and links. The HTML must not load external resources.
+// Check compares an email's subject and plain text with testdata/<name>.txt. The plain text and the HTML must have the
+// same content and links. The HTML must not load external resources.
 func Check(tb testing.TB, name, subject, text, markup string) {
 	tb.Helper()
 	want, err := fs.ReadFile(os.DirFS("testdata"), name+".txt")

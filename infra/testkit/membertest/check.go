@@ -68,7 +68,7 @@ func strangers(e Exchange) map[string]Exchange {
 	return cases
 }
 
-// modesOf returns the modes in which to test a route. A route without modes is tested only once.
+// modesOf returns the modes in which to test a route. A route whose path contains no mode is tested only once.
 func modesOf(route string) []org.Mode {
 	if strings.Contains(route, "{mode}") {
 		return []org.Mode{org.Test, org.Live}

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Test organisations. Everyone is a member of OrgA, except Stranger, who owns OrgB.
+// Test organisations. All people except Stranger, who owns OrgB, are members of OrgA.
 const (
 	OrgA = "a0000000-0000-4000-8000-000000000001"
 	OrgB = "a0000000-0000-4000-8000-000000000002"
@@ -106,9 +106,9 @@ func (people) Role(_ context.Context, accountID, orgID string) (account.Role, er
 	return "", fault.Missing("Record not found.")
 }
 
-// Exchange is a request and the complete expected response.
+// Exchange is a request with the complete expected response.
 type Exchange struct {
-	Method  string // GET if empty
+	Method  string // HTTP method; GET if empty
 	Path    string
 	As      string // person whose session the request uses; no session if empty
 	Body    string
@@ -117,7 +117,7 @@ type Exchange struct {
 	NoToken bool   // omit X-CSRF-Token
 	Status  int
 	Want    string            // expected body
-	Header  map[string]string // additional headers; an empty value means absent
+	Header  map[string]string // additional headers; an empty value removes a header
 }
 
 // Send sends the request to a route's handler.

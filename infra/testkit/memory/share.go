@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ShareAt returns the time at which the sweeper next examines a tenant's share. The zero time means that the sweeper
-// never examines the share.
+// ShareAt returns the time at which the sweeper next examines a tenant's share. ShareAt returns the zero time if the
+// sweeper never examines the share.
 func (f fixture) ShareAt(tenant org.Tenant) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks stores export tasks, the newest task of each connection, shares and events. It is safe for concurrent use.
+// Tasks stores export tasks, the newest task of each connection, shares and events. Tasks is safe for concurrent use.
 // Methods for tests, such as Put and Events, do not count as calls and bypass Around.
 type Tasks struct {
 	*ledger
@@ -36,7 +36,7 @@ type ledger struct {
 	shares     map[org.Tenant]share.Row
 	sharesAt   map[org.Tenant]time.Time // time at which the sweeper next examines each share
 	events     map[row]webhook.Event
-	told       []webhook.Event // in storage order
+	told       []webhook.Event // events in storage order
 }
 
 // NewTasks returns an empty store.

@@ -1,4 +1,4 @@
-// Package ownhosts provides the service's hosts for tests. A function without configured hosts rejects every URL
+// Package ownhosts provides the service's hosts for tests. Without configured hosts, a function rejects every URL
 // (package weburl).
 package ownhosts
 

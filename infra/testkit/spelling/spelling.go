@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Count is the number of spellings that Of returns.
+// Count is the number of URLs that Of returns.
 const Count = 1000
 
 // Of returns Count different URLs for path that browsers all resolve to the given host and port. The host is a name or
@@ -26,7 +26,7 @@ func Of(host, port, path string) []string {
 			pick(random, "://", "://", "://", ":///", ":/", `:\\`, ":/\\", ":////") +
 			pick(random, "", "", "", "user@", "user:word@", "bank.example@", "@", "a@b@", "%40@") +
 			hosts(random, host) + ports(random, port) + path
-		if random.IntN(12) == 0 { // browsers remove these characters at any position
+		if random.IntN(12) == 0 { // browsers remove tabs and line breaks at any position
 			at := 9 + random.IntN(len(text)-9)
 			for !isStart(text, at) {
 				at--

@@ -31,8 +31,8 @@ type Held struct {
 	Upstream   []byte
 }
 
-// Refreshes tests the requirements of a refresh.Worker. A revision must be replaced only once, either with all of its
-// events or not at all. Revoked tokens must not be restored.
+// Refreshes tests the requirements of a refresh.Worker. A revision must be replaced only once, with either all of its
+// events or none. Revoked tokens must not be restored.
 func Refreshes(t *testing.T, open func(testing.TB, Held) Connections) {
 	t.Helper()
 	held := Held{

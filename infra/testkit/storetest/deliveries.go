@@ -28,8 +28,8 @@ const (
 	hookID     = "f0000000-0000-4000-8000-000000000001"
 )
 
-// Deliveries tests the requirements of a webhook.Worker for events, deliveries and attempts. Each event, delivery or
-// attempt is created once, claimed by a single worker, and recorded only by the holder of the claim.
+// Deliveries tests the requirements of a webhook.Worker for events, deliveries and attempts. Every event, delivery or
+// attempt must be created once, claimed by a single worker, and recorded only by the holder of the claim.
 func Deliveries(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){
@@ -118,7 +118,7 @@ func fanOutOnce(c subject[Webhooks]) {
 		t.Error("the event is not fanned out")
 	}
 	for _, d := range deliveries {
-		// Workers must not claim the delivery during the fan-out's own attempt.
+		// Workers must not claim the delivery while the fan-out is making an attempt.
 		_, err := s.ClaimDelivery(t.Context(), tenantA(), d.ID, d.LeaseUntil, d.LeaseUntil.Add(time.Minute))
 		expect.Conflict(t, "a claim in the last moment of the first lease", err)
 	}

@@ -80,14 +80,14 @@ func slotGivenBack(c subject[refresh.EndpointState]) {
 	end := now().Add(time.Minute)
 	release(0, "first") // an endpoint without any stored state
 	expect.NoError(t, take("first", now(), end))
-	expect.NoError(t, take("first", now(), end)) // repeated after a lost response
+	expect.NoError(t, take("first", now(), end)) // a repeated call after a lost response
 	release(0, "second")
 	release(1, "first")
 	expect.Conflict(t, "after a stranger's release", take("second", now(), end))
 
 	end = end.Add(time.Microsecond)
 	expect.NoError(t, take("second", end, end.Add(time.Minute)))
-	release(0, "first") // too late, because the slot has expired
+	release(0, "first") // too late: the slot has expired
 	expect.Conflict(t, "after a late release", take("third", end, now().Add(time.Hour)))
 	release(0, "second")
 	release(0, "second")

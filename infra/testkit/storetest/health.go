@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Health tests the requirements of a webhook.Worker for subscriptions and their health. Failures are never lost, each
-// transition happens once, and each rate-limit slot is assigned once.
+// Health tests the requirements of a webhook.Worker for subscriptions and their health. No failure may be lost, and
+// each transition must happen once and each rate-limit slot be assigned once.
 func Health(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){
@@ -155,7 +155,7 @@ func slowUntilLatest(c subject[Webhooks]) {
 	}
 	expect.Conflict(t, "an older mark", s.MarkSlow(t.Context(), tenantA(), hookID, now().Add(time.Minute), time.Second))
 	for _, other := range others() {
-		// This subscription belongs to the other tenant.
+		// The subscription belongs to the other tenant.
 		expect.NoError(t, s.MarkSlow(t.Context(), other, hookID, now().Add(time.Hour), time.Second))
 	}
 	wantSubscriptions(t, s, sub)
@@ -163,7 +163,7 @@ func slowUntilLatest(c subject[Webhooks]) {
 	expect.NoError(t, err)
 	expect.NoError(t, s.ClearFailures(t.Context(), tenantA(), hookID, now()))
 	sub.Health.LastSuccess = now()
-	wantSubscriptions(t, s, sub) // a slow subscription can still work
+	wantSubscriptions(t, s, sub) // a slow subscription is still active
 }
 
 func disabledOnce(c subject[Webhooks]) {

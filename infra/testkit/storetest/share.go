@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Shares tests the requirements of a share.Share. A slot belongs to a single task for the duration of the slot's lease.
-// A queued task does not belong to a worker until the task is called.
+// Shares tests the requirements of a share.Share. A slot must belong to a single task for the duration of the slot's
+// lease. A queued task must not belong to a worker until the task is called.
 func Shares(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){

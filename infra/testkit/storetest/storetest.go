@@ -20,7 +20,7 @@ const (
 
 func tenantA() org.Tenant { return org.Tenant{Mode: org.Test, OrgID: orgA} }
 
-// others returns tenants whose names share a part with tenantA's name.
+// others returns tenants that share an organisation or a mode with tenantA.
 func others() []org.Tenant {
 	return []org.Tenant{{Mode: org.Live, OrgID: orgA}, {Mode: org.Test, OrgID: orgB}}
 }

@@ -38,8 +38,8 @@ func Registration(t *testing.T, open func(tb testing.TB, of org.Tenant, connecti
 	})
 }
 
-// Work tests the requirements of a worker.Worker. A pending task belongs to a single worker for the duration of the
-// task's lease, and only the current generation can write.
+// Work tests the requirements of a worker.Worker. A pending task must belong to a single worker for the duration of the
+// task's lease, and only the current generation may write.
 func Work(t *testing.T, open func(tb testing.TB, of org.Tenant, connectionID string) Tasks) {
 	t.Helper()
 	run(t, connected(open), map[string]func(subject[Tasks]){

@@ -80,8 +80,8 @@ func leaseUntilItsEnd(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("second", 1, started))
 }
 
-// Another refresh started and ended after this worker read the row and before it took the lease. The worker is
-// therefore unaware of the other refresh.
+// Another refresh started and ended after the worker read the row and before the worker took the lease, so the worker
+// is unaware of the other refresh.
 func leaseForWhatWasRead(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))

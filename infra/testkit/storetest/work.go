@@ -147,7 +147,7 @@ func putOff(c subject[Tasks]) {
 	want := task
 	want.Generation, want.LeaseUntil, want.Deferred = 2, until, true
 	wantTask(t, s, want)
-	wantRefused(t, s, task) // this worker's heartbeat would shorten the wait
+	wantRefused(t, s, task) // the worker's heartbeat would shorten the wait
 	expect.Conflict(t, "joining the line after giving the task back", s.JoinLine(t.Context(), task, now()))
 	for _, early := range []time.Time{now(), now().Add(2 * time.Minute), until} {
 		_, err := s.ClaimTask(t.Context(), tenantA(), taskID, early, early.Add(time.Minute))

@@ -16,7 +16,7 @@ import (
 )
 
 // Archive is a bucket whose objects are written once and may be deleted while readers still request the objects. For a
-// missing object, S3 returns AccessDenied to callers that may not list the bucket. Archive therefore treats
+// missing object, S3 returns AccessDenied to callers that may not list the bucket. For this reason, Archive treats
 // AccessDenied as not found. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
 type Archive struct{ Bucket }
 

@@ -23,8 +23,8 @@ func (r guarded) GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Opti
 	return nil, &smithy.GenericAPIError{Code: r.code, Message: "refused"}
 }
 
-// TestArchiveReportsNotFoundWhenListPermissionIsMissing checks that AccessDenied becomes fault.NotFound. S3 returns
-// AccessDenied for a missing object if the caller may not list the bucket. Other errors must not become fault.NotFound.
+// TestArchiveReportsNotFoundWhenListPermissionIsMissing checks that AccessDenied becomes fault.NotFound. If the caller
+// may not list the bucket, S3 returns AccessDenied for a missing object. Other errors must not become fault.NotFound.
 func TestArchiveReportsNotFoundWhenListPermissionIsMissing(t *testing.T) {
 	t.Parallel()
 	for code, missing := range map[string]bool{"AccessDenied": true, "SlowDown": false, "InternalError": false} {

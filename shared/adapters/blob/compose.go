@@ -24,8 +24,8 @@ const (
 
 // Compose concatenates existing objects into a new object. S3 copies each source that is large enough to be a part.
 // Only small objects, and the few MiB needed to reach the minimum part size, pass through memory. Compose holds at most
-// partSize bytes in memory at a time. Compose returns fault.NotFound if a source is missing. If Compose fails, it does
-// not create the new object.
+// partSize bytes in memory at a time. Compose returns fault.NotFound if a source is missing. If Compose fails, the new
+// object is not created.
 func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []string) error {
 	w := &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}
 	for _, part := range parts {

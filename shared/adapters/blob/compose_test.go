@@ -27,7 +27,7 @@ func (w *world) put(t *testing.T, content []byte, sizes ...int) []string {
 	t.Helper()
 	keys := make([]string, 0, len(sizes))
 	for i, size := range sizes {
-		key := fmt.Sprintf("test/segment +%%ä/%d", i) // must be escaped when used as a copy source
+		key := fmt.Sprintf("test/segment +%%ä/%d", i) // contains characters that must be escaped in a copy source
 		_, err := w.client.PutObject(t.Context(), &s3.PutObjectInput{
 			Bucket: aws.String(name), Key: &key, Body: bytes.NewReader(content[:size]),
 		})
@@ -162,7 +162,7 @@ type refusing struct {
 
 	operation string
 	err       error
-	measured  func() // called after every HeadObject, if not nil
+	measured  func() // if not nil, called after every HeadObject
 }
 
 func (c *refusing) HeadObject(ctx context.Context, in *s3.HeadObjectInput,

@@ -36,9 +36,9 @@ func TestRewindDiscardsDataWrittenSinceMark(t *testing.T) {
 			case "write":
 				size := sizes().Draw(r, "size")
 				if written+size > len(content) {
-					continue // object is large enough
+					continue // the object is large enough
 				}
-				piece := content[written : written+size] // bytes never repeat
+				piece := content[written : written+size] // every piece has different bytes
 				written += size
 				if n, err := out.Write(piece); n != size || err != nil {
 					r.Fatalf("Write = %d, %v; want %d", n, err, size)

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// partSize is the size of a writer's buffer. A writer that has to remember a mark holds two such buffers. S3 allows
-// 10,000 parts, so the maximum file size is 78 GiB.
+// partSize is the size of a writer's buffer. A writer that has to remember a mark holds two buffers. S3 allows 10,000
+// parts, so the maximum file size is 78 GiB.
 const partSize = 8 << 20
 
 // writer uploads an object in parts. An object that fits into one part is stored with a single call.
@@ -128,8 +128,8 @@ func (w *writer) begin(ctx context.Context) error {
 	}
 	out, err := w.bucket.Client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
 		Bucket: &w.bucket.Name, Key: &w.key, ContentType: &w.contentType,
-		// The SDK always sends a checksum with every part. Some servers reject parts whose checksum algorithm was not
-		// announced.
+		// The SDK always sends a checksum with every part, and some servers reject parts whose checksum algorithm was
+		// not announced.
 		ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	whoWeAre = "Recordbridge-Catalogue/1.0"
 )
 
-// Error reports that a response did not contain the document. The error text doesn't contain a URL.
+// Error reports that a response did not contain the document. The error text never contains a URL.
 type Error struct {
 	Reason intake.Reason
 	Status int

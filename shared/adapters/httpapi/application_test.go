@@ -102,7 +102,7 @@ func TestBrowserEndpointAllowsSameOriginPageWhenOriginsAreRegistered(t *testing.
 	r := newRequest(http.MethodGet, "/brand?public_id="+publicID, "")
 	r.Header.Set("Origin", "https://recordbridge.example") // browsers also send Origin with a same-origin POST
 	w := do(browser(newEdge(), directory{origins: []string{"https://app.example"}}), r)
-	if w.Code != 200 { // a page may read responses of its own origin without CORS
+	if w.Code != 200 { // a page may read same-origin responses without CORS
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 	wantHeader(t, w, "Access-Control-Allow-Origin", "")

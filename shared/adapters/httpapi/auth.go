@@ -42,8 +42,8 @@ type PublicAuth struct {
 	Alias   string     // alternative name of public_id for clients of the same contract; may be empty
 }
 
-// caller checks the Basic credentials. Every failure returns the same 401, regardless of which part of the credentials
-// was wrong. Each failure counts against the client address's rate limit, which slows down guessing.
+// caller checks the Basic credentials. Every failure results in the same 401 response, regardless of which part of the
+// credentials was wrong. Each failure counts against the client address's rate limit, which slows down guessing.
 func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	caller, err := a.prove(ctx, c)
 	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
@@ -70,8 +70,8 @@ func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {
 // OptionalKey holds the result of authenticating a request whose key is optional. An invalid key doesn't fail the
 // request, because HTTP clients attach Authorization headers even to URLs that carry their own signature.
 type OptionalKey struct {
-	Caller  *org.Caller // nil if the request has no valid key
-	Refused error       // why the Authorization header was rejected; nil if the header was valid or missing
+	Caller  *org.Caller // the key's owner; nil without a valid key
+	Refused error       // reason for rejecting the Authorization header; nil if the header was valid or missing
 }
 
 // optional is like caller, but accepts requests without a key. Requests without a valid key are rate-limited only by
@@ -124,8 +124,8 @@ func publicID(r *http.Request, alias string) (string, error) {
 	return id, err
 }
 
-// admit takes a token from the caller's rate limit. If the caller is unknown or rejected, admit takes the token from
-// the client address's limit. If the limit is exceeded, admit returns both the caller and the error.
+// admit takes a token from the caller's rate limit or, if the caller is unknown or rejected, from the client address's
+// limit. If the limit is exceeded, admit returns both the caller and the error.
 func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
 	switch {
 	case err == nil:

@@ -27,7 +27,7 @@ type binder[In any] struct {
 	fields  []field
 	hasBody bool
 	hasForm bool
-	defect  error // set if the struct violates binder's rules; every request then fails
+	defect  error // set if the struct violates binder's rules, which makes every request fail
 }
 
 type source string

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxBody  = 64 << 10 // in bytes; documented in docs/openapi.yaml
-	maxDepth = 32       // far deeper than any documented request body
+	maxBody  = 64 << 10 // body size limit in bytes (docs/openapi.yaml)
+	maxDepth = 32       // exceeds the depth of any documented request body
 )
 
 // decodeBody reads a JSON object, which must be UTF-8, at most 64 KiB, and not followed by other data. Unknown members

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// hostPrefix is the prefix for cookies that other hosts in the domain can't set (RFC 6265bis section 4.1.3.2).
+// hostPrefix is the name prefix of cookies that other hosts in the domain can't set (RFC 6265bis section 4.1.3.2).
 const hostPrefix = "__Host-"
 
 // SessionCookie is the name of the dashboard's session cookie.
@@ -23,9 +23,9 @@ type WithCookies struct {
 
 // Cookies names, creates and reads the service's cookies. The cookies' full names begin with __Host-, and browsers send
 // the cookies only over https. A service at http on the local machine is an exception, because WebKit rejects __Host-
-// cookies there. The zero value is for https.
+// cookies over http. The zero value is for https.
 type Cookies struct {
-	plain bool // the cookies have neither the prefix nor Secure
+	plain bool // whether cookies lack both the prefix and Secure
 }
 
 // CookiesAt returns the Cookies of a service with the given base URL.

@@ -91,7 +91,7 @@ func succeed(c *call, data any, err error) (reply, error) {
 func encode(value any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false) // keeps URLs readable; content type and nosniff prevent browsers from parsing HTML
+	encoder.SetEscapeHTML(false) // keeps URLs readable; content type and nosniff prevent HTML parsing
 	if err := encoder.Encode(value); err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}

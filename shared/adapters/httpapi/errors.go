@@ -33,7 +33,7 @@ func shown(ctx context.Context, err error) failure {
 	logx.Fail(ctx, err)
 	e := fault.Of(err)
 	if e.Kind == fault.Internal {
-		e = fault.Of(nil) // discards the error's own text
+		e = fault.Of(nil) // discards the error's text
 	}
 	return failure{
 		status: status(e), code: string(e.Code), description: sentence(e.Public), cause: e.Cause, retryAfter: e.RetryAfter,
@@ -43,7 +43,7 @@ func shown(ctx context.Context, err error) failure {
 // status maps an error to an HTTP status. No other function maps errors to statuses.
 func status(e *fault.Error) int {
 	if e.Code == fault.CodeUnavailable {
-		return http.StatusServiceUnavailable // a compare-and-swap that keeps failing is a Conflict; clients receive 503
+		return http.StatusServiceUnavailable // clients receive 503 if a compare-and-swap keeps failing
 	}
 	switch e.Kind {
 	case fault.Invalid:
@@ -91,7 +91,7 @@ func failJSON(ctx context.Context, c *call, err error) reply {
 		RequestID:        logx.RequestID(ctx),
 		Cause:            f.cause,
 	})
-	if encodeErr != nil { // cannot happen: a struct of strings always encodes
+	if encodeErr != nil { // can't happen, because a struct of strings always encodes
 		return reply{status: http.StatusInternalServerError}
 	}
 	c.header.Set("Content-Type", "application/json")

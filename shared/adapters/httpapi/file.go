@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// File is a precomputed response with its own entity tag.
+// File is a precomputed response with an entity tag.
 type File struct {
 	Body     []byte
 	Type     string // media type
 	Encoding string // Content-Encoding of the body; empty if the body is unencoded
-	Tag      string // strong entity tag, including its quotes
+	Tag      string // strong entity tag, including the quotes
 	Cache    string // Cache-Control
-	Anywhere bool   // whether pages of all origins may load and read it
+	Anywhere bool   // whether pages of all origins may load and read the file
 }
 
 // Files creates an endpoint for public files. find receives a function that reports which encodings the client accepts.

@@ -14,7 +14,7 @@ type named struct {
 	Name string `query:"name"`
 }
 
-// file requests the only existing file. The file is available in br, gzip and unencoded forms.
+// file requests the only existing file, which is available in br, gzip and unencoded forms.
 func file(anywhere bool, name string, header http.Header) *httptest.ResponseRecorder {
 	find := func(_ context.Context, in named, takes func(string) bool) (httpapi.File, error) {
 		if in.Name != "a.js" {

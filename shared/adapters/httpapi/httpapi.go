@@ -50,8 +50,8 @@ type Endpoint struct {
 // the method.
 func Elsewhere() Endpoint { return Endpoint{} }
 
-// Methods maps HTTP methods to a route's endpoints. GET also serves HEAD requests unless HEAD has its own endpoint. The
-// route itself serves OPTIONS.
+// Methods maps HTTP methods to a route's endpoints. The endpoint for GET serves HEAD requests unless HEAD has a
+// separate endpoint. The route itself serves OPTIONS.
 type Methods map[string]Endpoint
 
 // Serve returns a route's handler. The handler sets the request ID, recovers from panics, dispatches by method and
@@ -89,8 +89,8 @@ type call struct {
 	action  account.Action // the endpoint's action
 }
 
-// reply is a complete response. The handler doesn't write any bytes before the response is complete, so an error never
-// follows a partial success response.
+// reply is a complete response. The handler writes only complete responses, so an error never follows a partial success
+// response.
 type reply struct {
 	status int
 	body   []byte
@@ -126,7 +126,7 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	event.Emit(ctx, s.options.Logger, "http.request")
 }
 
-// answer selects the method's endpoint and runs it. A panic becomes an error of kind Internal.
+// answer selects and runs the method's endpoint. A panic becomes an error of kind Internal.
 func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	endpoint, known := s.methods[c.request.Method]
 	if !known && c.request.Method == http.MethodHead {

@@ -31,8 +31,8 @@ func languageOf(r *http.Request) string {
 
 // preference is an option that a client accepts, with the option's weight.
 type preference struct {
-	name   string  // in lower case
-	weight float64 // 0 if not acceptable
+	name   string  // option's name, in lower case
+	weight float64 // quality value; 0 if not acceptable
 }
 
 // parsePreferences parses an Accept-style header (RFC 9110 section 12.4.2). If two weights are equal, the earlier

@@ -53,7 +53,7 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 		After(decision.RetryAfter)
 }
 
-// key returns the bucket's name as a keyed hash. The store therefore doesn't contain client addresses, and nobody can
+// key returns the bucket's name as a keyed hash, so that the store doesn't contain client addresses, and nobody can
 // search a leaked copy for an address.
 func (l Limiter) key(c *call, who string) string {
 	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" +

@@ -13,9 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestGCRANeverExceedsBurstPlusRate generates arrivals and checks two properties. First, every period that ends with an
-// accepted request contains at most quota + elapsed/interval accepted requests. Second, a client that waits for the
-// returned delay is accepted.
+// TestGCRANeverExceedsBurstPlusRate checks that every period that ends with an accepted request contains at most quota
+// + elapsed/interval accepted requests. A client that waits for the returned delay must be accepted.
 func TestGCRANeverExceedsBurstPlusRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

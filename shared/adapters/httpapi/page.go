@@ -33,7 +33,7 @@ func (v Visit) Language() string { return languageOf(v.request) }
 type Answer struct {
 	location string
 	html     []byte
-	headers  func(http.Header) // sets the page's headers
+	headers  func(http.Header) // function that sets the page's headers
 	cookies  []*http.Cookie
 	failure  error
 }
@@ -45,7 +45,7 @@ type Answer struct {
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
-		caller, err := auth.caller(ctx, c) // returns the caller even if the caller exceeds its rate limit
+		caller, err := auth.caller(ctx, c) // caller is set even if the caller exceeds its rate limit
 		redirect, unproven := redirectOf(auth.Own, c.request, caller)
 		if unproven != nil {
 			if err == nil {
@@ -178,7 +178,7 @@ func echoOf(r *http.Request) Echo {
 
 // RedirectError sends an error to a verified redirect URI. The redirect carries error, error_description, request_id
 // (the ID of this request, unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError).
-// RedirectError also adds the error to the request's log line.
+// RedirectError adds the error to the request's log line.
 func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err error, cookies ...*http.Cookie) Answer {
 	if to.URI() == "" {
 		return Answer{failure: err}
@@ -202,7 +202,7 @@ func Document(s Sheet, cookies ...*http.Cookie) Answer {
 	return Answer{html: []byte(s.html()), headers: s.headers, cookies: cookies}
 }
 
-// Drawn responds with a page that has its own Content-Security-Policy and Referrer-Policy.
+// Drawn responds with a page that has a custom Content-Security-Policy and Referrer-Policy.
 func Drawn(html []byte, policy, referrer string) Answer {
 	return Answer{html: html, headers: func(header http.Header) {
 		pageHeaders(header, policy)
@@ -211,7 +211,7 @@ func Drawn(html []byte, policy, referrer string) Answer {
 }
 
 // Framed is like Drawn, for a page that another site may embed in a frame. A site that isolates itself
-// (Cross-Origin-Embedder-Policy, HTML section 7.1.4) can embed only pages that also isolate themselves. The framed page
+// (Cross-Origin-Embedder-Policy, HTML section 7.1.4) can embed only pages that isolate themselves, too. The framed page
 // isolates itself, so that any site can embed the page. As a side effect, third-party images such as logos load without
 // credentials.
 func Framed(html []byte, policy, referrer string) Answer {

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sessions looks up the session that a cookie's value identifies. The value may be any text from a client. If the
-// session does not exist or has ended, the error is fault.Unauthenticated (account.Sessions).
+// Sessions looks up the session that a cookie's value identifies. A cookie's value may be any text from a client. If
+// the session does not exist or has ended, the error is fault.Unauthenticated (account.Sessions).
 type Sessions interface {
 	Session(ctx context.Context, token secret.Text) (account.Session, error)
 }
@@ -186,7 +186,7 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 }
 
 // ownPage rejects requests sent by a page of another site, as reported by the browser (Fetch Metadata). A request
-// without Fetch Metadata headers comes from an old browser or another program, and still requires the token.
+// without Fetch Metadata headers comes from an old browser or another program, and must still contain the token.
 func ownPage(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin", site == "none" && safe(r):

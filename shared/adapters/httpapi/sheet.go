@@ -20,7 +20,7 @@ type Sheet struct {
 	Language string
 	Brand    Brand
 	Icon     SheetIcon
-	Body     string            // fixed HTML; its heading is also the page's title
+	Body     string            // fixed HTML, whose heading is also the page's title
 	Values   map[string]string // values for {{name}} in Body; may be any text
 	Script   string            // the only script that may run
 }

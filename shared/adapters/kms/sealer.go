@@ -33,15 +33,15 @@ type Client interface {
 const (
 	// format is the first byte of all sealed data, which distinguishes this format from later formats.
 	format = 1
-	// keyLife and keyUses limit the time and the number of uses for which a data key encrypts data. keyLife also limits
-	// how long an unwrapped key is cached.
+	// keyLife and keyUses limit the time and the number of uses for which a data key encrypts data. keyLife limits the
+	// time for which an unwrapped key is cached, too.
 	keyLife = 5 * time.Minute
 	keyUses = 1000
 	// cacheSize is the maximum number of unwrapped keys in memory.
 	cacheSize = 256
 )
 
-// Sealer encrypts and decrypts data under one KMS key for one purpose. It is safe for concurrent use.
+// Sealer encrypts and decrypts data under one KMS key for one purpose. A Sealer is safe for concurrent use.
 type Sealer struct {
 	client  Client
 	keyID   string
@@ -57,8 +57,8 @@ type dataKey struct {
 	uses    atomic.Int64 // number of encryptions with the key
 }
 
-// New returns a Sealer that uses the KMS key keyID. The purpose is part of the encryption context. Data sealed for one
-// purpose can't be opened for a different purpose.
+// New returns a Sealer that uses the KMS key keyID. The purpose is part of the encryption context, so data sealed for
+// one purpose can't be opened for a different purpose.
 func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	return &Sealer{
 		client: client, keyID: keyID, purpose: purpose,
@@ -127,8 +127,8 @@ func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, e
 }
 
 func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
-	// The cache name includes the tenant, so that a cached key can't decrypt data for a different tenant. KMS would
-	// reject such a request.
+	// The cache name includes the tenant, so that a cached key can't decrypt data for a different tenant, a request
+	// that KMS would reject.
 	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
 	return s.opening.Load(name, func() (*dataKey, error) {
 		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{

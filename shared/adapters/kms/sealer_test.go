@@ -62,7 +62,7 @@ func (v *vault) count(next wire.Handler) wire.Handler {
 	}
 }
 
-// sealer returns a new Sealer, because each warm function has its own Sealer.
+// sealer returns a new Sealer, like the Sealer of a warm function.
 func (v *vault) sealer(purpose string) *kms.Sealer {
 	return kms.New(v.client, v.key, purpose, func() time.Time { return v.at })
 }
@@ -95,8 +95,8 @@ func TestOpenDecryptsDataSealedByAnotherFunction(t *testing.T) {
 	}
 }
 
-// TestOpenRejectsMismatchedTenantPurposeOrLocation covers a Sealer that has cached the data key and a Sealer that has
-// to call KMS. Both Sealers must reject the data.
+// TestOpenRejectsMismatchedTenantPurposeOrLocation checks a Sealer that has cached the data key and a Sealer that has
+// to call KMS, both of which must reject the data.
 func TestOpenRejectsMismatchedTenantPurposeOrLocation(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -57,8 +57,8 @@ func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey
 }
 
 // Signer returns a signer for the key pair with the given public key, as returned by Public. The signer signs only
-// SHA-384 digests, using RSASSA-PKCS1-v1_5 for RSA and ASN.1 form for P-384. The signer calls KMS with ctx, so it must
-// not be used after ctx ends.
+// SHA-384 digests, using RSASSA-PKCS1-v1_5 for RSA and ASN.1 form for P-384. The signer calls KMS with ctx, so the
+// signer must not be used after ctx ends.
 func (k SigningKeys) Signer(ctx context.Context, keyID string, public crypto.PublicKey) crypto.Signer {
 	return signer{public: public, sign: func(digest []byte) ([]byte, error) { return k.sign(ctx, keyID, public, digest) }}
 }
@@ -97,7 +97,7 @@ type signer struct {
 // Public implements crypto.Signer.
 func (s signer) Public() crypto.PublicKey { return s.public }
 
-// Sign implements crypto.Signer. KMS uses its own random source.
+// Sign implements crypto.Signer. The random source is ignored, because KMS provides randomness.
 func (s signer) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
 	_, pss := opts.(*rsa.PSSOptions)
 	if pss || opts == nil || opts.HashFunc() != crypto.SHA384 || len(digest) != crypto.SHA384.Size() {

@@ -21,7 +21,7 @@ type Client interface {
 	SendEmail(ctx context.Context, in *ses.SendEmailInput, o ...func(*ses.Options)) (*ses.SendEmailOutput, error)
 }
 
-// Sender sends emails from From. SES must have verified the address itself or its domain.
+// Sender sends emails from From. SES must have verified the address or the address's domain.
 type Sender struct {
 	Client Client
 	From   string

@@ -74,7 +74,7 @@ func TestSendReportsErrorCodeWhenSESRejectsMessage(t *testing.T) {
 	t.Parallel()
 	for code, test := range map[string]struct {
 		with    error
-		invalid bool // the address is invalid
+		invalid bool // whether the address is invalid
 	}{
 		"MessageRejected": {
 			&types.MessageRejected{Message: new("Email address is not verified: a@example.com")},

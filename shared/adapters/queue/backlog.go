@@ -20,7 +20,7 @@ type Receiver interface {
 }
 
 const (
-	mostReceived = 10 // maximum that SQS allows
+	mostReceived = 10 // maximum number of messages that SQS allows
 	// pollSeconds is short because polls are not cancelled. A Lambda invocation may continue for up to pollSeconds
 	// after its work is done.
 	pollSeconds = 1
@@ -37,7 +37,7 @@ type Backlog struct {
 // NewBacklog returns a Backlog that receives from the queue at url.
 func NewBacklog(client Receiver, url string) Backlog { return Backlog{client, url} }
 
-// Receive implements lambdarun.Backlog. The messages contain the queue's name instead of its ARN.
+// Receive implements lambdarun.Backlog. The messages contain the queue's name instead of the ARN.
 func (b Backlog) Receive(ctx context.Context) ([]events.SQSMessage, error) {
 	out, err := b.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &b.url, MaxNumberOfMessages: mostReceived, WaitTimeSeconds: pollSeconds, VisibilityTimeout: hiddenSeconds,

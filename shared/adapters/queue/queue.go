@@ -1,6 +1,6 @@
 // Package queue sends SQS messages that make a worker process a row. Messages contain only IDs (package due), so a
-// lost, duplicate or leaked message does no harm. The sweeper resends lost messages. Each destination has its own type,
-// so that a function can't send to a queue that its wiring did not provide.
+// lost, duplicate or leaked message does no harm. The sweeper resends lost messages. Each destination has a separate
+// type, so that a function can't send to a queue that its wiring did not provide.
 package queue
 
 import (

@@ -1,7 +1,7 @@
 // Package corpus holds the scripts that compare the embedded AWS with other servers. A script is data: requests and
 // their expected responses. Each script tests a single service and creates all resources that it needs under unique
-// names. Scripts check only behaviour that AWS guarantees, such as error codes and members. They don't check the
-// wording of messages. Package corpus parses and expands scripts and compares responses; package replay runs scripts.
+// names. Scripts check only behaviour that AWS guarantees, such as error codes and members, but not the wording of
+// messages. Package corpus parses and expands scripts and compares responses; package replay runs scripts.
 //
 // Scripts are stored in scripts/<service>/<file>.yaml. A file is a mapping:
 //
@@ -37,7 +37,7 @@ type Script struct {
 // Step is a call or a wait. In a step's strings, ${id} expands to a name that is unique to this run of the script. ${x}
 // expands to the value that an earlier step saved as x.
 type Step struct {
-	Wait time.Duration `yaml:"wait"` // if set, all other fields are empty
+	Wait time.Duration `yaml:"wait"` // period to wait; all other fields are then empty
 
 	// Call is the operation ("PutItem"). For S3, Call is the method and URL path ("PUT /${id}/key?partNumber=1").
 	Call string `yaml:"call"`
@@ -49,14 +49,14 @@ type Step struct {
 	// Each lists strings. The step runs once for each string, with ${each} replaced by the string.
 	Each []string `yaml:"each"`
 	// Headers holds an S3 request's headers. In a header, ${md5} stands for the body's Content-MD5. Body is an S3
-	// request's body. For a JSON service, Body replaces In and is sent unmodified. Body may be {$repeat: ...} or
-	// {$join: [<texts and $repeats>]}.
+	// request's body. For a JSON service, Body is sent unmodified instead of In. Body may be {$repeat: ...} or {$join:
+	// [<texts and $repeats>]}.
 	Headers map[string]string `yaml:"headers"`
 	Body    any               `yaml:"body"`
 	Sign    Sign              `yaml:"sign"`
 
-	// Fails is the expected error code without its namespace. If Fails is empty, the call must succeed. Status is the
-	// expected HTTP status. It is checked only if set.
+	// Fails is the expected error code without its namespace. If Fails is empty, the call must succeed. Status, if set,
+	// is the expected HTTP status.
 	Fails  string `yaml:"fails"`
 	Status int    `yaml:"status"`
 	// Response is the expected part of the response. Mappings in the response may have additional members. Lists must
@@ -66,17 +66,16 @@ type Step struct {
 	Response any `yaml:"gives"`
 	// Answers holds the expected response headers. Header values may use Response's special strings.
 	Answers map[string]string `yaml:"answers"`
-	// Text is the expected response body, compared as text. It may be {$repeat: ...}.
+	// Text is the expected response body, compared as text. Text may be {$repeat: ...}.
 	Text any `yaml:"text"`
-	// Save stores parts of the response in variables. It maps each variable's name to a path
+	// Save stores parts of the response in variables. Save maps each variable's name to a path
 	// ("Messages.0.ReceiptHandle" or "header ETag").
 	Save map[string]string `yaml:"save"`
 }
 
 // Sign controls how a request is signed. The zero value selects a correct signature in the Authorization header.
 type Sign struct {
-	// How selects the kind of signature. It is "" for a header, "url" for a presigned URL, or "none" for an unsigned
-	// request.
+	// How selects the kind of signature: "" for a header, "url" for a presigned URL, or "none" for an unsigned request.
 	How     string        `yaml:"how"`
 	Expires time.Duration `yaml:"expires"` // presigned URL's lifetime; 0 means 15 minutes
 	Ago     time.Duration `yaml:"ago"`     // time between signing and the call
@@ -95,7 +94,7 @@ type file struct {
 	} `yaml:"scripts"`
 }
 
-// Load reads every script in fsys. It returns the scripts ordered by ID. Errors name the script's file.
+// Load reads every script in fsys and returns the scripts ordered by ID. Errors name the script's file.
 func Load(fsys fs.FS) ([]Script, error) {
 	names, err := fs.Glob(fsys, "*/*.yaml")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 var variable = regexp.MustCompile(`\$\{([a-zA-Z][a-zA-Z0-9]*)\}`)
 
-// Expand replaces variables and runs generators at any depth. It returns an error if a variable is not set.
+// Expand replaces variables and runs generators at any depth, and returns an error if a variable is not set.
 func Expand(v any, variables map[string]string) (any, error) {
 	switch v := v.(type) {
 	case string:

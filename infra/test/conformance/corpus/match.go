@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Match compares an expanded expectation with a response. It returns "" if both match. Otherwise, it returns the first
-// difference and its path.
+// Match compares an expanded expectation with a response. Match returns the first difference and its path, or "" if
+// both match.
 func Match(want, got any) string { return match("", want, got) }
 
 func match(at string, want, got any) string {
@@ -147,7 +147,7 @@ func plain(v any) any {
 	return v
 }
 
-// Find returns the value at a path such as "Messages.0.Body" in a response. It returns nil if the path does not exist.
+// Find returns the value at a path such as "Messages.0.Body" in a response, or nil if the path does not exist.
 func Find(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		if i, err := strconv.Atoi(name); err == nil {

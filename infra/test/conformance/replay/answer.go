@@ -17,7 +17,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	value  any    // body as mappings, lists and strings; nil if it is neither JSON nor XML
+	value  any    // body as mappings, lists and strings; nil unless JSON or XML
 	code   string // error code without its namespace; "" on success
 }
 
@@ -45,7 +45,7 @@ func read(response *http.Response) (*answer, error) {
 	return a, nil
 }
 
-// codeOf extracts the error code. It reads JSON's __type without its namespace, S3's Code, or the Query protocol's
+// codeOf extracts the error code from JSON's __type without its namespace, S3's Code, or the Query protocol's
 // Error.Code. If the response does not have a body, as for HEAD, codeOf returns the status text.
 func codeOf(a *answer) string {
 	for _, path := range []string{"__type", "Code", "Error.Code", "Errors.Error.Code"} {

@@ -1,5 +1,5 @@
-// Package replay runs the scripts of package corpus against a server. It implements each service's wire protocol,
-// because an SDK could correct or hide parts of a request or response. It signs requests with the SDK's signer.
+// Package replay runs the scripts of package corpus against a server. The package implements each service's wire
+// protocol, because an SDK could correct or hide parts of a request or response. The SDK's signer signs the requests.
 package replay
 
 import (
@@ -37,8 +37,8 @@ func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
 }
 
-// Play runs s. It returns a *DifferenceError if a response differs from the expected response. It returns a different
-// error if it can't reach the server or can't run the script.
+// Play runs s. If a response differs from the expected response, Play returns a *DifferenceError. If the server is
+// unreachable or the script can't run, Play returns a different error.
 func Play(ctx context.Context, p Target, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
 	for i, step := range s.Steps {
@@ -59,8 +59,8 @@ func Play(ctx context.Context, p Target, s corpus.Script) error {
 	return nil
 }
 
-// performEach runs a step. If the step has Each, performEach runs the step once for each string in Each. It returns ""
-// if all responses match.
+// performEach runs a step. If the step has Each, performEach runs the step once for each string in Each. performEach
+// returns "" if all responses match.
 func (p Target) performEach(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {
@@ -136,7 +136,7 @@ func (a *answer) find(path string) any {
 	return corpus.Find(a.value, path)
 }
 
-// check compares the response with the step's expected response. It returns "" if the responses match.
+// check compares the response with the step's expected response. check returns "" if the responses match.
 func (a *answer) check(step corpus.Step, variables map[string]string) (string, error) {
 	if what := a.checkOutcome(step); what != "" {
 		return what, nil

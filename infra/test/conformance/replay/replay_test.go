@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// server responds to each request with the next scripted response. It records all requests.
+// server responds to each request with the next scripted response, and records all requests.
 type server struct {
 	answers  []func(w http.ResponseWriter)
 	requests []*http.Request

@@ -111,7 +111,7 @@ func (p Target) rest(
 	return r, body, nil
 }
 
-// form builds a Query protocol request. All parameters of such a request are strings.
+// form builds a Query protocol request, whose parameters are all strings.
 func (p Target) form(ctx context.Context, call string, in any) (*http.Request, []byte, error) {
 	form := url.Values{"Action": {call}, "Version": {"2010-12-01"}}
 	if members, ok := in.(map[string]any); ok {

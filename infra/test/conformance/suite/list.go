@@ -10,15 +10,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// known is an accepted difference between the embedded AWS and another server. It applies to certain scripts and states
-// why the embedded AWS is right.
+// known is an accepted difference between the embedded AWS and another server. The entry applies to certain scripts and
+// states why the embedded AWS is right.
 type known struct {
 	script string // a script ID; a trailing * matches any suffix
 	server string
 	reason string
 }
 
-// listed parses the accepted differences from YAML. The YAML maps each server and script to a reason.
+// listed parses the accepted differences from YAML that maps each server and script to a reason.
 func listed(text string) ([]known, error) {
 	var servers map[string]map[string]string
 	if err := yaml.Unmarshal([]byte(text), &servers); err != nil {

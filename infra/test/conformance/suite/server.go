@@ -23,7 +23,7 @@ const (
 type Server struct {
 	Name     string
 	Services []string // services whose scripts run against the server
-	File     string   // path within the servers' folder; if it doesn't exist, the server is not installed
+	File     string   // path within the servers' folder; missing if the server is not installed
 	// Command returns the command that runs the server on the given port of 127.0.0.1. The server may use the folder,
 	// which is initially empty.
 	Command func(ctx context.Context, folder, port string) *exec.Cmd
@@ -68,7 +68,7 @@ func (s Server) start(ctx context.Context, folder string, client *http.Client) (
 	return r, nil
 }
 
-// answers waits until the server sends any HTTP response.
+// answers waits until the server sends an HTTP response.
 func (r *running) answers(ctx context.Context, client *http.Client) error {
 	limited, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()

@@ -1,6 +1,6 @@
-// Package suite runs the scripts of package corpus against third-party servers. It starts the servers one at a time and
-// reports every script whose result differs, unless the list of accepted differences covers the script. It also reports
-// list entries that are no longer needed.
+// Package suite runs the scripts of package corpus against third-party servers. The package starts the servers one at a
+// time and reports every script whose result differs, unless the list of accepted differences covers the script. List
+// entries that are no longer needed are reported, too.
 package suite
 
 import (
@@ -37,8 +37,8 @@ type Options struct {
 	Folder  string          // folder in which the servers are installed
 	Scripts []corpus.Script // selected scripts; a server runs only its services' scripts
 	List    string          // accepted differences, in YAML
-	Part    string          // report stale entries only if their script IDs contain Part
-	Verbose bool            // also print accepted differences
+	Part    string          // stale entries are reported only if their script IDs contain Part
+	Verbose bool            // whether to print accepted differences
 	Out     io.Writer
 }
 
@@ -52,7 +52,7 @@ type run struct {
 	client *http.Client
 }
 
-// Run tests the servers one at a time, because some scripts measure time and the machine may have few processors. It
+// Run tests the servers one at a time, because some scripts measure time and the machine may have few processors. Run
 // returns an error if a difference is not listed, an entry is stale, or a server can't start.
 func Run(ctx context.Context, o Options) error {
 	rows, err := listed(o.List)
@@ -82,8 +82,8 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// stale reports and counts the accepted differences that did not occur. It considers only this run's servers and
-// scripts.
+// stale reports and counts the accepted differences that did not occur. Only this run's servers and scripts are
+// considered.
 func (r *run) stale() int {
 	count := 0
 	for i, row := range r.listed {
@@ -100,10 +100,10 @@ func (r *run) stale() int {
 // result is the outcome of a script.
 type result struct {
 	script string
-	err    error // nil if the server passed
+	err    error // nil if the script passed
 }
 
-// play runs every script for a server's services. It returns the number of unlisted differences.
+// play runs every script for a server's services, and returns the number of unlisted differences.
 func (r *run) play(ctx context.Context, s Server) (int, error) {
 	began := time.Now()
 	server, err := s.start(ctx, r.Folder, r.client)

@@ -52,8 +52,8 @@ func isThere(place string) bool {
 	return err == nil
 }
 
-// installInto installs the judge in a temporary folder and then renames the folder to place. Concurrent installations
-// therefore do not interfere.
+// installInto installs the judge in a temporary folder and then renames the folder to place, so that concurrent
+// installations do not interfere.
 func installInto(place string, files map[string][]byte) error {
 	all := filepath.Dir(place)
 	if err := os.MkdirAll(all, 0o755); err != nil { //nolint:gosec // a cache, as the user's others
@@ -70,7 +70,7 @@ func installInto(place string, files map[string][]byte) error {
 	if err = os.Rename(fresh, place); err != nil && !isThere(place) {
 		return err
 	}
-	return nil // another process has already installed the judge
+	return nil // another process may have installed the judge
 }
 
 // install installs exactly the packages in the lock file, without running the packages' scripts.

@@ -27,9 +27,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// awkward is a client secret whose characters are special in one of the encodings used between us and the judge. The
-// secret does not contain é. RFC 6749 appendix A.2 allows only visible ASCII and spaces, and the judge rejects all
-// other characters.
+// awkward is a client secret whose characters are special in an encoding between our client and the authorization
+// server. The secret does not contain é, because RFC 6749 appendix A.2 allows only visible ASCII and spaces, and the
+// server rejects all other characters.
 const awkward = `a:b%3A+c d&e=f"g\h/i?j#k;l,m%`
 
 // confidential is a confidential client.
@@ -55,8 +55,8 @@ func (c confidential) mistaken() confidential {
 	return c
 }
 
-// keyed returns a client that signs its assertions with the given algorithm. Our public keys are registered with the
-// judge.
+// keyed returns a client that signs its assertions with the given algorithm. The client's public keys are registered
+// with the authorization server.
 func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidential {
 	t.Helper()
 	c := confidential{client: client{id: "client of " + algorithm, authID: ids.Random()}}
@@ -68,7 +68,7 @@ func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidentia
 	return c
 }
 
-// keyring returns a keyring with an RSA key and an elliptic-curve key. Both keys are in a separate KMS.
+// keyring returns a keyring with an RSA key and an elliptic-curve key in a separate KMS.
 func keyring(t *testing.T) *clientauth.Keyring {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -183,7 +183,7 @@ func TestInvalidClientErrorDoesNotRevokeConnection(t *testing.T) {
 			_, err := p.Exchange(t.Context(), grant)
 			wantPortalError(t, err, "invalid_client")
 			set, err := able.Exchange(t.Context(), grant)
-			expect.NoError(t, err) // the code is still unused
+			expect.NoError(t, err) // succeeds: the code is still unused
 			_, err = p.Refresh(t.Context(), tenant, set)
 			refusal, ok := errors.AsType[*smart.OAuthError](err)
 			if !ok || refusal.Code != "invalid_client" || !refusal.Unspent() || errors.Is(err, tokens.ErrRefused) {
@@ -235,7 +235,7 @@ func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 	return form
 }
 
-// active reports whether the judge's introspection endpoint treats a token as active (RFC 7662).
+// active reports whether the authorization server's introspection endpoint treats a token as active (RFC 7662).
 func (j judge) active(t *testing.T, p ourSide, set tokens.Set, token secret.Text) bool {
 	t.Helper()
 	form, header := url.Values{"token": {token.Reveal()}}, http.Header{}

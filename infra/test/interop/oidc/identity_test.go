@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// verification is a patient's identity verification at the judge.
+// verification is a patient's identity verification at the authorization server.
 type verification struct {
 	oidc.RelyingParty
 
@@ -50,7 +50,7 @@ func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verificatio
 	return v
 }
 
-// end signs the patient in at the judge and completes the verification.
+// end signs the patient in at the authorization server and completes the verification.
 func (v *verification) end(t *testing.T) (tefca.Assertion, error) {
 	t.Helper()
 	told := browse(t, v.left)

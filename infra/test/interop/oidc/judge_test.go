@@ -33,7 +33,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The judge consists of these three files. The tests run copies in the cache folder, never the files in the checkout.
+// Files of the judge. Tests run copies in the cache folder, never the files in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -50,7 +50,7 @@ var installed = sync.OnceValues(func() (string, error) { return npm.Installed("o
 type settings struct {
 	Clients         []registration `json:"clients"`
 	AccessTokenLife int            `json:"accessTokenLife"` // in seconds
-	IdentityInToken bool           `json:"identityInToken"` // the id_token contains fhirUser, as SMART requires
+	IdentityInToken bool           `json:"identityInToken"` // whether the id_token contains fhirUser, as SMART requires
 }
 
 // judge is a running authorization server and a FHIR server that accepts the authorization server's tokens.
@@ -61,7 +61,7 @@ type judge struct {
 }
 
 // start returns a judge with the given clients. Tests with the same clients can safely share a judge because each test
-// uses its own grants.
+// uses separate grants.
 func start(t *testing.T, clients ...registration) judge {
 	t.Helper()
 	told := settings{Clients: clients, AccessTokenLife: 300, IdentityInToken: true}
@@ -96,7 +96,7 @@ var judges sync.Map
 type running struct {
 	judge      judge
 	complaints bytes.Buffer
-	input      io.Closer // closing the input stops the judge
+	input      io.Closer // the process ends when its input is closed
 	process    *exec.Cmd
 }
 

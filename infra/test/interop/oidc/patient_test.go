@@ -24,7 +24,7 @@ const (
 // scope is the scope that a connection requests.
 const scope = "openid fhirUser launch/patient offline_access patient/*.rs"
 
-// registration is the metadata for registering a client with the judge (RFC 7591 section 2).
+// registration is the metadata for registering a client with the authorization server (RFC 7591 section 2).
 type registration map[string]any
 
 // registered returns the registration of a client with the given authentication method.
@@ -77,10 +77,10 @@ func walk(t *testing.T, address, decision string) url.Values {
 	return back.Query()
 }
 
-// client is one of our clients, as we store it.
+// client is one of our clients in its stored form.
 type client struct {
 	id     string
-	authID string // empty for a public client
+	authID string // client authentication; empty for a public client
 }
 
 // attempt is the state that we store while the patient is at the portal.
@@ -93,7 +93,7 @@ type attempt struct {
 	challenge string
 }
 
-// begin reads the judge's discovery document and creates an attempt.
+// begin reads the authorization server's discovery document and creates an attempt.
 func (j judge) begin(t *testing.T, p ourSide, c client) attempt {
 	t.Helper()
 	authority, err := p.Discover(t.Context(), j.FHIRBase)

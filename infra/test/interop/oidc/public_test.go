@@ -38,7 +38,8 @@ func TestDiscoverReadsReferenceServerMetadata(t *testing.T) {
 
 func TestPublicClientCanExchangeCodeWithPKCE(t *testing.T) {
 	t.Parallel()
-	// Only the id_token contains the patient's ID, so its signature, issuer, audience, lifetime and nonce must be valid.
+	// Only the id_token contains the patient's ID, so the token's signature, issuer, audience, lifetime and nonce must
+	// be valid.
 	algorithms := []string{"RS256", "RS384", "ES256", "ES384"}
 	known := make([]registration, 0, len(algorithms))
 	for _, algorithm := range algorithms {

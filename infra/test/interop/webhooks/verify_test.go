@@ -1,7 +1,6 @@
-// Package webhooks_test verifies our webhooks' signatures with third-party code in verify.mjs. The third-party code is
-// the official library for Node and Node's own crypto module. The deliveries come from the production worker, editor
-// and stores on the embedded AWS. If Node is missing, these tests are skipped. The tests of shared/webhook use the
-// official library for Go.
+// Package webhooks_test verifies our webhooks' signatures with third-party code in verify.mjs: the official library for
+// Node and Node's crypto module. The deliveries come from the production worker, editor and stores on the embedded AWS.
+// If Node is missing, the tests are skipped. The tests of shared/webhook use the official library for Go.
 package webhooks_test
 
 import (
@@ -21,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The judge consists of these three files. The tests run copies in the cache folder, never the files in the checkout.
+// Files of the judge. Tests run copies in the cache folder, never the files in the checkout.
 var (
 	//go:embed package.json
 	manifest []byte

@@ -82,8 +82,7 @@ func (w *world) editor(now time.Time) webhook.Editor {
 	}
 }
 
-// subscribe creates the world's only subscription. The subscription covers every event type and has both kinds of
-// signing key.
+// subscribe creates the world's only subscription, which covers every event type and has both kinds of signing key.
 func (w *world) subscribe(t *testing.T) (webhook.Subscription, secret.Text) {
 	t.Helper()
 	types := make([]webhook.Type, 0, len(webhook.Catalogue()))
@@ -117,7 +116,7 @@ func (w *world) stored(t *testing.T) webhook.Subscription {
 	return all[0]
 }
 
-// deliver creates an event of the given type and delivers it.
+// deliver creates and delivers an event of the given type.
 func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, kind, ids.Random(), 0, time.Now(), webhook.Example(kind))
