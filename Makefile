@@ -25,8 +25,8 @@ SOAK    ?= 10m
 BASE    ?= $(shell git rev-parse --quiet --verify origin/main || echo HEAD^)
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
-# Go's tools have spare memory but few cores, so they collect garbage less often. Tests of memory limits don't use this.
-race lint conformance build runner: export GOGC := 400
+# Go's tools and tests have spare memory but few cores, so they collect garbage less often.
+test race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
 .PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser test-engines test-package package race soak conformance contract ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags

@@ -55,7 +55,7 @@ type Writer interface {
 	Abort(ctx context.Context)
 }
 
-// objectGrace is how long after a task's failure a run may still be writing. The period exceeds the maximum duration of
+// objectGrace is the time after a task's failure in which a run may still be writing. objectGrace exceeds the maximum duration of
 // a function invocation.
 const objectGrace = 20 * time.Minute
 

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// resendAfter is how long after an event was last sent a repeated request sends the event again
+// resendAfter is the time after which a repeated request sends an event again
 // (docs/reference/deviations.md, "Exports").
 const resendAfter = 5 * time.Minute
 

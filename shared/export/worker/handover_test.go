@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// margin is how long before its deadline a run hands over.
+// margin is the time before its deadline at which a run hands over.
 const margin = 75 * time.Second
 
 func contextUntil(t *testing.T, after time.Duration) (context.Context, context.CancelFunc) {

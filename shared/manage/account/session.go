@@ -19,7 +19,7 @@ const (
 	sessionLife = 12 * time.Hour
 	idleLife    = 2 * time.Hour
 	pendingLife = 15 * time.Minute // time limit for proving the second factor
-	// freshFor is how long sensitive actions are allowed after a proof of identity.
+	// freshFor is the time after a proof of identity in which sensitive actions are allowed.
 	freshFor = 15 * time.Minute
 	// seenEvery is the minimum interval between updates of the time of a session's last request.
 	seenEvery = 5 * time.Minute

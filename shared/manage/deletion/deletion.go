@@ -41,7 +41,7 @@ const (
 )
 
 const (
-	// wait is how long owners can cancel a deletion.
+	// wait is the period in which owners can cancel a deletion.
 	wait = 7 * 24 * time.Hour
 	// pause is the minimum time between two deletion requests. Each request or cancellation sends email to all members
 	// and verified notice addresses.

@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// portalTime is how long the portal has to revoke the grant before the tokens for the request are removed.
+	// portalTime is the time that the portal has to revoke the grant before the tokens for the request are removed.
 	portalTime = time.Hour
-	// askAgain is how long a stage pauses while it waits for the portal or for another worker.
+	// askAgain is the pause of a stage that waits for the portal or for another worker.
 	askAgain = time.Minute
 	// indexTime is the maximum delay before the index contains the latest event.
 	indexTime = 20 * time.Second
-	// quiet is how long after the removal of an export's row a run may still write to the bucket. The period exceeds
+	// quiet is the time after the removal of an export's row in which a run may still write to the bucket. The period exceeds
 	// the maximum run time of a function.
 	quiet = 20 * time.Minute
 	// margin is the remaining time below which a run does not begin another step.

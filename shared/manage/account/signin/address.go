@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// restoreLife is how long a change of email address can be reverted from the former address. The address can't be
+// restoreLife is the period in which a change of email address can be reverted from the former address. The address can't be
 // changed again during this period, so an intruder can't invalidate the owner's link with a second change.
 const restoreLife = 72 * time.Hour
 

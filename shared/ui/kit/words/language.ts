@@ -2,7 +2,7 @@
  * The supported languages, and the placeholders in their texts. Each language has its own bundle that contains its
  * words (build.mjs), so that the words of one language are always available.
  */
-import * as own from "#words/own";
+import { lang as ownLang, words as first } from "#words/own";
 import type { Words } from "./en.ts";
 
 export type Lang = "en" | "es";
@@ -61,5 +61,14 @@ export function language<W extends string>(lang: Lang, words: Record<W, string>)
   };
 }
 
+/** The texts of the bundle's own language that have been loaded so far. */
+const loaded = { ...first } as Words;
+
 /** The bundle's own language. */
-export const native = language(own.lang, own.words);
+export const native = language(ownLang, loaded);
+
+/** Adds texts to the bundle's own language, and returns the language. */
+export function extend<W extends string>(texts: Record<W, string>): Language<Word | W> {
+  Object.assign(loaded, texts);
+  return native as Language<Word | W>;
+}
