@@ -119,9 +119,11 @@ func TestCallbackWindowShowsAttemptsLook(t *testing.T) {
 		language string
 		shown    []string
 	}{
-		"connected":             {nil, "es", []string{"Vuelva a Alder &lt;Clinic&gt;."}},
-		"failed":                {fault.BadRequest("No."), "es", []string{"vuelva a Alder &lt;Clinic&gt; e", "No."}},
-		"cancelled":             {cancelled, "es", []string{"Inicio de sesión cancelado", "No se compartió ningún registro."}},
+		"connected": {nil, "es", []string{"Vuelva a Alder &lt;Clinic&gt;."}},
+		"failed":    {fault.BadRequest("No."), "es", []string{"vuelva a Alder &lt;Clinic&gt; e", "No."}},
+		"cancelled": {
+			cancelled, "es", []string{"Inicio de sesión cancelado", "No se compartió ningún registro."},
+		},
 		"cancelled, in English": {cancelled, "en", []string{"You stopped this sign-in", "No records were shared."}},
 	} {
 		look := binding.Look{

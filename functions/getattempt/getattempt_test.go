@@ -50,7 +50,8 @@ func TestGetAttemptReturnsStatus(t *testing.T) {
 	t.Parallel()
 	for want, progress := range map[string]flow.Progress{
 		`{"attempt_id":"` + attemptID + `","status":"open"}`: {AttemptID: attemptID, Status: flow.Open},
-		`{"attempt_id":"` + attemptID + `","status":"done","result":{"org_connection_id":"c","scope":"a b"},"patient_initials":"A. S."}`: {
+		`{"attempt_id":"` + attemptID + `","status":"done","result":{"org_connection_id":"c","scope":"a b"},` +
+			`"patient_initials":"A. S."}`: {
 			AttemptID: attemptID, Status: flow.Done, Result: url.Values{"org_connection_id": {"c"}, "scope": {"a b"}},
 			Initials: "A. S.",
 		},

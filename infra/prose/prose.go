@@ -162,8 +162,10 @@ var (
 	lineComment = regexp.MustCompile(`(?:^|\s)//\s(.*)$`)
 	titleOfTest = regexp.MustCompile("^\\s*(?:test|it|describe)\\(\\s*[\"'`](.*)[\"'`],")
 	quoted      = regexp.MustCompile("\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`|>([^<>{}\\n]+)<")
-	codeMarks   = regexp.MustCompile(`&&|\|\||=>|===|\(\?|\): |\$\{.*/\w+/|\\$`) // marks of code rather than text
 )
+
+// codeMarks matches a quoted passage that is code rather than text.
+var codeMarks = regexp.MustCompile(`&&|\|\||=>|===|\(\?|\): |\$\{.*/\w+/|\\$|^"[\d ]+|[(,]\w+: \w+,`)
 
 // blockComment collects the lines of a comment between /* and */.
 type blockComment struct {

@@ -55,8 +55,8 @@ type Writer interface {
 	Abort(ctx context.Context)
 }
 
-// objectGrace is the time after a task's failure in which a run may still be writing. objectGrace exceeds the maximum duration of
-// a function invocation.
+// objectGrace is the time after a task's failure in which a run may still be writing. objectGrace exceeds the maximum
+// duration of a function invocation.
 const objectGrace = 20 * time.Minute
 
 // SegmentKey returns the object key for the data that the task's current run collects. Every object key contains the

@@ -112,8 +112,8 @@ type allowance struct {
 }
 
 const (
-	// processes is the maximum number of concurrent workers, as set in template.yaml (MaximumConcurrency of the delivery
-	// queue).
+	// processes is the maximum number of concurrent workers, as set in template.yaml (MaximumConcurrency of the
+	// delivery queue).
 	processes  = 50
 	spared     = 10 * processes
 	pacerSize  = 4096

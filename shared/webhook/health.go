@@ -102,8 +102,8 @@ type HealthStore interface {
 	// MarkSlow stores the time until which a subscription counts as slow, and its response time. It returns
 	// fault.Conflict if the subscription already counts as slow until a later time.
 	MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time, answers time.Duration) error
-	// DisableSubscription stops all deliveries to a subscription. It returns fault.Conflict if the subscription is already
-	// disabled.
+	// DisableSubscription stops all deliveries to a subscription. It returns fault.Conflict if the subscription is
+	// already disabled.
 	DisableSubscription(ctx context.Context, tenant org.Tenant, subscriptionID string, reason Reason, at time.Time) error
 }
 

@@ -69,7 +69,7 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 }
 
 // compress compresses a response for a client that accepts gzip, unless the function has encoded the response already.
-// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-receive-response-with-compressed-payload.html
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gzip-compression-decompression.html
 func (g *gateway) compress(a *answer, request http.Header) error {
 	minimum := g.options.API.MinCompression
 	if minimum == 0 || len(a.body) < minimum || a.header.Get("Content-Encoding") != "" ||

@@ -2,8 +2,8 @@
 // implements stage and resource matching, proxy events, limits, gateway responses, and changes to headers. Rules
 // without a cited source follow the API Gateway developer guide.
 //
-// The gateway compresses responses with gzip only. It doesn't implement authorisers, keys, throttling, caching or CORS, because the template doesn't declare
-// any of these features. An Invoker runs the functions.
+// The gateway compresses responses with gzip only. It doesn't implement authorisers, keys, throttling, caching or CORS,
+// because the template doesn't declare any of these features. An Invoker runs the functions.
 package gateway
 
 import (

@@ -120,7 +120,7 @@ type API struct {
 	LogicalID        string
 	Stage            string
 	BinaryMediaTypes []string
-	MinCompression   int                        // minimum size of compressed responses in bytes; 0 if responses aren't compressed
+	MinCompression   int                        // smallest response to compress, in bytes; 0 compresses none
 	GatewayResponses map[string]GatewayResponse // responses by type, such as MISSING_AUTHENTICATION_TOKEN
 }
 

@@ -10,8 +10,8 @@ const (
 	// maxToken is the maximum length of an access or refresh token in bytes. Servers reject headers of 16 KiB, and both
 	// tokens must fit into a single row.
 	maxToken = 16 << 10
-	// maxScope is the maximum length of a granted scope in bytes. One scope per R4 type, in both scope versions, takes 10
-	// KB.
+	// maxScope is the maximum length of a granted scope in bytes. One scope per R4 type, in both scope versions, takes
+	// 10 KB.
 	maxScope = 12 << 10
 	// maxWords is the maximum number of entries in a list in a discovery document. All scopes for 150 types amount to
 	// 1,500 entries.

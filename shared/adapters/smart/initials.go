@@ -26,7 +26,8 @@ func (p Portal) Initials(ctx context.Context, set tokens.Set) string {
 		return ""
 	}
 	patientID := set.PatientID.Reveal()
-	body, err := fetcher{doer: p.doer, base: base}.get(ctx, base.Join("Patient", patientID), acceptFHIR, maxExtra, set.AccessToken)
+	address := base.Join("Patient", patientID)
+	body, err := fetcher{doer: p.doer, base: base}.get(ctx, address, acceptFHIR, maxExtra, set.AccessToken)
 	var patient struct {
 		ID    string      `json:"id"`
 		Names []humanName `json:"name"`

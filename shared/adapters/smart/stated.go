@@ -11,8 +11,8 @@ import (
 // Stated holds the contents of a server's SMART configuration verbatim, so that an operator can compare them with our
 // requirements. Discover decides which parts are used.
 type Stated struct {
-	// Absent lists the missing or empty members that SMART App Launch 2.2 (conformance, "Metadata") requires of a server
-	// that supports patient sign-in.
+	// Absent lists the missing or empty members that SMART App Launch 2.2 (conformance, "Metadata") requires of a
+	// server that supports patient sign-in.
 	Absent []string
 	// Unused lists the members whose URLs Discover ignores: URLs that are malformed, private or not https, and
 	// token-receiving URLs that don't have the token endpoint's origin.

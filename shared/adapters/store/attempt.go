@@ -111,7 +111,7 @@ func endingOf(row item) flow.Ending {
 		ConnectionID: row.text("connection_id"), ConnectionStatus: connection.Status(row.text("connection_status")),
 		Scope: row.text("granted_scope"), ConsentExpiresAt: row.time("consent_expires_at"),
 		Initials: row.text("patient_initials"),
-		Error: row.text("error_code"), Description: row.text("error_description"), Cause: row.text("error_cause"),
+		Error:    row.text("error_code"), Description: row.text("error_description"), Cause: row.text("error_cause"),
 		RequestID: row.text("error_request_id"),
 	}
 }

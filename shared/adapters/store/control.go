@@ -162,7 +162,8 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)
 	return row, errors.Join(row.setJSON("look", o.Look), row.setJSON("purpose", o.Purpose),
-		row.setJSON("live_review", o.LiveReview), row.setJSON("emails", o.Emails), row.setJSON("verified_emails", o.VerifiedEmails))
+		row.setJSON("live_review", o.LiveReview), row.setJSON("emails", o.Emails),
+		row.setJSON("verified_emails", o.VerifiedEmails))
 }
 
 // Tenants lists both tenants of every organisation, for operators.

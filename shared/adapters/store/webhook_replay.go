@@ -25,8 +25,8 @@ func (s Deliveries) Delivery(ctx context.Context, tenant org.Tenant, id string) 
 func (s Deliveries) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time,
 	limit int,
 ) ([]string, time.Time, error) {
-	// Rows are ordered by creation time and ID. If a page ends in the middle of a timestamp, the next page starts at that
-	// timestamp.
+	// Rows are ordered by creation time and ID. If a page ends in the middle of a timestamp, the next page starts at
+	// that timestamp.
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		//nolint:gosec // limits are small
 		TableName: &s.Table, IndexName: aws.String("byOrg"), Limit: aws.Int32(int32(limit)),

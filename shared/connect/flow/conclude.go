@@ -92,9 +92,9 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	return nil
 }
 
-// initials returns the patient's initials, with which the widget confirms whose records are shared. It returns "" if the
-// portal doesn't respond within initialsTime. In redirect mode, no page of the service shows the result, so initials
-// doesn't read the patient's name.
+// initials returns the patient's initials, with which the widget confirms whose records are shared. It returns "" if
+// the portal doesn't respond within initialsTime. In redirect mode, no page of the service shows the result, so
+// initials doesn't read the patient's name.
 func (c Completer) initials(ctx context.Context, attempt Attempt, set tokens.Set) string {
 	if attempt.TokenHash == "" {
 		return ""

@@ -18,8 +18,8 @@ type Prompt struct {
 
 // Rows marks connections as due (store.Connections).
 type Rows interface {
-	// RefreshDue marks the tokens of an authorized connection as due at now. It returns fault.Conflict if the connection
-	// is not authorized.
+	// RefreshDue marks the tokens of an authorized connection as due at now. It returns fault.Conflict if the
+	// connection is not authorized.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 

@@ -18,9 +18,9 @@ const (
 	fewRounds = 2
 	// allRounds is the number of retry rounds, 80 minutes in total, if the server does not respond to any request.
 	allRounds = 7
-	// lastRounds limits the time after its start in which an export still retries requests. The export needs the remaining time to
-	// deliver the collected data. If a server demands a pause beyond lastRounds, the export gives up on the server
-	// (source.Session.GiveUpBy).
+	// lastRounds limits the time after its start in which an export still retries requests. The export needs the
+	// remaining time to deliver the collected data. If a server demands a pause beyond lastRounds, the export gives up
+	// on the server (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
 	// downAfter is the number of consecutive deferred requests after which the export stops sending requests to the
 	// server until the next round. The export has attempted each deferred request several times.

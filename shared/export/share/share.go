@@ -42,8 +42,8 @@ type Rows interface {
 	TakePlace(ctx context.Context, tenant org.Tenant, seen Row, number int, next Holder) error
 	// KeepPlace renews the lease of a slot. It returns fault.Conflict if the task's claim no longer holds the slot.
 	KeepPlace(ctx context.Context, place Place, until time.Time) error
-	// LeavePlace frees a slot and returns the updated share. It returns fault.Conflict if the task's claim no longer holds
-	// the slot.
+	// LeavePlace frees a slot and returns the updated share. It returns fault.Conflict if the task's claim no longer
+	// holds the slot.
 	LeavePlace(ctx context.Context, place Place) (Row, error)
 	// AnnounceLine sets JoinedAt. The share becomes due at dueAt, unless it is already due.
 	AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error

@@ -192,7 +192,8 @@ func TestSearchRestartsWhenServerDiscardsPagesBetweenRuns(t *testing.T) {
 		b.server.script(observations2, answer{status: 503, retryAfter: 60}, answer{status: 410})
 		b.finish(t)
 		wantSameExport(t, b, file, whole)
-		// The first run reads page 2 ahead. If page 2 is refused before page 1 is written, the second run also reads page 1.
+		// The first run reads page 2 ahead. If page 2 is refused before page 1 is written, the second run also reads
+		// page 1.
 		if got := b.server.times(findObservations); got != 2 && got != 3 {
 			t.Errorf("searched %d times, want 2 or 3", got)
 		}

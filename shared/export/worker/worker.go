@@ -29,7 +29,8 @@ type Store interface {
 	ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error)
 	// ExtendTask renews the task's lease and stores Progress.
 	ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error
-	// ReportTask renews the lease and stores Progress, ProgressAt, ProgressSent and the progress event in one transaction.
+	// ReportTask renews the lease and stores Progress, ProgressAt, ProgressSent and the progress event in one
+	// transaction.
 	ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error
 	// ContinueTask stores Checkpoint, clears Failures and increments the generation of a task that the same worker will
 	// continue.

@@ -25,8 +25,8 @@ const (
 	askAgain = time.Minute
 	// indexTime is the maximum delay before the index contains the latest event.
 	indexTime = 20 * time.Second
-	// quiet is the time after the removal of an export's row in which a run may still write to the bucket. The period exceeds
-	// the maximum run time of a function.
+	// quiet is the time after the removal of an export's row in which a run may still write to the bucket. The period
+	// exceeds the maximum run time of a function.
 	quiet = 20 * time.Minute
 	// margin is the remaining time below which a run does not begin another step.
 	margin = 30 * time.Second
@@ -49,8 +49,8 @@ type Store interface {
 	Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error)
 	// TokenRows returns the number of rows that a connection has in the Tokens table.
 	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// RemoveConnection removes a connection and its tokens in one transaction. It returns fault.Conflict if the connection
-	// is authorized again. TEFCA attempts older than now can't recreate the connection.
+	// RemoveConnection removes a connection and its tokens in one transaction. It returns fault.Conflict if the
+	// connection is authorized again. TEFCA attempts older than now can't recreate the connection.
 	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 	// RemoveExports removes the exports of a connection, their index rows, and the pointer to the latest export.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
@@ -69,8 +69,8 @@ type Store interface {
 	RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error
 	RemoveEvent(ctx context.Context, tenant org.Tenant, id string) error
 
-	// InquiriesBefore returns the keys of a tenant's inquiries, newest first. A key consists of the creation time, a # and
-	// the ID.
+	// InquiriesBefore returns the keys of a tenant's inquiries, newest first. A key consists of the creation time, a #
+	// and the ID.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error)
 	// Inquiry reads an inquiry. It returns fault.NotFound if the inquiry does not exist.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error)

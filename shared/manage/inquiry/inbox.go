@@ -98,8 +98,8 @@ const (
 type InboxRows interface {
 	// Inquiry reads an inquiry. It returns fault.NotFound if the inquiry does not exist.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error)
-	// SaveInquiry replaces the status and the replies of revision i.Rev. It returns fault.Conflict if the stored revision
-	// differs.
+	// SaveInquiry replaces the status and the replies of revision i.Rev. It returns fault.Conflict if the stored
+	// revision differs.
 	SaveInquiry(ctx context.Context, i Inquiry) error
 	// CountAnswer counts an email that a tenant sends on a given day. It returns fault.Conflict if the limit has been
 	// reached.

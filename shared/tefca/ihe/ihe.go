@@ -25,7 +25,8 @@ import (
 
 // Limits on time and concurrency.
 const (
-	// gatewayLimit is the time that a gateway has to respond, including a retry. The person waits for the slowest gateway.
+	// gatewayLimit is the time that a gateway has to respond, including a retry. The person waits for the slowest
+	// gateway.
 	gatewayLimit = 30 * time.Second
 	// retrieveLimit is the time limit for retrieving one document, which may be large or created on demand.
 	retrieveLimit = 60 * time.Second

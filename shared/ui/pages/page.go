@@ -64,8 +64,8 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 		"{{scheme}}", form.attribute(), "{{look}}", form.element()).Replace(p.text)
 	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot, form), Referrer: "no-referrer"}
 	if startsAttempts(name) {
-		// With "no-referrer", browsers send "null" as the Origin of a form post (Fetch, section 3.2), and the service would
-		// refuse to start an attempt.
+		// With "no-referrer", browsers send "null" as the Origin of a form post (Fetch, section 3.2), and the service
+		// would refuse to start an attempt.
 		drawn.Referrer = "strict-origin"
 	}
 	return drawn, nil
@@ -91,7 +91,8 @@ func (p page) policy(name string, boot Boot, form look) string {
 		"; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
 	switch {
 	case name == Dashboard:
-		// The dashboard creates markup only through DOM nodes, never from text, because injected markup could run scripts.
+		// The dashboard creates markup only through DOM nodes, never from text, because injected markup could run
+		// scripts.
 		return policy + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	case name == Demo:
 		return policy + "; frame-src 'self'; frame-ancestors 'none'"

@@ -25,8 +25,8 @@ const (
 
 // Store stores notices and reads their subjects (store.Webhooks).
 type Store interface {
-	// ClaimNotice claims an unsent notice for the caller until leaseUntil. It returns fault.Conflict if the notice can't
-	// be claimed now.
+	// ClaimNotice claims an unsent notice for the caller until leaseUntil. It returns fault.Conflict if the notice
+	// can't be claimed now.
 	ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Notice, error)
 	// FinishNotice stores a claimed notice's final outcome. It returns fault.Conflict if another claim has replaced the
 	// caller's claim.

@@ -25,8 +25,8 @@ func NewPrivateKey(mode Mode, random io.Reader) (secret.Text, error) {
 		if _, err := io.ReadFull(random, buffer); err != nil {
 			return secret.Text{}, fmt.Errorf("random bytes for a private key: %w", err)
 		}
-		// 248 is the largest multiple of 62 that fits in a byte. Larger bytes are discarded, because they would favour the
-		// first digits.
+		// 248 is the largest multiple of 62 that fits in a byte. Larger bytes are discarded, because they would favour
+		// the first digits.
 		if buffer[0] < 248 {
 			body = append(body, digits[buffer[0]%62])
 		}

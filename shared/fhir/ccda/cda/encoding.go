@@ -23,8 +23,8 @@ type decoded struct {
 	// Replaced counts the byte sequences that are invalid in the document's encoding. Each such sequence becomes U+FFFD
 	// in text.
 	Replaced int
-	// Guessed counts the bytes that are invalid in UTF-8 and were decoded as windows-1252, although the document declares
-	// UTF-8 or no encoding.
+	// Guessed counts the bytes that are invalid in UTF-8 and were decoded as windows-1252, although the document
+	// declares UTF-8 or no encoding.
 	Guessed int
 }
 

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// restoreLife is the period in which a change of email address can be reverted from the former address. The address can't be
-// changed again during this period, so an intruder can't invalidate the owner's link with a second change.
+// restoreLife is the period in which a change of email address can be reverted from the former address. The address
+// can't be changed again during this period, so an intruder can't invalidate the owner's link with a second change.
 const restoreLife = 72 * time.Hour
 
 // addressFor returns the scope of the codes that prove a new email address for an account, which separates these codes
