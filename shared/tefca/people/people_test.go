@@ -18,7 +18,7 @@ func TestGuideListsEverySyntheticPatient(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table strings.Builder
-	table.WriteString("| Email | What happens |\n|---|---|\n")
+	table.WriteString("| Email | Test case |\n|---|---|\n")
 	for _, p := range people.All() {
 		fmt.Fprintf(&table, "| `%s` | %s |\n", p.Person.Email, p.Story)
 	}
