@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestConsoleRendersHostileDataAsText lets a browser parse every part of the page that shows untrusted data, and then
-// inspects the result. The guarantee relies on the rules that TestScriptsNeverParseHTML checks.
+// TestConsoleRendersHostileDataAsText loads every part of the page that shows untrusted data in a browser, and
+// inspects the resulting DOM. The guarantee relies on the rules that TestScriptsNeverParseHTML checks.
 func TestConsoleRendersHostileDataAsText(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")

@@ -236,7 +236,7 @@ func failedRefreshes() map[string]stage {
 	}
 }
 
-// posted returns a stage in which a webhook receiver responds with status to the given number of events.
+// posted returns a stage in which a webhook receiver gets the given number of events and responds with status.
 func posted(status, events int) stage {
 	return func(s *stack, _ *awsFailure) {
 		s.ehr.answering(status, "text/plain", "", "/_local/inbox")

@@ -2,8 +2,8 @@
 // and builds the authorization URL for the patient. A Portal obtains and refreshes tokens and uses them to read FHIR
 // resources. The package ensures that data reaches only its intended recipients. In particular, the package sends a
 // bearer token only to the FHIR base for which the token was issued and to the server that issued the token. The
-// package doesn't store data, retry requests or change a connection's status. Stores, leases and work plans belong to
-// the domain packages, and an implementation of Clients authenticates our clients.
+// package doesn't store data, retry requests or change a connection's status. The domain
+// packages own stores, leases and work plans.
 package smart
 
 import "net/http"

@@ -61,7 +61,7 @@ func wantMoved(t *testing.T, w *world, told string) {
 	}
 }
 
-func TestStartRefusesDiscoveryOutsidePins(t *testing.T) {
+func TestStartRejectsDiscoveryOutsidePinnedHosts(t *testing.T) {
 	t.Parallel()
 	const away = "https://away.example"
 	for _, pinned := range []bool{true, false} {

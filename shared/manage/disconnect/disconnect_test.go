@@ -221,7 +221,7 @@ func TestDisconnectExpiresFilesOfAllExports(t *testing.T) {
 	}
 }
 
-func TestDisconnectStopsReadingAtOldExports(t *testing.T) {
+func TestDisconnectSkipsExportsWhoseFilesHaveExpired(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)

@@ -45,7 +45,7 @@ type Rows interface {
 	// Deliveries reads at most 100 deliveries with a consistent read, in the order of ids. Missing deliveries are
 	// omitted.
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// Events reads at most 100 events by ID with a consistent read. Missing events are omitted.
+	// Events reads at most 100 events by ID with a consistent read. Deleted events are omitted.
 	Events(ctx context.Context, tenant org.Tenant, ids []string) (map[string]webhook.Event, error)
 	// Attempts returns at most limit of a delivery's latest attempts, oldest first.
 	Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error)

@@ -1,5 +1,5 @@
 // Package notice sends email to an organisation about its webhooks and credentials, and to the operator about support
-// tickets. The package defines the occasions, the texts, and how long sending is retried. A notice is stored as a row
+// tickets. The package defines when a notice is sent, its text and its retry period. A notice is stored as a row
 // before the webhook worker sends it, so that it can't be lost (ADR 4). The package does not depend on SES or on a
 // table.
 package notice

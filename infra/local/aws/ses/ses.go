@@ -1,5 +1,5 @@
-// Package ses is the embedded SES (version 1, Query protocol with XML responses). The service accepts mail and stores
-// it for tests and the console. The service doesn't deliver mail, verify identities, or support templates,
+// Package ses emulates Amazon SES (version 1, Query protocol with XML responses). The emulator accepts mail and stores
+// it for tests and the console. The emulator doesn't deliver mail, verify identities, or support templates,
 // configuration sets or receipt rules.
 //
 // Rules without a cited source follow the Amazon SES API reference.

@@ -61,8 +61,8 @@ func TestFlowRejectsCodeFromAnotherSignIn(t *testing.T) {
 	d.wantNothing(t, err, "invalid_grant")
 }
 
-// TestFlowRejectsResponseFromAnotherServer covers the mix-up attack in RFC 9207. The attempt was started at one
-// authorization server, but the callback comes from another server.
+// TestFlowRejectsResponseFromAnotherServer covers the mix-up attack in RFC 9207. The attempt started at one
+// authorization server, but the callback comes from another.
 func TestFlowRejectsResponseFromAnotherServer(t *testing.T) {
 	t.Parallel()
 	d, other := newService(start(t, registered("public", "none"))),

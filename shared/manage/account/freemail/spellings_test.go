@@ -81,7 +81,7 @@ func TestIsReturnsFalseForOrganisationDomains(t *testing.T) {
 	}
 }
 
-func TestOwnListIsSorted(t *testing.T) {
+func TestBuiltInListIsSorted(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("lists/own.txt")
 	if err != nil {

@@ -56,11 +56,11 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
       <Field label="Font" maxLength={200} placeholder="Georgia, serif" help="List your preferred fonts in order. Patients see the first font that their device has. Fonts aren’t downloaded." {...field("font")} />
       <Field label="Colour scheme" choices={schemes} {...field("color_scheme")} />
       <Purpose label="Purpose in English" placeholder="We find clinical trials that fit your health." help="Tell patients in one or two sentences why you collect their records. We show this text as a quotation." {...field("purpose")} />
-      <Purpose label="Purpose in Spanish" placeholder="Buscamos estudios clínicos adecuados para su salud." help="Patients who read the page in Spanish see this text. Without a purpose, patients see a general text." {...field("purpose_es")} />
+      <Purpose label="Purpose in Spanish" placeholder="Buscamos estudios clínicos adecuados para su salud." help="Patients who read the page in Spanish see this text. If you don’t set a purpose, patients see a general statement." {...field("purpose_es")} />
       <Field label="Privacy policy" type="url" placeholder="https://" {...field("privacy_policy_uri")} />
       <Field label="Terms" type="url" placeholder="https://" {...field("terms_uri")} />
       <Field label="Website" type="url" readOnly={isReviewed} placeholder="https://" {...field("website_uri")} />
-      <Field label="Notice addresses, one per line" rows={2} help="We email these addresses about failing webhooks and new credentials. Patients don’t see the addresses. Verify new addresses below." {...field("emails")} />
+      <Field label="Email addresses for notices, one per line" rows={2} help="We email these addresses about failing webhooks and new credentials. Patients don’t see the addresses. Verify new addresses below." {...field("emails")} />
     </Form>
   );
   return (

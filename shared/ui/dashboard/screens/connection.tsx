@@ -128,7 +128,7 @@ function Gone({ path, lost }: { path: string; lost: Answer<ConnectionDetail> }):
 
 const PORTAL = {
   nothing_to_revoke: "There was no access to revoke.",
-  asked: "We asked the portal to revoke access, and the portal responded.",
+  asked: "The portal acknowledged our request to revoke access.",
   unanswered: "We asked the portal to revoke access, but the portal didn’t respond within an hour.",
 } as const;
 

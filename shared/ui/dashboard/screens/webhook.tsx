@@ -146,7 +146,7 @@ function Recover({ path, done }: { path: string; done: () => void }): JSX.Elemen
       <Button onClick={() => setAsked(true)}>Replay failed</Button>
       {isAsked && (
         <Dialog title="Replay failed" close={() => setAsked(false)}>
-          <p>We’ll send each failed delivery to this webhook again, with the same ID and the same bytes.</p>
+          <p>We’ll resend each failed delivery to this webhook with its original ID and body.</p>
           <Form action={action} does={replay} send="Replay" cancel={() => setAsked(false)}>
             <Field label="Period" value={hours} set={setHours} choices={[["1", "Last hour"], ["24", "Last day"], ["72", "Last 3 days"], ["360", "Last 15 days"]]} />
           </Form>

@@ -48,7 +48,7 @@ export const words = {
   search_title: "Find your hospital or clinic",
   search: "Hospital, clinic or practice",
   search_hint: "Type part of the name. Many clinics are listed under their health system.",
-  search_used: "Often connected to {org}",
+  search_used: "Popular with {org} patients",
   search_busy: "Searching…",
   search_filter: "Filter by location",
   found_one: "{n} result",

@@ -47,7 +47,7 @@ export const words: FirstWords = {
   search_title: "Busque su hospital o clínica",
   search: "Hospital, clínica o consultorio",
   search_hint: "Escriba una parte del nombre. Muchas clínicas aparecen con el nombre de su sistema de salud.",
-  search_used: "Conexiones frecuentes con {org}",
+  search_used: "Frecuente entre pacientes de {org}",
   search_busy: "Buscando…",
   search_filter: "Filtrar por ubicación",
   found_one: "{n} resultado",
@@ -89,7 +89,7 @@ export const words: FirstWords = {
   send: "Enviar",
   required: "Complete este campo.",
 
-  offline: "No tiene internet. No se pierde nada. Podrá continuar cuando vuelva la conexión.",
+  offline: "No tiene internet. No perderá nada. Podrá continuar cuando vuelva la conexión.",
   network_trouble: "No pudimos comunicarnos con el servicio. Revise su conexión a internet e inténtelo de nuevo.",
   limited_trouble: "Demasiados intentos. Espere un minuto e inténtelo de nuevo.",
   refused_trouble: "Eso no funcionó. Revise lo que escribió e inténtelo de nuevo.",

@@ -70,7 +70,7 @@ export const words = {
   tefca_too_large: "This place’s record is too large for us to read. Get help.",
   tefca_other_person: "This place sent someone else’s records, which we didn’t keep. Tell the place, or get help.",
   tefca_invalid_content: "This place sent something we can’t read. If it happens again, get help.",
-  tefca_identity_expired: "Your identity check expired before this place finished.",
+  tefca_identity_expired: "Your identity check expired before we could connect this place.",
   tefca_internal: "Something went wrong on our side. Try again.",
   tefca_retry: "Retry failed places",
   tefca_more: "Choose more places",

@@ -72,7 +72,7 @@ export const words: TefcaWords = {
   tefca_too_large: "Sus registros en este lugar son demasiado grandes para leerlos. Pida ayuda.",
   tefca_other_person: "Este lugar envió los registros de otra persona, pero no los guardamos. Avise al lugar o pida ayuda.",
   tefca_invalid_content: "Este lugar envió algo que no podemos leer. Si vuelve a pasar, pida ayuda.",
-  tefca_identity_expired: "Su verificación de identidad venció antes de que este lugar terminara.",
+  tefca_identity_expired: "Su verificación de identidad venció antes de conectar este lugar.",
   tefca_internal: "Algo falló de nuestra parte. Inténtelo de nuevo.",
   tefca_retry: "Reintentar los lugares que fallaron",
   tefca_more: "Elegir más lugares",
