@@ -1,6 +1,6 @@
 // Package sandbox is a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. The Lambda function
-// for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal in test mode only. make run and tests use the
-// package, too.
+// for ANY /sandbox/{proxy+} (functions/sandboxehr) serves the portal in test mode only. Local stacks (make run) and
+// tests use package sandbox.
 //
 // Auth: the sandbox's own, as in a portal: OAuth with PKCE in package oauth and bearer tokens in package fhirserver.
 // The sandbox never responds with the service's error envelope, because it simulates an external server. Callers: the

@@ -285,7 +285,7 @@ func TestRateLimitSwitchRejectsRequestsUntilClientPauses(t *testing.T) {
 		check("Patient/"+got.Patient, false)
 		check("Goal", true)
 		<-time.After(20*time.Minute - time.Second)
-		check("Patient/"+got.Patient, true) // too early, so the period restarts
+		check("Patient/"+got.Patient, true) // the request is too early, so the period restarts
 		<-time.After(20*time.Minute - time.Second)
 		check("Goal", true)
 		<-time.After(20 * time.Minute)

@@ -174,7 +174,8 @@ func TestGzipBombSwitchCompressesLargeBundle(t *testing.T) {
 	if err != nil || response.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%v, Content-Encoding %q", err, response.Header.Get("Content-Encoding"))
 	}
-	// All members except the first and the last are identical, so the test decompresses only one identical member.
+	// All members except the first and the last are identical, so the test decompresses only one of the identical
+	// members.
 	head, rest := member(t, raw)
 	middle, behind := member(t, rest)
 	packed := rest[:len(rest)-len(behind)]

@@ -2,8 +2,8 @@ package persona
 
 import "maps"
 
-// visit adds an encounter and the encounter's results. The visit's serial number determines its parts, so that records
-// of different sizes contain the same mixture.
+// visit adds an encounter and the encounter's results. The visit's serial number determines the added resources, so
+// records of different sizes contain the same mixture of resources.
 func visit(c *chart) {
 	c.visits++
 	n := c.visits

@@ -53,7 +53,7 @@ type keys struct {
 	portal *rsa.PrivateKey
 }
 
-// stored is the form in which the store holds the keys. Each key is DER-encoded.
+// stored is the representation of the keys in the store. Each key is DER-encoded.
 type stored struct {
 	Anchor []byte `json:"anchor"`
 	Signer []byte `json:"signer"`
@@ -142,7 +142,7 @@ func parseKeys(raw []byte) (*keys, error) {
 	return &keys{anchor: anchor, signer: elliptic, portal: rsaKey}, nil
 }
 
-// issue issues a certificate to the member named uri. The certificate's validity period is between the given times.
+// issue issues a certificate, valid between the given times, to the member named uri.
 func (k *keys) issue(random io.Reader, public crypto.PublicKey, uri *url.URL, from, until time.Time) ([]byte, error) {
 	serial := make([]byte, 16)
 	if _, err := io.ReadFull(random, serial); err != nil {

@@ -46,7 +46,7 @@ type Server struct {
 	config    Config
 	community *community
 	with      switches.Set
-	site      string // key that separates portals' clients
+	site      string // part of the server's store keys, to separate portals' clients
 }
 
 // New returns the server for a portal without misbehaviours.

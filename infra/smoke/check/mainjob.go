@@ -82,8 +82,8 @@ func (c *check) signIn(ctx context.Context) (string, error) {
 	return "a synthetic patient is connected", err
 }
 
-// export checks that the record is exported and that the export's event is delivered, and that the export's file
-// downloads completely.
+// export checks that the record is exported, that the export's event is delivered, and that the export's file downloads
+// completely.
 func (c *check) export(ctx context.Context) (string, error) {
 	if c.connectionID == "" {
 		return "no patient is connected", errNotChecked

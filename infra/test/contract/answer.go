@@ -37,7 +37,7 @@ func (a *API) Check(method, at string, got Answer) error {
 	if got.Status != http.StatusMethodNotAllowed {
 		return fmt.Errorf("%s %s is not described and answered %d", method, at, got.Status)
 	}
-	for _, o := range p.operations { // A method that the path does not support can violate any of its operations.
+	for _, o := range p.operations { // A 405 response must match every operation of the path.
 		if err := a.checkOperation(o, got, method == http.MethodHead); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ type API struct {
 	failure *response // our error envelope, for undocumented paths
 }
 
-// path is a documented path that is split at slashes.
+// path is a documented path, split at slashes.
 type path struct {
 	segments   []string
 	foreign    bool                  // whether the path belongs to a simulated third-party server

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// schema is a compiled JSON Schema. Supported are the keywords of draft 7 and of OpenAPI 3.0's dialect that the
-// documents use.
+// schema is a compiled JSON Schema. The supported keywords are those that the documents use from draft 7 and OpenAPI
+// 3.0's dialect.
 type schema struct {
 	tests    []test // checks that depend only on the value itself
 	required []string

@@ -68,7 +68,8 @@ func checkStopped(tb testing.TB, page *visited) {
 	}
 }
 
-// runCancel cancels connect and TEFCA attempts before their window opens, at the portal, and after their end.
+// runCancel cancels connect and TEFCA attempts before their window opens, at the portal, and after the attempts have
+// ended.
 func runCancel(s *outside) {
 	s.t.Helper()
 	ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_state": "state-9"}
@@ -133,8 +134,8 @@ func TestCancelledAttemptYieldsNoConnectionFromOutside(t *testing.T) {
 	})
 }
 
-// TestCancelSurvivesCrashAnywhere checks that a cancellation that is repeated after crashes succeeds, and that the
-// window then does not yield a connection.
+// TestCancelSurvivesCrashAnywhere checks that a cancellation retried after a crash succeeds, and that the cancelled
+// attempt's window does not create a connection.
 func TestCancelSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "CancelAttemptFunction", func(t *testing.T, s *stack) {
@@ -191,7 +192,7 @@ func cancelUntilAnswered(t *testing.T, s *stack, of attempt) answer {
 }
 
 // TestWindowsShowOrganisationInPatientsLanguageFromOutside checks the first and the last page of an attempt's window.
-// The browser's preferred language must not matter.
+// The browser's preferred language must not change the pages' language.
 func TestWindowsShowOrganisationInPatientsLanguageFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {

@@ -166,7 +166,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, path+"/secret/reveal", nil)
 	c.do(http.MethodPost, path+"/signing-key", nil)
 	c.do(http.MethodDelete, path+"/signing-key", nil)
-	c.intercept = func(r *http.Request) *http.Response { // the response needs a body to be stored
+	c.intercept = func(r *http.Request) *http.Response { // a response is stored only if it has a body
 		if !strings.HasSuffix(r.URL.Path, "/_local/inbox/moved") {
 			return nil
 		}

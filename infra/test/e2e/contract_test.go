@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// isWhole reports whether the run includes every test, which means that it uses neither filters nor -short.
+// isWhole reports whether the run includes every test, with neither filters nor -short.
 func isWhole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {

@@ -280,7 +280,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
 			e := d.event(n)
-			// included in the measurement because it costs as much as the other calls
+			// CreateEvent is measured because it costs as much as the other calls
 			expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
 			if err := d.callsOf(b.Context(), e); err != nil {
 				b.Error(err)

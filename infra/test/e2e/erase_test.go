@@ -29,7 +29,7 @@ func erased(s *stack) (id string, exports []string) {
 	}
 	s.clock.advance(10)
 	<-time.After(25 * time.Hour)
-	s.crash("ExportWorkerFunction", 12) // keeps the next export running, so that it holds one of the slots
+	s.crash("ExportWorkerFunction", 12) // keeps the next export running in one of the slots
 	exports = append(exports, s.org.startExport(id))
 	s.staff.requestErasure(id)
 	return id, exports

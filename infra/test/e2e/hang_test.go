@@ -96,7 +96,7 @@ func TestDeliveryToOtherReceiversContinuesWhenTwoHundredHang(t *testing.T) {
 		for n := range many {
 			many[n] = h.organisation(fmt.Sprintf("hang-of-%d", n))
 		}
-		for n, tenant := range many { // one message per invocation while there are free invocations
+		for n, tenant := range many { // each message gets its own invocation until the limit is reached
 			h.announce(tenant, n)
 			if n%2 == 0 {
 				h.announce(other, n)

@@ -90,8 +90,8 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 	return ""
 }
 
-// createsCredential reports whether an operation creates a credential. Adding a key to a live credential requires live
-// access, too, but in the matrix, only organisations with live access have a live credential.
+// createsCredential reports whether an operation creates a credential. Creating a live credential and adding a key to
+// one both require live access, but in the matrix, only organisations with live access have a live credential.
 func (g guarded) createsCredential() bool {
 	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }

@@ -35,7 +35,7 @@ type outside struct {
 
 // fromOutside runs a journey that uses only the stack's public interfaces. The journey runs on a separately running
 // stack if the environment names a stack (elsewhere_test.go), and on a new stack in this process with virtual time if
-// not. Only tests that call fromOutside, and all of these tests, have names that end in FromOutside.
+// not. A test's name ends in FromOutside if and only if the test calls fromOutside.
 func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	t.Helper()
 	if name, _, _ := strings.Cut(t.Name(), "/"); !strings.HasSuffix(name, nameEnd) {

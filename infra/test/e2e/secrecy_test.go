@@ -170,8 +170,8 @@ func (w *wiretap) hideLeaves(name string, value any) {
 }
 
 // TestSecretsAndRecordsDoNotLeak runs the main job, repeats the job with refreshed tokens, and makes the job fail at a
-// portal whose errors contain private data. Every later scenario in a connection's life runs, too. The test searches
-// logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
+// portal whose errors contain private data. Further cases cover every later scenario in a connection's life. The test
+// searches logs, queues, webhooks, responses, URLs and rows for every secret and every part of the record.
 func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -135,7 +135,7 @@ func TestSmokeTestRunsMainJobAndCleansUp(t *testing.T) {
 // failingStack describes a defect that must fail the smoke test.
 type failingStack struct {
 	change func(s *stack, o *check.Options)
-	path   string // path whose responses have status, or changed headers
+	path   string // path whose responses get status, or headers changed by alter
 	status int
 	alter  func(h http.Header)
 	want   string

@@ -232,8 +232,8 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// sweepSample runs a scenario with each consecutive seeds from each starting seed in firsts. Under -short, sweepSample
-// runs a single seed, because the race detector sees the same code.
+// sweepSample runs a scenario for every starting seed in firsts. The parameter each is the number of consecutive seeds
+// per starting seed. Under -short, sweepSample runs a single seed, because the race detector sees the same code.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
 	if testing.Short() {

@@ -25,7 +25,7 @@ func (s *stack) countUsage() {
 }
 
 // runUsage checks that an organisation's usage is counted at the end of the day. The organisation's patients must then
-// find the institution that the organisation uses first in their search results.
+// see the institution that the organisation uses at the top of their search results.
 func runUsage(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(3))

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	startTime = 60 * time.Second // enough for a JVM on a loaded machine
+	startTime = 60 * time.Second // long enough for a JVM to start on a loaded machine
 	pollEvery = 50 * time.Millisecond
 )
 

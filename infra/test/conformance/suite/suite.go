@@ -1,6 +1,6 @@
 // Package suite runs the scripts of package corpus against third-party servers. The package starts the servers one at a
-// time and reports every script whose result differs, unless the list of accepted differences covers the script. List
-// entries that are no longer needed are reported, too.
+// time. The report contains every difference that the list of accepted differences does not cover, and every list entry
+// that is no longer needed.
 package suite
 
 import (
