@@ -147,6 +147,8 @@ async function left(patient: Looker): Promise<void> {
   await patient.choose(/Cedar/);
   await expect(patient.button("go")).toBeEnabled();
   await patient.shows("institution-degraded");
+  await patient.where.getByText(patient.lang.say("consent_more")).click();
+  await patient.shows("consent");
   const portal = await patient.leave();
   await patient.sees("waiting_title");
   await patient.page.bringToFront();

@@ -54,6 +54,7 @@ const PROGRESS: Record<Progress, object> = {
       request_id: id(9),
       consent_expires_at: "2027-11-23T10:00:00Z",
     },
+    patient_initials: "A. M.",
   },
   declined: {
     status: "failed",
