@@ -46,7 +46,7 @@ export const words = {
   success_title: "You’re connected",
   success_lead: "{org} can now receive your records from {name}. This can take a while, but you don’t have to wait.",
   success_patient: "Patient’s initials: {initials}",
-  success_until: "Your permission lasts until {date} unless you renew it.",
+  success_until: "Your permission expires on {date} unless you renew it.",
   success_stop: "To stop sharing, use the patient portal at {name}, or ask {org}.",
   another: "Connect another hospital",
   finish_title_one: "{n} new connection",
