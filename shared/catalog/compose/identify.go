@@ -174,11 +174,11 @@ type claim struct {
 	class int  // index of the matching candidate
 }
 
-// published restores the IDs under which brands were published. If two published brands have merged, published keeps the
-// ID of the one that the most trusted sources list at one of its previous hosts. If several brands
-// qualify, published keeps the ID of the brand that has been unchanged for the longest time. The remaining IDs point to
-// the kept ID. If one brand has become two, the brand with the ID's original attributes keeps the ID, and the other
-// brand regains the merged ID.
+// published restores the IDs under which brands were published. If two published brands have merged, published keeps
+// the ID of the one that the most trusted sources list at one of its previous hosts. If several brands qualify,
+// published keeps the ID of the brand that has been unchanged for the longest time. The remaining IDs point to the kept
+// ID. If one brand has become two, the brand with the ID's original attributes keeps the ID, and the other brand
+// regains the merged ID.
 func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
