@@ -79,7 +79,7 @@ if (shell === "frame") {
   });
 } else if (shell === "direct") {
   post = tellHolder(parent, location.ancestorOrigins?.[0], boot.allowed_origins, boot.api_mode);
-  if (parent === window) void refuse("This page works only in a frame. In a web view, open the hosted page.");
+  if (parent === window) void refuse("This page works only in a frame. For web views, use the hosted page.");
   else void join({ config: directConfig(query) }, location.ancestorOrigins?.[0] ?? "");
 } else void enter();
 
@@ -107,7 +107,7 @@ async function enter(): Promise<void> {
   if (fragment) stay(fragment.attempt_id);
   if (boot.error) return refuse(boot.error.error_description);
   if (fragment && !mayTake(boot, document.referrer)) return refuse(noPopupMode);
-  if (fragment && !isSecureContext) return refuse("Popup mode requires the service to use https.");
+  if (fragment && !isSecureContext) return refuse("Popup mode requires the service to use HTTPS.");
   const own = fragment && { id: fragment.attempt_id, hash: await hashOf(fragment.attempt_token) };
   await begin({ config: pageConfig(boot, fragment), own }, redirectUri ?? "", boot.query.lang);
 }

@@ -30,7 +30,7 @@ export const Context = createContext<App | undefined>(undefined);
 
 export function useApp(): App {
   const app = useContext(Context);
-  if (app === undefined) throw new Error("the screen is outside the application");
+  if (app === undefined) throw new Error("useApp must be called within Context.Provider");
   return app;
 }
 

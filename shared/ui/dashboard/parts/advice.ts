@@ -3,9 +3,9 @@ import type { Failure } from "../api/api.ts";
 
 export function advice({ status, error, retryAfter }: Failure): string {
   if (status === 0) return "Your change may have been saved. If this page doesn’t show the change, try again.";
-  if (error === "svc_proof_required") return "Nothing changed, because you didn’t confirm your identity.";
+  if (error === "svc_proof_required") return "Your changes weren’t saved because you didn’t confirm your identity.";
   if (status === 403) return "Ask an owner or admin for access. You’ll find owners and admins under Members.";
-  if (status === 404) return "This item may have been removed, or it may belong to the other mode or another organisation.";
+  if (status === 404) return "This item may have been removed, or it may be in a different mode or organisation.";
   if (status === 409) return "Someone may have changed this item, or it may be in use. Reload the page and check the item before you try again.";
   if (status === 429) return `Too many requests. Try again ${inTime(retryAfter)}.`;
   if (status === 503 && retryAfter) return `Try again ${inTime(retryAfter)}.`;

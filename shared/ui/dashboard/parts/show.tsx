@@ -140,7 +140,7 @@ export function Tabs({ label, names, children }: { label: string; names: readonl
 export function Shown({ secret, what, once, children }: { secret: string; what: string; once?: boolean; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="notice warn secret">
-      <p class="strong">{once ? "Copy this key now, because you won’t see it again." : "Save this secret in your secrets manager."}</p>
+      <p class="strong">{once ? "Copy this key now. You won’t see it again." : "Save this secret in your secrets manager."}</p>
       <div class="row">
         <code class="value">{secret}</code>
         <Copy text={secret} what={what} />

@@ -116,7 +116,7 @@ function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
           <div class="enrol">
             <Qr text={offer.uri} label="QR code with the setup secret" />
             <div class="form">
-              <p>No camera? Enter this secret in your authenticator app, or open the link on the device with the app.</p>
+              <p>No camera? Enter this secret in your authenticator app, or open the link on the device that has the app.</p>
               <code class="value">{grouped(offer.secret)}</code>
               <div class="row">
                 <Copy text={offer.secret} what="secret" /> <a href={offer.uri}>Open in app</a>
@@ -124,7 +124,7 @@ function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
             </div>
           </div>
           <Form action={action} does={prove} send="Turn on" cancel={() => setOffer(undefined)}>
-            <Field label="Code from the app" value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
+            <Field label="Code from your authenticator app" value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
           </Form>
         </>
       ) : (
@@ -155,7 +155,7 @@ function Address(): JSX.Element {
     say("Email address changed.");
   };
   return (
-    <Panel title="Email address" lead="We’ll send a code to the new address. You can undo the change from the old address for 72 hours.">
+    <Panel title="Email address" lead="We’ll send a code to the new address. You’ll have 72 hours to undo the change from your old address.">
       <Facts of={[["Current", session.account.email]]} />
       {sent ? (
         <Form action={action} does={prove} send="Change address" cancel={() => setSent(undefined)}>
@@ -178,7 +178,7 @@ function Everywhere(): JSX.Element {
     enter(undefined);
   });
   return (
-    <Panel title="Sessions" lead="A session ends after 12 hours, or after 2 hours without activity.">
+    <Panel title="Sessions" lead="Sessions end after 12 hours, or after 2 hours of inactivity.">
       <div class="row">
         <Button busy={action.busy} onClick={leave("session")}>Sign out</Button>
         <Button kind="bad" busy={action.busy} onClick={leave("sessions")}>Sign out everywhere</Button>

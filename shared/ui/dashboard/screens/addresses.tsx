@@ -27,7 +27,7 @@ export function Addresses({ data, done }: { data: BrandedOrganisation; done: (da
   const actions = (email: string): JSX.Element | string =>
     isVerified(email) || !may("operate") ? "" : <Button busy={action.busy} onClick={send(email)} label={`Send code to ${email}`}>Send code</Button>;
   return (
-    <Panel title="Notice addresses" lead="Only verified addresses receive notices.">
+    <Panel title="Notice addresses" lead="We send notices only to verified email addresses.">
       {data.emails.length === 0 ? (
         <Empty title="No addresses yet." />
       ) : (

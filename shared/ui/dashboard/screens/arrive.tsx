@@ -78,7 +78,7 @@ export function Restore({ api, token, enter }: { api: Api; token: string; enter:
     <main class="gate">
       <p class="brand">Recordbridge</p>
       <div class="panel">
-        <Title lead="We’ll sign out everyone and link the account to your email address again.">Restore your email address</Title>
+        <Title lead="We’ll end every session and switch the account back to your email address.">Restore your email address</Title>
         {isDone ? (
           <Notice tone="good">
             <p>Email address restored. Sign in again, then check your passkeys and authenticator app.</p>

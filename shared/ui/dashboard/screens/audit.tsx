@@ -60,7 +60,7 @@ export function Audit(): JSX.Element {
       <Trouble failure={action.failure} />
       {head !== "" && (
         <Notice tone="good">
-          <p>The export ends with this row number and hash. Store the number and hash separately to detect missing rows at the end.</p>
+          <p>The export’s last row has this number and hash. Store them separately so that you can detect a truncated export.</p>
           <code class="value">{head}</code>
         </Notice>
       )}

@@ -19,7 +19,7 @@ export function Branding(): JSX.Element {
   const answer = useQuery<BrandedOrganisation>(orgBase);
   return (
     <>
-      <Title lead="Patients see this branding when they connect, in both modes.">Branding</Title>
+      <Title lead="Patients see this branding when they connect in test or live mode.">Branding</Title>
       <Load answer={answer}>
         {(data) => (
           <>
@@ -48,19 +48,19 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
   const isReviewed = data.live_access === "granted" || data.live_access === "requested";
   const form = (
     <Form action={action} does={save} send="Save">
-      {isReviewed && <Notice><p>Your name, logo and website are part of the review for live mode. Contact us to change them.</p></Notice>}
+      {isReviewed && <Notice><p>Our live mode review covers these details. Contact us to change your name, logo or website.</p></Notice>}
       <Field label="Name" required readOnly={isReviewed} maxLength={100} {...field("name")} />
-      <Field label="Logo" type="url" readOnly={isReviewed} placeholder="https://" help="Enter the https URL of a square image of at least 96 pixels." {...field("logo_uri")} />
+      <Field label="Logo" type="url" readOnly={isReviewed} placeholder="https://" help="Enter the HTTPS URL of a square image at least 96 pixels wide." {...field("logo_uri")} />
       <Accent {...field("accent")} scheme={draft.color_scheme} />
-      <Field label="Corner radius" type="number" min={0} max={24} placeholder="12" help="Enter 0 to 24 pixels. Leave this field empty for the default." {...field("radius")} />
-      <Field label="Font" maxLength={200} placeholder="Georgia, serif" help="List your preferred fonts in order. Patients see the first font that their device has. Fonts aren’t downloaded." {...field("font")} />
+      <Field label="Corner radius" type="number" min={0} max={24} placeholder="12" help="Enter a value from 0 to 24 pixels. Leave this field empty to use the default." {...field("radius")} />
+      <Field label="Font" maxLength={200} placeholder="Georgia, serif" help="List fonts in order of preference. Patients see the first font installed on their device. Fonts aren’t downloaded." {...field("font")} />
       <Field label="Colour scheme" choices={schemes} {...field("color_scheme")} />
-      <Purpose label="Purpose in English" placeholder="We find clinical trials that fit your health." help="Tell patients in one or two sentences why you collect their records. We show this text as a quotation." {...field("purpose")} />
-      <Purpose label="Purpose in Spanish" placeholder="Buscamos estudios clínicos adecuados para su salud." help="Patients who read the page in Spanish see this text. If you don’t set a purpose, patients see a general statement." {...field("purpose_es")} />
+      <Purpose label="Purpose in English" placeholder="We find clinical trials that may be right for you." help="Tell patients in one or two sentences why you collect their records. We show this text in quotation marks." {...field("purpose")} />
+      <Purpose label="Purpose in Spanish" placeholder="Buscamos estudios clínicos que puedan ser adecuados para usted." help="Patients see this text if they use Spanish. If you leave this field empty, we refer patients to your privacy policy." {...field("purpose_es")} />
       <Field label="Privacy policy" type="url" placeholder="https://" {...field("privacy_policy_uri")} />
       <Field label="Terms" type="url" placeholder="https://" {...field("terms_uri")} />
       <Field label="Website" type="url" readOnly={isReviewed} placeholder="https://" {...field("website_uri")} />
-      <Field label="Email addresses for notices, one per line" rows={2} help="We email these addresses about failing webhooks and new credentials. Patients don’t see the addresses. Verify new addresses below." {...field("emails")} />
+      <Field label="Email addresses for notices, one per line" rows={2} help="We email these addresses about failing webhooks and new credentials. Patients can’t see these email addresses. Verify new addresses below." {...field("emails")} />
     </Form>
   );
   return (
@@ -88,8 +88,8 @@ function Accent({ value, set, scheme }: { value: string; set: (value: string) =>
   return (
     <>
       <div class="pick">
-        <Field label="Accent" value={value} set={(text) => set(text.toLowerCase())} pattern="#[0-9a-f]{6}" placeholder={defaultAccent} help="For example, #1a5fb4. Leave this field empty for the default." maxLength={7} />
-        <input type="color" aria-label="Pick the accent colour" value={shown} onInput={(event) => set(event.currentTarget.value)} />
+        <Field label="Accent" value={value} set={(text) => set(text.toLowerCase())} pattern="#[0-9a-f]{6}" placeholder={defaultAccent} help="For example, #1a5fb4. Leave this field empty to use the default." maxLength={7} />
+        <input type="color" aria-label="Pick an accent colour" value={shown} onInput={(event) => set(event.currentTarget.value)} />
       </div>
       <div role="status">
         {told.map((text) => (

@@ -26,7 +26,7 @@ export function Connection({ id }: { id: string }): JSX.Element {
 /** Texts of the timeline's events. */
 const FACTS: Record<string, string> = {
   connected: "The patient connected.",
-  tokens_renewed: "The portal last renewed access.",
+  tokens_renewed: "Access was last renewed.",
   renewal_refused: "The portal refused to renew access.",
   ended: "The connection ended.",
   export_begun: "An export started.",
@@ -100,19 +100,19 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
   };
   if (erasure) return <Erased data={erasure} reload={reload} />;
   return (
-    <Panel title="End connection" lead="Disconnecting revokes access and keeps the history. Erasing deletes everything except the audit log entry.">
+    <Panel title="End connection" lead="Disconnecting revokes access but keeps the history. Erasing deletes everything except the audit log entry.">
       <div class="row">
         {canDisconnect && <Button onClick={() => ask("disconnect")}>Disconnect</Button>}
         {may("own") && <Button kind="bad" onClick={() => ask("erase")}>Erase</Button>}
       </div>
       {asked === "disconnect" && (
         <Confirm title="Disconnect" name={short} send="Disconnect" close={close} does={disconnect}>
-          <p>Exports of this connection will stop, and their files will be deleted. We’ll ask the portal to revoke access, which can take a few minutes. For new exports, the patient must reconnect.</p>
+          <p>This connection’s exports will stop, and their files will be deleted. We’ll ask the portal to revoke access. Revocation can take a few minutes. The patient must reconnect before you can export again.</p>
         </Confirm>
       )}
       {asked === "erase" && (
         <Confirm title="Erase connection" name={short} send="Erase" close={close} does={erase}>
-          <p>We’ll delete the connection’s tokens, exports, files, events and deliveries. You can’t undo this. Copies in your own systems aren’t deleted.</p>
+          <p>We’ll delete the connection’s tokens, exports, files, events and deliveries. You can’t undo this. Copies in your own systems won’t be deleted.</p>
         </Confirm>
       )}
     </Panel>
@@ -127,16 +127,16 @@ function Gone({ path, lost }: { path: string; lost: Answer<ConnectionDetail> }):
 }
 
 const PORTAL = {
-  nothing_to_revoke: "There was no access to revoke.",
+  nothing_to_revoke: "There were no tokens to revoke, or the portal doesn’t support revocation.",
   asked: "The portal acknowledged our request to revoke access.",
-  unanswered: "We asked the portal to revoke access, but the portal didn’t respond within an hour.",
+  unanswered: "The portal didn’t respond within an hour to our request to revoke access.",
 } as const;
 
 /** An erasure's progress and proof. */
 function Erased({ data, reload }: { data: ErasureState; reload: () => void }): JSX.Element {
   const isDone = data.stage === "done";
   return (
-    <Panel title={isDone ? "Erased" : "Erasure in progress"} lead="Erasure takes about 30 minutes, because running tasks must finish first. We keep this record for 90 days." actions={<Button onClick={reload}>Refresh</Button>}>
+    <Panel title={isDone ? "Erased" : "Erasure in progress"} lead="Erasure takes about 30 minutes, because running tasks must finish first. We’ll keep this erasure record for 90 days." actions={<Button onClick={reload}>Refresh</Button>}>
       <Facts
         of={[
           ["Stage", <Badge of={data.stage} />],

@@ -20,9 +20,9 @@ export function Credentials(): JSX.Element {
     <Collection
       of="credentials"
       title="Credentials"
-      lead="Each credential has a public ID for your pages and private keys for your servers."
+      lead="Each credential has a public ID for your web pages and private keys for your servers."
       create="New credential"
-      empty={may("develop") ? "Start here, because your code needs a credential." : "An owner or admin can create a credential."}
+      empty={may("develop") ? "To get started, create a credential for your code." : "An owner or admin can create a credential."}
       Make={New}
       Once={Once}
       head={["Public ID", "Note", "Keys", "Last used", "Created"]}
@@ -71,7 +71,7 @@ export function Addresses({ redirects, setRedirects, origins, setOrigins }: Addr
     <>
       <Field label="Redirect URIs, one per line" rows={3} required value={redirects} set={setRedirects}
         help={`Patients return to one of these URIs, which must match exactly. ${place.mode === "test" ? "http is allowed only for localhost." : "Use https or your app’s own URL scheme."}`} />
-      <Field label="Allowed origins, one per line" rows={2} value={origins} set={setOrigins} help="Only these origins can show the widget, for example https://app.example. Leave this field empty to allow any site." />
+      <Field label="Allowed origins, one per line" rows={2} value={origins} set={setOrigins} help="Only these origins, such as https://app.example, can show the widget. Leave this field empty to allow any site." />
     </>
   );
 }

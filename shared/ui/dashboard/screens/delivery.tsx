@@ -12,8 +12,8 @@ const FAILURES: Record<string, string> = {
   dns: "We couldn’t resolve the host name.",
   tls: "We couldn’t verify the TLS certificate. Check the certificate’s chain and expiry date.",
   connect: "We couldn’t connect to the host.",
-  blocked_address: "The host resolves to a private or reserved IP address, to which we don’t send events.",
-  unsubscribed: "The webhook was removed or unsubscribed from this event.",
+  blocked_address: "The host resolves to a private or reserved IP address, so we didn’t send the event.",
+  unsubscribed: "The webhook was removed or no longer receives this event type.",
 };
 
 export function Delivery({ id }: { id: string }): JSX.Element {
@@ -70,7 +70,7 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
           </ol>
         )}
       </Panel>
-      <Panel title="Body" lead="Every attempt sends the same bytes. Tokens in download links are hidden here.">
+      <Panel title="Body" lead="The body is identical in every attempt. Tokens in download links are hidden here.">
         {data.body === undefined ? <p class="soft">{may("inspect") ? "This event has been deleted." : "Your role doesn’t allow you to view payloads."}</p> : <Code label="Event body" text={pretty(data.body)} />}
       </Panel>
     </>
@@ -91,10 +91,10 @@ function One({ attempt, url, body, open }: { attempt: DeliveryAttempt; url: stri
       {sent && (
         <>
           <h3>Request headers</h3>
-          <Headers of={sent} label={`Request headers of attempt ${attempt.number}`} />
+          <Headers of={sent} label={`Request headers for attempt ${attempt.number}`} />
           <h3>Response</h3>
-          {status === 0 ? <p class="soft">No response.</p> : <Headers of={answered} label={`Response headers of attempt ${attempt.number}`} />}
-          {attempt.response && <Code label={`Response of attempt ${attempt.number}`} text={pretty(attempt.response)} />}
+          {status === 0 ? <p class="soft">No response.</p> : <Headers of={answered} label={`Response headers for attempt ${attempt.number}`} />}
+          {attempt.response && <Code label={`Response to attempt ${attempt.number}`} text={pretty(attempt.response)} />}
         </>
       )}
       {sent && url !== undefined && body !== undefined && (

@@ -12,12 +12,12 @@ const REASONS: Record<string, string> = {
   unsupported: "The portal doesn’t support searching for this resource type.",
   not_granted: "The patient’s authorization doesn’t cover this resource type.",
   not_requested: "Our authorization request didn’t include this resource type.",
-  not_advertised: "The portal doesn’t list this resource type, and we couldn’t check whether the portal has such resources.",
-  other_server: "The record refers to resources on another server, which we don’t query.",
-  not_found: "The record refers to resources that the portal doesn’t have.",
+  not_advertised: "The portal doesn’t list this resource type, and our search for it failed or was skipped.",
+  other_server: "The record references resources on a server that we don’t query.",
+  not_found: "The record references resources that the portal doesn’t have.",
   rejected: "The portal lists this resource type but rejects every query for it.",
   refused: "The portal denies access to this resource type.",
-  limit: "The data exceeds the limits of one export.",
+  limit: "The data exceeds the size limits for a single export.",
   not_converted: "Parts of a document are invalid or can’t be converted to FHIR.",
   foreign_link: "The portal’s next-page link points to a different server.",
   too_large: "A response or attachment exceeds the size limit.",
@@ -26,7 +26,7 @@ const REASONS: Record<string, string> = {
 };
 
 const FAILURES: Record<string, string> = {
-  token_refresh_failure: "The portal doesn’t support automatic renewal. The patient must reconnect.",
+  token_refresh_failure: "The portal doesn’t support automatic renewal of access. The patient must reconnect.",
   scope_patient_missing: "The patient didn’t allow access to their record.",
   resource_patient_failure: "The portal didn’t return the Patient resource.",
   resource_invalid_content: "We couldn’t read the portal’s response.",
@@ -38,7 +38,7 @@ const FAILURES: Record<string, string> = {
 export function why({ reason, http_status: status, only_by: by, left_out: others = 0 }: TypeOutcome): string {
   const said = [
     reason && (REASONS[reason] ?? reason),
-    status && `The portal returned ${status}.`,
+    status && `The portal returned HTTP status ${status}.`,
     by && `The portal supports searching only by ${by}. Resources with an unknown ${by} may be missing.`,
     others > 0 && `We excluded ${counted(others)} ${others === 1 ? "resource" : "resources"} of another patient.`,
   ];
@@ -64,7 +64,7 @@ export function Exports(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Each export collects one connection’s record. You get the download links by webhook or through the API.">Exports</Title>
+      <Title lead="Each export collects a patient’s record from one connection. You can get the download links by webhook or through the API.">Exports</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "pending", "success", "failed"]} />
         <Late label="Connection ID" value={filters["connection_id"] ?? ""} set={set("connection_id")} />
@@ -77,7 +77,7 @@ export function Exports(): JSX.Element {
                 <LinkButton href={link("exports")}>Show all</LinkButton>
               </Empty>
             ) : (
-              <ExportList exports={exports} none="No exports yet. The overview page has code that requests an export." />
+              <ExportList exports={exports} none="No exports yet. To request an export, use the code on the overview page." />
             )}
             <More cursor={next} go={go} />
           </>
@@ -176,7 +176,7 @@ function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }
   const rows = outcome.filter(hasNews).sort((a, b) => Number(isLoss(b)) - Number(isLoss(a)) || b.count - a.count || a.type.localeCompare(b.type));
   const lost = rows.filter(isLoss).length;
   return (
-    <Panel title="Collected data" lead={lost === 0 ? "The record contains everything that the patient allows and the portal supports." : `${lost} of ${outcome.length} resource types are incomplete.`}>
+    <Panel title="Collected data" lead={lost === 0 ? "The record contains all data that the patient allowed and the portal supports." : `Data is incomplete for ${lost} of ${outcome.length} resource types.`}>
       <Table
         label="Resource types"
         head={["Type", "Collected", "Count", "Missing", "Reason"]}
@@ -203,7 +203,7 @@ function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }
   );
 }
 
-const KINDS = { jsonl: "FHIR, one resource per line", jsonl_gz: "FHIR, one resource per line, compressed", fhir_bundle: "FHIR bundle", outcome: "Missing data, with reasons" } as const;
+const KINDS = { jsonl: "FHIR JSON Lines", jsonl_gz: "FHIR JSON Lines (gzip)", fhir_bundle: "FHIR bundle", outcome: "Missing data and reasons" } as const;
 
 function Files({ files }: { files: FileSummary[] }): JSX.Element {
   return (

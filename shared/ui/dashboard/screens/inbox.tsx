@@ -14,7 +14,7 @@ const about = ({ subject, kind, name }: Row): string => subject ?? (kind === "he
 
 /** Warnings for replies whose email was not simply sent. */
 const DELIVERY: Record<string, string> = {
-  sending: "We don’t know yet whether this email was sent. Refresh this page in a minute before you send the same text again.",
+  sending: "We don’t know yet whether this email was sent. Wait a minute, then refresh this page before you send it again.",
   refused: "This email wasn’t sent, because the patient’s address can’t receive email.",
 };
 
@@ -38,7 +38,7 @@ export function Inbox(): JSX.Element {
                 {isFiltered ? (
                   <LinkButton href={link("inbox")}>Show all</LinkButton>
                 ) : (
-                  <p>Each page of the widget links to a help form. We keep messages here for 90 days and send them to subscribed webhooks.</p>
+                  <p>Every page of the widget links to a help form. We keep messages for 90 days and also send them to subscribed webhooks.</p>
                 )}
               </Empty>
             ) : (
@@ -130,10 +130,10 @@ function Answer({ path, data, reload }: { path: string; data: InquiryDetail; rel
     reload();
   };
   return (
-    <Panel title="Reply by email" lead="We’ll email your text to the patient. The patient’s replies go to your first notice address, which you set under Branding. An identical reply is sent only once.">
+    <Panel title="Reply by email" lead="We’ll email your reply to the patient. The patient’s replies go to the first email address for notices in Branding. If you send the same text twice, the patient gets it only once.">
       {!data.email_verified && (
         <Notice tone="warn">
-          <p>This email address is unverified. Don’t write anything that only the patient may read.</p>
+          <p>This email address is unverified. Don’t include anything that only the patient should see.</p>
         </Notice>
       )}
       <Form action={action} does={send} send="Send">

@@ -19,12 +19,12 @@ export function Leaving(): JSX.Element {
     say("Deletion cancelled.");
   });
   return (
-    <Panel title="Delete organisation" lead="Deletion disconnects all patients and deletes everything except the audit log.">
+    <Panel title="Delete organisation" lead="Deleting the organisation disconnects all patients and erases everything except the audit log.">
       {isUnknown && <Trouble failure={answer.failure} retry={answer.reload} />}
       {deletion && (
         <>
           <Notice tone="bad">
-            <p>{deletion.can_cancel ? "This organisation will be deleted. Everything keeps working until the deletion begins." : "This organisation is being deleted. You can no longer cancel the deletion."}</p>
+            <p>{deletion.can_cancel ? "This organisation will be deleted. The organisation will work as usual until the deletion begins." : "This organisation is being deleted. You can no longer cancel the deletion."}</p>
           </Notice>
           <Facts of={[["Requested", <Time at={deletion.requested_at} />], ["Deletion begins", <Time at={deletion.begins_at} />]]} />
         </>
@@ -37,9 +37,9 @@ export function Leaving(): JSX.Element {
           answer.set(await api.post<OrganisationDeletion>(`${orgBase}/deletion`, { name: org.name }));
           setAsking(false);
         }}>
-          <p>The deletion will begin in seven days. Until the deletion begins, everything keeps working, and any owner can cancel the deletion.</p>
+          <p>The deletion will begin in seven days. Until the deletion begins, the organisation will work as usual, and any owner can cancel the deletion.</p>
           <p>When the deletion begins, API keys and webhooks will stop working, and all patients will be disconnected. Connections, exports, files, events and members will be deleted. You can’t undo this.</p>
-          <p>We’ll email all members now.</p>
+          <p>We’ll email all members as soon as you confirm.</p>
         </Confirm>
       )}
     </Panel>

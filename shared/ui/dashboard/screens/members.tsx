@@ -8,9 +8,9 @@ import { Table, Time } from "../parts/show.tsx";
 
 const ROLES: readonly [role: Role, does: string][] = [
   ["owner", "All permissions"],
-  ["admin", "All permissions except managing owners, requesting live mode and erasing data"],
+  ["admin", "Full access, except managing owners, requesting live mode and erasing data"],
   ["developer", "Access to test mode, including event payloads, and read-only access to live mode"],
-  ["viewer", "Read-only access without secrets or payloads"],
+  ["viewer", "Read-only access, without secrets or event payloads"],
 ];
 
 export function Members(): JSX.Element {
@@ -18,7 +18,7 @@ export function Members(): JSX.Element {
   const answer = useQuery<{ members: Member[] }>(`${orgBase}/members`);
   return (
     <>
-      <Title lead="A member’s role applies in both modes.">Members</Title>
+      <Title lead="A member’s role applies in both test and live mode.">Members</Title>
       <Load answer={answer}>{({ members }) => <List members={members} reload={answer.reload} />}</Load>
       {may("manage") && <Invitations />}
       <Panel title="Roles">
@@ -85,7 +85,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
           if (leaving.account_id === session.account.id) await refresh();
           reload();
         }}>
-          <p>The member’s next request will be rejected. Everything that the member created will remain.</p>
+          <p>The member will lose access immediately. Everything the member created will be kept.</p>
         </Confirm>
       )}
     </>
@@ -127,7 +127,7 @@ function Invitations(): JSX.Element {
     answer.reload();
   });
   return (
-    <Panel title="Invite a member" lead="We’ll email the new member a link. The link can be used once, expires after a week, and works only for the invited email address.">
+    <Panel title="Invite a member" lead="We’ll email the new member an invitation link. The link can be used once, expires after a week, and works only for the invited email address.">
       <Form action={action} does={invite} send="Invite">
         <Field label="Email" type="email" value={email} set={setEmail} required maxLength={254} />
         <Field label="Role" value={role} set={setRole} choices={ROLES.map(([of]) => of).filter((of) => of !== "owner" || may("own"))} help="See “Roles” below." />

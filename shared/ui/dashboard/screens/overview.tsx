@@ -11,15 +11,15 @@ import { monthBefore } from "./usage.tsx";
 
 const STEPS: Record<Step, [title: string, why: string, screen: string, does: string]> = {
   credential_made: ["Create a credential", "Your pages use the credential’s public ID, and your server uses its private key.", "credentials", "Create"],
-  redirect_registered: ["Register a redirect URI", "Patients can return only to a registered URI.", "credentials", "Register"],
+  redirect_registered: ["Register a redirect URI", "Patients can be redirected only to registered URIs.", "credentials", "Register"],
   webhook_made: ["Add a webhook", "A webhook receives records and connection events.", "webhooks", "Add"],
   webhook_verified: ["Send a test event", "Your endpoint must respond with a 2xx status.", "webhooks", "Simulate"],
   first_connection: ["Connect a sample patient", "Use the playground with your own public ID.", "playground", "Open"],
-  first_export: ["Receive your first record", "Request a record with the code below. The record arrives at your webhook.", "exports", "View"],
+  first_export: ["Receive your first record", "Use the code below to request a record. We’ll send the record’s links to your webhook.", "exports", "View"],
 };
 
 /** The step that connects a real person in live mode. */
-const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect your first patient", "Connect from your own page. Patients in live mode are real.", "connections", "View connections"];
+const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect your first patient", "Connect a patient from your own page. Live mode is for real patients only.", "connections", "View connections"];
 
 export function Overview(): JSX.Element {
   const here = useHere();
@@ -138,17 +138,17 @@ function Begin(): JSX.Element | null {
   const given: Given = { base: boot.base_url, publicId: first.public_id };
   return (
     <>
-      <Panel title="On your page" lead="This code shows the button that patients use to connect. Set external-id to your own ID for the patient.">
+      <Panel title="On your page" lead="This code adds the button that patients use to connect. Set external-id to your own ID for the patient.">
         <Tabs label="Page language" names={PAGE}>
           {(name) => <Code label={`Page, ${name}`} text={page(name as (typeof PAGE)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="On your server" lead="This code requests a record. Your webhook receives patient.ehi_export_success with download links.">
+      <Panel title="On your server" lead="This code requests a patient’s record. Your webhook will receive a patient.ehi_export_success event with download links.">
         <Tabs label="Server language" names={ASK}>
           {(name) => <Code label={`Server, ${name}`} text={ask(name as (typeof ASK)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="In your webhook" lead="This code verifies that an event is from us. Standard Webhooks libraries can also verify events.">
+      <Panel title="In your webhook" lead="This code verifies that an event came from us. Standard Webhooks libraries can also verify events.">
         <Tabs label="Webhook language" names={RECEIVE}>
           {(name) => <Code label={`Webhook, ${name}`} text={receive(name as (typeof RECEIVE)[number])} />}
         </Tabs>

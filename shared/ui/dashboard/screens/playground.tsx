@@ -13,16 +13,16 @@ export function Playground(): JSX.Element {
   const answer = useQuery<Listed<"credentials", Credential>>(`${base}/credentials`);
   return (
     <>
-      <Title lead="Try the widget as your patients see it, with a control for each attribute.">Playground</Title>
+      <Title lead="Try the widget as your patients see it, and adjust each attribute.">Playground</Title>
       {place.mode === "live" && (
         <Notice tone="warn">
-          <p>With a live public ID, the widget shows real institutions, and signing in creates a real connection.</p>
+          <p>With a live public ID, the widget lists real institutions. Signing in to one creates a real connection.</p>
         </Notice>
       )}
       <Load answer={answer}>
         {({ credentials }) => {
           return credentials.length === 0 ? (
-            <Empty title="The playground needs a public ID.">
+            <Empty title="You need a public ID to use the playground.">
               <LinkButton kind="main" href={link("credentials")}>
                 Create credential
               </LinkButton>
@@ -52,7 +52,7 @@ function Choose({ usable }: { usable: Credential[] }): JSX.Element {
       {place.mode === "test" && (
         <Panel title="Connect a sample patient">
           <ol>
-            <li>Press “Share Records”. Enter an email address, then the code that we email you.</li>
+            <li>Press “Share Records”. Enter your email address, then the code we email you.</li>
             <li>Search for “sandbox” and continue to the sandbox hospital’s portal.</li>
             <li>Sign in as one of the sample patients and allow access.</li>
             <li>

@@ -33,9 +33,9 @@ export function schemesOf(scheme: string): Ground[] {
 export function warnings(accent: string, scheme: string): string[] {
   const [light, dark] = [contrast(accent, sheets.light), contrast(accent, sheets.dark)];
   const said: string[] = [];
-  if (scheme !== "dark" && light < 4.5) said.push(`The accent’s contrast on white is ${light.toFixed(1)}, but text needs 4.5. Links will use a darker shade.`);
-  if (scheme === "dark" && dark < 4.5) said.push(`The accent’s contrast on the dark background is ${dark.toFixed(1)}, but text needs 4.5. Links will use a lighter shade.`);
-  if (scheme !== "light" && dark < 3) said.push("The accent is hard to see on a dark background. Buttons in dark mode will use a lighter shade.");
+  if (scheme !== "dark" && light < 4.5) said.push(`The accent colour’s contrast ratio on white is ${light.toFixed(1)}, but text needs at least 4.5. Links will use a darker shade.`);
+  if (scheme === "dark" && dark < 4.5) said.push(`The accent colour’s contrast ratio on the dark background is ${dark.toFixed(1)}, but text needs at least 4.5. Links will use a lighter shade.`);
+  if (scheme !== "light" && dark < 3) said.push("The accent colour is hard to see on a dark background. Buttons in dark mode will use a lighter shade.");
   return said;
 }
 

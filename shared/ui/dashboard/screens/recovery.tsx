@@ -25,7 +25,7 @@ export function RecoveryCodes({ show }: { show: (codes: string[]) => void }): JS
     <Panel title="Recovery codes" lead="If you lose your second factor, sign in with a recovery code. Each code works only once." actions={<Badge of={`${left} left`} tone={left > FEW ? "good" : "bad"} />}>
       {left <= FEW && (
         <Notice tone="warn">
-          <p>{left === 0 ? "You have no recovery codes. If you lose your second factor, you can’t sign in." : `You have ${left} recovery ${left === 1 ? "code" : "codes"} left. Create new codes soon.`}</p>
+          <p>{left === 0 ? "You have no recovery codes. If you lose your second factor, you won’t be able to sign in." : `You have ${left} recovery ${left === 1 ? "code" : "codes"} left. Create new codes soon.`}</p>
         </Notice>
       )}
       <div class="row">
@@ -63,7 +63,7 @@ export function NewCodes({ codes, close }: { codes: string[]; close: () => void 
         <Copy text={text} what="codes" />
         <Button kind="quiet" onClick={() => download(new Blob([text], { type: "text/plain" }), "recordbridge-recovery-codes.txt")}>Download codes</Button>
       </div>
-      <Check label="I saved these codes" checked={saved} set={setSaved} />
+      <Check label="I’ve saved these codes" checked={saved} set={setSaved} />
       <div role="alert">{hinted && !saved && <p>Save your recovery codes, then check the box.</p>}</div>
       <div class="row">
         <Button kind="main" onClick={done}>Done</Button>

@@ -52,7 +52,7 @@ test("why explains every known reason for missing data", () => {
   assert.equal(why({ type: "Patient", result: "ok", count: 1 }), "");
   assert.equal(
     why({ type: "Observation", result: "truncated", count: 9, missing: 2, reason: "unavailable", http_status: 503, only_by: "category", left_out: 1200 }),
-    "The portal returned errors or didn’t respond before the export’s deadline. The portal returned 503. The portal supports searching only by category. Resources with an unknown category may be missing. We excluded 1,200 resources of another patient.",
+    "The portal returned errors or didn’t respond before the export’s deadline. The portal returned HTTP status 503. The portal supports searching only by category. Resources with an unknown category may be missing. We excluded 1,200 resources of another patient.",
   );
   assert.equal(why({ type: "Observation", result: "truncated", count: 9, reason: "new_word" }), "new_word");
 });
@@ -66,7 +66,7 @@ test("warnings reports an accent colour with insufficient contrast", () => {
 test("warnings covers only the backgrounds of the colour scheme", () => {
   assert.deepEqual(warnings("#f2b01e", "dark"), []);
   assert.deepEqual(warnings("#111111", "light"), []);
-  assert.match(warnings("#31758b", "dark").join(), /^The accent’s contrast on the dark background is 3\.\d, but text needs 4\.5\./);
+  assert.match(warnings("#31758b", "dark").join(), /^The accent colour’s contrast ratio on the dark background is 3\.\d, but text needs at least 4\.5\./);
   assert.equal(warnings("#111111", "dark").length, 2);
   assert.deepEqual(["auto", "light", "dark"].map(schemesOf), [["light", "dark"], ["light"], ["dark"]]);
 });

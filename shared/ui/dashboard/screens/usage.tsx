@@ -25,7 +25,7 @@ export function Usage(): JSX.Element {
   });
   return (
     <>
-      <Title lead="Usage is counted by day in UTC. Today’s count is incomplete until midnight." actions={<Button busy={action.busy} onClick={save}>Download CSV</Button>}>
+      <Title lead="Usage is counted per day, in UTC. Today’s count will be final after midnight UTC." actions={<Button busy={action.busy} onClick={save}>Download CSV</Button>}>
         Usage
       </Title>
       <Trouble failure={action.failure} />

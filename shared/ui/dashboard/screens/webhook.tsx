@@ -11,7 +11,7 @@ import { stateOf, Types } from "./webhooks.tsx";
 const REASONS = {
   gone: "Your endpoint returned 410 Gone.",
   asked: "Your endpoint’s response asked us to disable the webhook.",
-  failing: "Every attempt failed for five days.",
+  failing: "Every delivery attempt failed for five days.",
   by_hand: "A member disabled the webhook.",
 } as const;
 
@@ -51,7 +51,7 @@ function Whole({ path, data, reload }: PartProps): JSX.Element {
             ["ID", <><Id of={data.webhook_id} /> <Copy text={data.webhook_id} what="webhook ID" /></>],
             health.failures > 0 && ["Failing since", <><Time at={health.failing_since} exact />, {health.failures} failed attempts</>],
             health.paused_until !== undefined && ["Paused until", <Time at={health.paused_until} exact />],
-            health.slow_until !== undefined && ["Slow", `This webhook takes ${health.answer_ms ?? 0} ms to respond. Faster webhooks aren’t affected.`],
+            health.slow_until !== undefined && ["Slow", `This webhook takes ${health.answer_ms ?? 0} ms to respond. Slow webhooks don’t delay other webhooks.`],
             ["Last failure", <Time at={health.last_failure_at} />],
             ["Created", <Time at={data.created_at} exact />],
           ]}
@@ -59,7 +59,7 @@ function Whole({ path, data, reload }: PartProps): JSX.Element {
       </Panel>
       {may("develop") && !data.disabled && <Simulate path={path} done={latest.reload} />}
       <Panel title="Latest deliveries" actions={<><Button onClick={latest.reload}>Refresh</Button>{may("develop") && <Recover path={path} done={latest.reload} />}</>}>
-        <Load answer={latest}>{({ deliveries }) => <List deliveries={deliveries.slice(0, 10)} none="No deliveries yet. Simulate an event to create a delivery." />}</Load>
+        <Load answer={latest}>{({ deliveries }) => <List deliveries={deliveries.slice(0, 10)} none="No deliveries yet. Send a test event to see its delivery here." />}</Load>
       </Panel>
       {may("develop") && (
         <>
@@ -112,13 +112,13 @@ function Simulate({ path, done }: { path: string; done: () => void }): JSX.Eleme
     done();
   };
   return (
-    <Panel title="Simulate" lead="Send a sample event, signed like a real event.">
+    <Panel title="Simulate" lead="Send a sample event, signed like a real one.">
       <Form action={action} does={send} send="Send test event">
         <Field label="Event" value={type} set={setType} choices={known.data?.types.map((one) => [one.type, `${one.title} (${one.type})`] as const) ?? [type]} />
       </Form>
       {sent && (
         <Notice tone="good">
-          <p role="status">Your test event is on its way.</p>
+          <p role="status">Your test event was queued for delivery.</p>
           <LinkButton kind="main" href={link("deliveries", sent)}>View delivery</LinkButton>
         </Notice>
       )}
@@ -146,7 +146,7 @@ function Recover({ path, done }: { path: string; done: () => void }): JSX.Elemen
       <Button onClick={() => setAsked(true)}>Replay failed</Button>
       {isAsked && (
         <Dialog title="Replay failed" close={() => setAsked(false)}>
-          <p>We’ll resend each failed delivery to this webhook with its original ID and body.</p>
+          <p>We’ll replay this webhook’s failed deliveries with their original IDs and payloads.</p>
           <Form action={action} does={replay} send="Replay" cancel={() => setAsked(false)}>
             <Field label="Period" value={hours} set={setHours} choices={[["1", "Last hour"], ["24", "Last day"], ["72", "Last 3 days"], ["360", "Last 15 days"]]} />
           </Form>
@@ -180,7 +180,7 @@ function Secret({ path, data, reload }: PartProps): JSX.Element {
   };
   const old = lastOldSecret(data.old_secrets_end, Date.now());
   return (
-    <Panel title="Signing secret" lead={old ? <>An older secret also signs events until <Time at={old} exact />.</> : "Only the current secret signs events."}>
+    <Panel title="Signing secret" lead={old ? <>Events are also signed with an older secret until <Time at={old} exact />.</> : "Events are signed only with the current secret."}>
       {shown.map(({ secret, expires_at: end }) => (
         <Once key={secret} secret={secret} what={end ? "older secret" : "signing secret"}>
           {end && <p>Expires <Time at={end} />.</p>}
@@ -193,7 +193,7 @@ function Secret({ path, data, reload }: PartProps): JSX.Element {
       <Trouble failure={action.failure} />
       {isAsked && (
         <Dialog title="Rotate signing secret" close={close}>
-          <p>From now on, we’ll sign events with a new secret. The current secret will also sign events for 24 hours, unless you revoke it.</p>
+          <p>After rotation, we’ll sign events with a new secret. For 24 hours, we’ll also sign events with the current secret, unless you revoke it.</p>
           <Form action={rotation} does={rotate} send={revokes ? "Revoke and rotate" : "Rotate secret"} kind={revokes ? "bad" : "main"} cancel={close}>
             <Check label="Revoke old secrets immediately" help="Choose this option if a secret has leaked. Your endpoint will reject events until it has the new secret." checked={revokes} set={setRevokes} />
           </Form>
@@ -211,7 +211,7 @@ function SigningKey({ path, data, reload }: PartProps): JSX.Element {
     reload();
   });
   return (
-    <Panel title="Signing key" lead="With an ed25519 key, your endpoint can verify signatures without a shared secret (v1a).">
+    <Panel title="Signing key" lead="With an Ed25519 key, your endpoint can verify signatures (v1a) without a shared secret.">
       {data.public_key ? (
         <>
           <p>
@@ -276,7 +276,7 @@ function Settings({ path, data, reload }: PartProps): JSX.Element {
         <Field label="Custom headers, one per line" rows={3} value={headers} set={setHeaders}
           help={`For example, Authorization: Bearer x. You won’t see header values again. ${data.headers.length === 0 ? "No headers are set." : `Current headers: ${data.headers.join(", ")}. New headers replace all current headers. Leave this field empty to keep the current headers.`}`} />
         {data.headers.length > 0 && <Check label="Remove all custom headers" checked={bare} set={setBare} />}
-        <Field label="Attempts per second" type="number" min={1} max={1000} value={rate} set={setRate} help="The default is 50. Additional attempts are queued." />
+        <Field label="Attempts per second" type="number" min={1} max={1000} value={rate} set={setRate} help="The default is 50. Attempts beyond this limit are queued." />
       </Form>
     </Panel>
   );
@@ -292,7 +292,7 @@ function End({ path, data, reload }: PartProps): JSX.Element {
   });
   const host = URL.canParse(data.url) ? new URL(data.url).host : data.url;
   return (
-    <Panel title="Disable or remove" lead="A disabled webhook receives no events, and missed events are kept for 15 days. Only a disabled webhook can be removed. Removal also deletes the webhook’s secret.">
+    <Panel title="Disable or remove" lead="A disabled webhook receives no events, but we keep missed events for 15 days. You must disable a webhook before you can remove it. Removing a webhook also deletes its secret.">
       <div class="row">
         {data.disabled ? <Button kind="bad" onClick={() => setAsked(true)}>Remove</Button> : <Button busy={action.busy} onClick={disable}>Disable</Button>}
       </div>

@@ -47,7 +47,7 @@ function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
     <Panel title="New webhook">
       <Form action={action} send="Add webhook" cancel={close} does={async () => done(await api.post<NewWebhook>(`${base}/webhooks`, { url: url.trim(), types: chosen, note: note.trim() }))}>
         <Field label="URL" type="url" value={url} set={setUrl} required maxLength={2000} placeholder="https://app.example/webhooks/records"
-          help={place.mode === "test" ? "Use https; http is allowed only for localhost." : "Use https. Your endpoint must respond with a 2xx status within 30 seconds."} />
+          help={place.mode === "test" ? "Use HTTPS. HTTP is allowed only for localhost." : "Use HTTPS. Your endpoint must respond with a 2xx status within 30 seconds."} />
         <Field label="Note" value={note} set={setNote} maxLength={200} />
         <Load answer={known}>{({ types: all }) => <Types all={all} chosen={chosen} set={setTypes} />}</Load>
       </Form>
@@ -82,7 +82,7 @@ export function Made({ made: { webhook, secret } }: { made: NewWebhook }): JSX.E
   const { link } = useHere();
   return (
     <Shown secret={secret} what="signing secret">
-      <p>Your endpoint uses this secret to verify that events are from us. The overview page has sample code.</p>
+      <p>Your endpoint uses this secret to verify that events come from us. See the Overview page for sample code.</p>
       <div class="row">
         <LinkButton kind="main" href={link("webhooks", webhook.webhook_id)}>
           Next: send a test event

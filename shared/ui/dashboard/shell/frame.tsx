@@ -120,7 +120,7 @@ function Within(): JSX.Element {
       <main id="main" key={`${org.id}/${place.mode}/${place.screen}/${place.id}`}>
         {org.status === "inactive" && (
           <Notice tone="bad">
-            <p>This organisation is inactive, so its keys don’t work. Contact us to reactivate the organisation.</p>
+            <p>This organisation is inactive, so its API keys don’t work. Contact us to reactivate the organisation.</p>
           </Notice>
         )}
         {screen ? <Shown screen={screen} /> : <Unknown />}

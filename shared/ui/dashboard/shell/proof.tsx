@@ -41,7 +41,7 @@ export function Generator({ api, done }: ProofProps): JSX.Element {
   const action = useAction();
   return (
     <Form action={action} send="Continue" does={async () => done(await api.post<DashboardSession>("session/totp", { code: digits(code) }))}>
-      <Field label="Authenticator code" value={code} set={setCode} {...codeInput} help="Enter the six digits from your authenticator app." />
+      <Field label="Authenticator code" value={code} set={setCode} {...codeInput} help="Enter the six-digit code from your authenticator app." />
     </Form>
   );
 }
@@ -52,7 +52,7 @@ export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   const action = useAction();
   return (
     <Form action={action} send="Sign in" does={async () => done(await api.post<DashboardSession>("session/recovery-code", { code: code.trim() }))}>
-      <Field label="Recovery code" value={code} set={setCode} first required maxLength={40} help="You saved your recovery codes when you set up your second factor. Each code works only once." />
+      <Field label="Recovery code" value={code} set={setCode} first required maxLength={40} help="Enter a recovery code that you saved when you set up your second factor. Each code works only once." />
     </Form>
   );
 }
@@ -99,7 +99,7 @@ export function Proof({ api, session, done, close }: ProofProps & { session: Das
   const { email, totp, passkeys } = session.account;
   return (
     <Dialog title="Confirm it’s you" close={close}>
-      <p class="soft">This action requires a recent confirmation of your identity. We won’t ask again for 15 minutes.</p>
+      <p class="soft">Confirm your identity to continue. We won’t ask again for 15 minutes.</p>
       {passkeys.length > 0 && <Passkey api={api} done={done} />}
       {totp && <Generator api={api} done={done} />}
       {!totp && passkeys.length === 0 && <Email api={api} done={done} email={email} />}

@@ -32,7 +32,7 @@ function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Eleme
       <Email api={api} done={enter} />
       <p class="or">or</p>
       <Passkey api={api} done={enter} />
-      <p class="help">Use your work email address. Personal addresses aren’t accepted.</p>
+      <p class="help">Use your work email address. Personal email addresses aren’t accepted.</p>
     </>
   );
 }

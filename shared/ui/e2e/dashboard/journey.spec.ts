@@ -187,7 +187,7 @@ test("an authenticator app is required at the next sign-in", async ({ page, run 
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
   await look(page, "dashboard-generator", "en");
   const shown = (await page.locator("code.value").textContent()) ?? "";
-  await developer.type("Code from the app", codeOf(shown, 0));
+  await developer.type("Code from your authenticator app", codeOf(shown, 0));
   await developer.button("Turn on");
   await expect(page.getByText("Authenticator app turned on.")).toBeVisible();
   await developer.saveRecoveryCodes();

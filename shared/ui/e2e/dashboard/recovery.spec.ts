@@ -10,7 +10,7 @@ test("the recovery codes dialog closes only after the codes are saved", async ({
   const fake = await open(page, run, at("account"), of);
   await expect(page.getByRole("heading", { name: "Recovery codes" })).toHaveCount(0);
   await page.getByRole("button", { name: "Set up" }).click();
-  await page.getByLabel("Code from the app").fill("123456");
+  await page.getByLabel("Code from your authenticator app").fill("123456");
   await page.getByRole("button", { name: "Turn on" }).click();
   const dialog = page.getByRole("dialog", { name: "Save your recovery codes" });
   await expect(dialog.getByRole("listitem")).toHaveCount(10);
@@ -20,7 +20,7 @@ test("the recovery codes dialog closes only after the codes are saved", async ({
   expect(download.suggestedFilename()).toBe("recordbridge-recovery-codes.txt");
   await dialog.getByRole("button", { name: "Done" }).click();
   await expect(dialog.getByRole("alert")).toContainText("Save your recovery codes, then");
-  await dialog.getByLabel("I saved these codes").check();
+  await dialog.getByLabel("I’ve saved these codes").check();
   await dialog.getByRole("button", { name: "Done" }).click();
   await expect(dialog).toHaveCount(0);
   expect(fake.asked).toContain("PUT account/totp");

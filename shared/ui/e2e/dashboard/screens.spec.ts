@@ -46,7 +46,7 @@ for (const [name, place, title] of SCREENS) {
 test("an empty list suggests a first step, and a list that fails to load shows the request ID", async ({ page, run }) => {
   const empty = world(true);
   empty.session.organisations = world().session.organisations;
-  for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "No deliveries yet"], ["connections", "No patient"], ["exports", "No exports yet"], ["inbox", "No requests yet"], ["playground", "needs a public ID"], ["audit", "No changes yet"]] as const) {
+  for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "No deliveries yet"], ["connections", "No patient"], ["exports", "No exports yet"], ["inbox", "No requests yet"], ["playground", "need a public ID"], ["audit", "No changes yet"]] as const) {
     await open(page, run, at(screen), empty);
     await expect(page.getByText(text)).toBeVisible();
     expect(await findings(page), screen).toEqual([]);

@@ -55,7 +55,7 @@ export class Developer {
     const dialog = this.page.getByRole("dialog", { name: "Save your recovery codes" });
     await expect(dialog.getByRole("listitem")).toHaveCount(10);
     const codes = await dialog.getByRole("listitem").allTextContents();
-    await dialog.getByLabel("I saved these codes").check();
+    await dialog.getByLabel("I’ve saved these codes").check();
     await this.press(dialog.getByRole("button", { name: "Done" }));
     await expect(dialog).toHaveCount(0);
     return codes;

@@ -53,7 +53,7 @@ test("a test event can be sent after sign-in with only the keyboard", async ({ p
   await to("Event");
   await to("Send test event");
   await keyboard.press("Enter");
-  await page.getByText("Your test event is on its way").waitFor();
+  await page.getByText("Your test event was queued").waitFor();
   await to("View delivery");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Delivery" })).toBeFocused();
@@ -137,11 +137,11 @@ test("a notice address is verified by an emailed code", async ({ page, run }) =>
 test("typing an accent colour updates the preview and shows contrast warnings", async ({ page, run }) => {
   await open(page, run, at("branding"), world());
   await page.getByLabel("Accent", { exact: true }).fill("#0f5e78");
-  await expect(page.getByText("The accent’s contrast on white is")).toHaveCount(0);
+  await expect(page.getByText("The accent colour’s contrast ratio on white is")).toHaveCount(0);
   const button = page.locator(".preview.light .preview-button");
   await expect(button).toHaveCSS("background-color", "rgb(15, 94, 120)");
   await page.getByLabel("Accent", { exact: true }).fill("#ffee00");
-  await expect(page.getByText("The accent’s contrast on white is")).toBeVisible();
+  await expect(page.getByText("The accent colour’s contrast ratio on white is")).toBeVisible();
   await expect(button).toHaveCSS("color", "rgb(0, 0, 0)");
 });
 

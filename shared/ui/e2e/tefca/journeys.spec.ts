@@ -177,7 +177,7 @@ test("TEFCA mode can be used with only the keyboard and focuses each heading", a
   await tabTo(/Connect 1 place/);
   await page.keyboard.press("Enter");
   await expect(patient.heading("tefca_connecting_title")).toBeFocused();
-  await expect(patient.where.locator("[role=status].hidden")).toHaveText("0 of 1 places done");
+  await expect(patient.where.locator("[role=status].hidden")).toHaveText("Progress: 0 of 1 places");
   await page.keyboard.press("Escape");
   await expect(patient.button("stay")).toBeFocused();
   await page.keyboard.press("Enter");

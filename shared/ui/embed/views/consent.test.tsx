@@ -34,8 +34,8 @@ function why(t: typeof english, purpose: string, purposeEs: string): unknown[] {
   return [heading, ...lines.slice(1, -2)].map((line) => line?.["children"]);
 }
 
-const general = ["Purpose", "Alder uses your records as its privacy policy says.", "We collect your records for Alder."];
-const generalEs = ["Finalidad", "Alder usa sus registros como dice su política de privacidad.", "Nosotros reunimos sus registros para Alder."];
+const general = ["Purpose", "Alder uses your records as described in its privacy policy.", "We collect your records for Alder."];
+const generalEs = ["Finalidad", "Alder usa sus registros según indica su política de privacidad.", "Obtenemos sus registros para Alder."];
 
 test("the consent pane quotes the organisation's purpose in the patient's language", () => {
   const purposes = ["We plan your care.", "Planificamos su atención."] as const;
