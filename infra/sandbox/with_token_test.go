@@ -138,7 +138,7 @@ func TestRefreshRequiresScopeWhenSwitchIsSet(t *testing.T) {
 	there.tokens(there.refresh(got.Refresh, "scope", got.Scope))
 }
 
-func TestSwitchesInjectFailuresOfRevocationAndIntrospection(t *testing.T) {
+func TestSwitchesInjectRevocationAndIntrospectionFailures(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for how, status := range map[string]int{"500": 500, "503": 503, "404": 404, "401": 401, "html": 200} {

@@ -149,7 +149,7 @@ func TestPlanTogetherSeparatesTenants(t *testing.T) {
 	})
 }
 
-// brokenBatches is a store in which FanOutAll fails. If isLost is set, FanOutAll fails only after the writes took
+// brokenBatches is a store whose FanOutAll always fails. If isLost is set, FanOutAll fails only after the writes took
 // effect.
 type brokenBatches struct {
 	webhook.BatchStore

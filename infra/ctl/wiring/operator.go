@@ -113,7 +113,7 @@ func newAdapters(
 
 // Each group holds the Control rows that one part of Operator uses together.
 type (
-	// owned groups all rows that an organisation may own.
+	// owned lists every row that an organisation can own.
 	owned struct {
 		store.Directory
 		store.Hooks

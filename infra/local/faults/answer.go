@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Messages in AWS's wording, for people who read logs. Callers decide by the code.
+// The messages use AWS's wording, so that log readers recognise them. Callers decide by the code.
 const (
 	rateExceeded = "Rate exceeded"
 	ongoing      = "Transaction is ongoing for the item"

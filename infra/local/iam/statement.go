@@ -63,7 +63,7 @@ func (s *statement) grants(n need) (action, resource string, ok bool) {
 	return s.Actions[i], s.Resources[j], true
 }
 
-// allow returns the grants of the first matching statement that allow n, one for each kind of row.
+// allow returns the grants from the first matching statement that allows n, one grant per kind of row.
 func (r *role) allow(n need) ([]Grant, bool) {
 	for i := range r.statements {
 		s := &r.statements[i]

@@ -16,7 +16,8 @@ import (
 )
 
 // TestRateLimitRowsDoNotRevealIPAddresses simulates an attacker who has a copy of the table. The attacker tries every
-// combination of address, limit name and public ID. No combination may yield a row's key without the secret key.
+// combination of address, limit name and public ID. Without the secret key, no combination may yield a
+// row's key.
 func TestRateLimitRowsDoNotRevealIPAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

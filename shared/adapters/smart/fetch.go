@@ -196,7 +196,7 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// discard reads a small part of an unneeded body and closes the body.
+// discard drains up to maxRest bytes of an unneeded body and closes the body.
 func discard(response *http.Response) {
 	_, _ = safehttp.ReadAll(response, maxRest) // the rest of the body is irrelevant
 }

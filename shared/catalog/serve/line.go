@@ -8,7 +8,7 @@ import (
 )
 
 // Format of a snapshot file: a JSON object with one record per line, ordered by ID (package snapshot). IDs are hashes
-// and therefore evenly distributed, so that a record's offset can be estimated accurately.
+// and therefore evenly distributed, so a record's offset can be estimated accurately.
 const (
 	// span is the number of bytes that a single read requests. With 40,000 records of 600 bytes, the error of an
 	// estimate rarely exceeds span.

@@ -55,8 +55,8 @@ type Records interface {
 // EndpointState stores the refresh state for token endpoints, which all functions share. A hash identifies each
 // endpoint.
 type EndpointState interface {
-	// TakeSlot leases a numbered slot at the endpoint to owner until the time until, if the slot is free at now. If the
-	// slot is taken, TakeSlot returns fault.Conflict.
+	// TakeSlot leases a numbered slot at the endpoint to owner. The lease expires at until. If the slot is taken at
+	// now, TakeSlot returns fault.Conflict.
 	TakeSlot(ctx context.Context, endpoint string, slot int, owner string, now, until time.Time) error
 	// ReleaseSlot releases the slot if owner still holds it.
 	ReleaseSlot(ctx context.Context, endpoint string, slot int, owner string) error

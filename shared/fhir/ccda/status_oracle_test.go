@@ -172,7 +172,7 @@ func statusOf(s *element) string {
 	return "?"
 }
 
-// faultsOf returns the faults in a resource that represents one statement.
+// faultsOf returns the faults in a resource converted from a single statement.
 func faultsOf(r map[string]any, what said) []string {
 	var faults []string
 	fault := func(is bool, text string) {

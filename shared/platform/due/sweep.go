@@ -58,7 +58,7 @@ func NewSweep(rows Rows, queue Queue, shards int, now func() time.Time) Sweep {
 	return Sweep{rows: rows, queue: queue, shards: shards, now: now}
 }
 
-// Position is a row's position among the rows of one run, counted from 0.
+// Position is the row's zero-based index within a run.
 type Position struct{ Index, Total int }
 
 // Of returns the position's proportional offset within a time span, for spreading the rows of one run over the span.

@@ -90,7 +90,7 @@ func TestCompleteDiscardsIdentityWhenCancelledDuringExchange(t *testing.T) {
 	}
 }
 
-func TestLeaveIsRefusedWhenCancelledAtSameTime(t *testing.T) {
+func TestLeaveFailsWhenCancelledConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made, err := w.create(t.Context(), attemptID, wanted("patient-7"))

@@ -37,7 +37,7 @@ func unlock(held *os.File) error {
 	return errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close())
 }
 
-// owner names the process that holds the lock, if the process has written its ID to the lock file.
+// owner identifies the process that holds the lock, if the process has written its ID to the lock file.
 func owner(held *os.File) string {
 	number, err := io.ReadAll(io.LimitReader(held, 20))
 	if err != nil || len(number) == 0 {

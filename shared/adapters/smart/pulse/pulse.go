@@ -51,7 +51,7 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	}
 	named, row := found.Addresses(), catalog.Endpoint{FHIRBase: e.Base, PlatformType: e.Platform, Mode: e.Mode}
 	if len(catalog.OwnURLs(p.baseURL, row, named)) > 0 {
-		return health.Finding{Cause: "leads_to_us"} // connect rejects an endpoint that leads to our own URLs
+		return health.Finding{Cause: "leads_to_us"} // connect rejects an endpoint that resolves to our own URLs
 	}
 	well := health.Finding{Token: refresh.EndpointName(found.TokenEndpoint)}
 	if !found.Substitute { // the fallback contains less information than the missing configuration

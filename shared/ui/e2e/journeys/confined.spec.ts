@@ -33,7 +33,8 @@ const tells = `<script>
 async function confine(page: Page, run: Run, host: Host, sandbox: string, placed: Placed): Promise<Patient> {
   const inner = host.publish({ path: "/inner", head: script(run) + tells, body: `<main>${markup(run, placed)}</main>` });
   const keeps = "<script>window.said = []; addEventListener('message', ({ data }) => said.push(data));</script>";
-  await page.goto(host.publish({ site: "outer", body: `${keeps}<iframe title="inner" sandbox="${sandbox}" src="${inner}" width="700" height="700"></iframe>` }));
+  await page.setViewportSize({ width: 1280, height: 1000 }); // nothing scrolls, because a click in nested frames can miss what just scrolled
+  await page.goto(host.publish({ site: "outer", body: `${keeps}<iframe title="inner" sandbox="${sandbox}" src="${inner}" width="700" height="900"></iframe>` }));
   return new Patient(page, page.frameLocator("iframe").frameLocator("svc-widget-element iframe"));
 }
 

@@ -84,7 +84,7 @@ test("the patient's initials are kept for the success view and never reported", 
   assert.doesNotMatch(JSON.stringify([bench.events, bench.results]), /A\. S\./);
 });
 
-test("a late response is announced, and an early one is not", async () => {
+test("only a late response is announced as slow", async () => {
   const bench = new Bench();
   bench.answers.prepare = () => new Promise(() => undefined);
   await bench.toInstitution();
