@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func patchLook(body string) membertest.Exchange {
+func patch(body string) membertest.Exchange {
 	return membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: body}
 }
 
@@ -36,7 +36,7 @@ func TestChangeLookIsStoredShownAndAudited(t *testing.T) {
 		{`{"radius":null,"font":""}`, org.Look{ColorScheme: org.Dark}},
 		{`{"radius":24,"color_scheme":"auto"}`, org.Look{Radius: new(24)}},
 	} {
-		got := data[shown](t, patchLook(c.body).Send(t, oneRoute, h))
+		got := data[shown](t, patch(c.body).Send(t, oneRoute, h))
 		if got.Scheme != c.want.ColorScheme.String() || got.Font != c.want.Font || !cmp.Equal(got.Radius, c.want.Radius) {
 			t.Errorf("%s: shown %+v", c.body, got)
 		}
@@ -62,7 +62,7 @@ func TestChangeLookIsRejectedAsWholeWhenOneSettingIsInvalid(t *testing.T) {
 		`"font":"serif;color:red"`, `"font":"}"`, `"font":"url(x)"`, `"font":"a\nb"`, `"font":"\u202eserif"`, `"font":1`,
 		`"color_scheme":"night"`, `"color_scheme":true`,
 	} {
-		got := patchLook(`{"accent":"#1a5fb4",`+member+`}`).Send(t, oneRoute, h)
+		got := patch(`{"accent":"#1a5fb4",`+member+`}`).Send(t, oneRoute, h)
 		if got.Code != http.StatusBadRequest || !strings.Contains(got.Body.String(), `"svc_invalid_request"`) {
 			t.Errorf("%s: %d %s", member, got.Code, got.Body)
 		}
@@ -85,7 +85,7 @@ func TestContrastCoversOnlyBackgroundsOfColorScheme(t *testing.T) {
 		`{"accent":"#ffffff","color_scheme":"dark"}`:  {0, 16.1},
 		`{"accent":"","color_scheme":"auto"}`:         {0, 0},
 	} {
-		if got := data[shown](t, patchLook(body).Send(t, oneRoute, h)); got.Contrast != want[0] || got.OnDark != want[1] {
+		if got := data[shown](t, patch(body).Send(t, oneRoute, h)); got.Contrast != want[0] || got.OnDark != want[1] {
 			t.Errorf("%s: %v and %v, want %v", body, got.Contrast, got.OnDark, want)
 		}
 	}

@@ -10,10 +10,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func patchPurpose(body string) membertest.Exchange {
-	return membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: body}
-}
-
 func TestChangePurposeIsStoredInBothModesAndShown(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -31,7 +27,7 @@ func TestChangePurposeIsStoredInBothModesAndShown(t *testing.T) {
 		{`{"purpose":""}`, org.Purpose{Spanish: "Planificamos su atención."}},
 		{`{"purpose":"","purpose_es":" "}`, org.Purpose{}},
 	} {
-		got := data[shown](t, patchPurpose(c.body).Send(t, oneRoute, h))
+		got := data[shown](t, patch(c.body).Send(t, oneRoute, h))
 		if got.English != c.want.English || got.Spanish != c.want.Spanish {
 			t.Errorf("%s: shown %+v", c.body, got)
 		}
@@ -58,7 +54,7 @@ func TestChangePurposeIsRejectedAsWholeWhenOneTextIsInvalid(t *testing.T) {
 		`"purpose":"Care.” We also"`, `"purpose":1`, `"purpose":"` + strings.Repeat("x", 161) + `"`,
 		`"purpose":"Care.","purpose_es":"Atención.» Nosotros"`, `"purpose_es":"\u202eb"`, `"purpose_es":{}`,
 	} {
-		got := patchPurpose(`{"accent":"#1a5fb4",`+member+`}`).Send(t, oneRoute, h)
+		got := patch(`{"accent":"#1a5fb4",`+member+`}`).Send(t, oneRoute, h)
 		if got.Code != http.StatusBadRequest || !strings.Contains(got.Body.String(), `"svc_invalid_request"`) {
 			t.Errorf("%s: %d %s", member, got.Code, got.Body)
 		}

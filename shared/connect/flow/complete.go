@@ -134,6 +134,7 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 	if err != nil {
 		return connection.Connection{}, err
 	}
+	attempt.Ending.Initials = c.initials(ctx, attempt, set) // once, because reconnect can try several times
 	if attempt.Reconnect != "" {
 		return c.reconnect(ctx, attempt, set)
 	}

@@ -80,7 +80,7 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 		return err
 	}
 	end := Conclusion{
-		Attempt: attempt, Initials: c.initials(ctx, attempt, set), Connection: conn, Tokens: row,
+		Attempt: attempt, Initials: attempt.Ending.Initials, Connection: conn, Tokens: row,
 		Events: append([]webhook.Event{event}, warnings...),
 	}
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {

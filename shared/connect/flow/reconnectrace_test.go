@@ -50,6 +50,27 @@ func TestReconnectRetriesAfterLostRace(t *testing.T) {
 	}
 }
 
+func TestReconnectReadsInitialsOnceDespiteConflicts(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.connected(t)
+	r := widgetRequest(t)
+	r.Reconnect, r.EndpointID, r.BrandID, r.PortalID = connID, "", "", ""
+	p := w.create(t, r)
+	losses := retry.Tries - 1
+	w.meddle = func() {
+		if losses--; losses >= 0 {
+			conn := w.conns[connID]
+			conn.Rev++
+			w.conns[connID] = conn
+		}
+	}
+	_, err := w.completer(t).Complete(t.Context(), w.leave(t, p.Start).back())
+	if err != nil || losses >= 0 || len(w.named) != 1 {
+		t.Errorf("%v, the name was read %d times", err, len(w.named))
+	}
+}
+
 func TestReconnectComparesPatientSetConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
