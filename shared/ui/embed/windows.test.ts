@@ -25,7 +25,7 @@ function browser(isActive = false) {
   return { self: self as unknown as Window, sent, left, said, opener: () => self.opener };
 }
 
-const message = (data: unknown, from = origin): MessageEvent => ({ origin: from, data, source: { closed: true, focus: () => undefined } }) as unknown as MessageEvent;
+const message = (data: unknown, from = origin): MessageEvent => ({ origin: from, data, source: { closed: true, focus: () => undefined, postMessage: () => undefined } }) as unknown as MessageEvent;
 
 test("a start value is posted in a form body to the attempt's window", () => {
   const { self, sent } = browser();
@@ -50,10 +50,19 @@ test("a window that can't be closed yet is closed later", () => {
   const windows = new Windows(browser().self);
   let closes = 0;
   windows.shut("a-1"); // before the window's message
-  const source = { closed: false, close: () => (source.closed = ++closes === 2) };
+  const source = { closed: false, close: () => (source.closed = ++closes === 2), postMessage: () => undefined };
   windows.heard({ origin, data: { svc: "left", name: "svc-a-1" }, source } as unknown as MessageEvent);
   assert.deepEqual([windows.closed(), windows.closed()], [[], ["a-1"]]);
   assert.equal(closes, 2, "the first close came while the window was navigating");
+});
+
+test("a window leaves when the frame holds its handle", () => {
+  const windows = new Windows(browser().self);
+  const told: unknown[] = [];
+  const source = { closed: false, close: () => told.push("close"), postMessage: (...said: unknown[]) => told.push(said) };
+  windows.heard({ ...message({ svc: "left", name: "svc-a-1" }), source } as unknown as MessageEvent);
+  windows.shut("a-1");
+  assert.deepEqual(told, [[{ svc: "leave" }, origin], "close"]);
 });
 
 test("the older element's window reports its attempt, drops its opener and navigates", () => {

@@ -1,5 +1,5 @@
 /** The windows that were opened for attempts. The windows' messages are only hints: a portal can sever a window and make it look closed. */
-import type { Here, Left } from "../kit/protocol.ts";
+import type { Here, Leave, Left } from "../kit/protocol.ts";
 import type { Opened, Start } from "./machine/message.ts";
 
 const prefix = "svc-";
@@ -26,14 +26,16 @@ export class Windows {
   }
 
   /**
-   * Stores the handle of a window that announces that it is leaving. Returns the window's attempt ID, or undefined for
-   * any other message.
+   * Stores the handle of a window that announces that it is leaving, and lets the window leave. Returns the window's
+   * attempt ID, or undefined for any other message.
    */
   heard({ origin, source, data }: MessageEvent<Partial<Left> | null>): string | undefined {
     const { svc, name } = data ?? {};
     if (origin !== this.#self.location.origin || svc !== "left" || typeof name !== "string" || !name.startsWith(prefix)) return undefined;
     const id = name.slice(prefix.length);
-    this.#handles.set(id, source as Window | null);
+    const handle = source as Window | null;
+    this.#handles.set(id, handle);
+    handle?.postMessage({ svc: "leave" } satisfies Leave, origin);
     return id;
   }
 

@@ -174,6 +174,14 @@ export interface Left {
   cookies?: false;
 }
 
+/**
+ * Sent with window.postMessage from the frame to a window that sent Left, with the service's origin as the target. The
+ * window leaves when it receives the message, or after a second.
+ */
+export interface Leave {
+  svc: "leave";
+}
+
 /** Messages over the port from the frame to the page. */
 export type FromFrame =
   | { type: "ready" } // content is visible
