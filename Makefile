@@ -99,8 +99,9 @@ runner: pages domains
 	@infra/local/build/compile $(FLAGS)
 	@$(BUILD) -o build/local ./infra/local
 
+# One package more than cores, because some tests wait for processes and timers.
 test: ## run all tests that need no container, cloud or browser; results of unchanged packages are cached
-	go test ./...
+	go test -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./...
 
 test-ui: ui ## check types and run unit tests of the widget and the hosted pages (needs Node 20)
 	@cd shared/ui && npm run --silent check && npm test --silent

@@ -65,8 +65,8 @@ func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
 	server.Start()
 	t.Cleanup(server.Close)
 
-	client := &http.Client{CheckRedirect: stay}
-
+	client := server.Client() // closing another server closes the idle connections of http.DefaultClient
+	client.CheckRedirect = stay
 	return &portal{oauthClient{wire{t: t, base: base, fhir: base + "/fhir", clock: clock, client: client}}}
 }
 

@@ -88,7 +88,7 @@ func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-
 func ask(t *testing.T, server *httptest.Server, told <-chan report, does string) (log, answer report) {
 	t.Helper()
 	body := encode(invocation{ID: "id-1", ARN: "arn", Payload: string(encode(does)), Trace: "Root=1"})
-	response, err := http.Post(server.URL+"/invoke", "application/json", bytes.NewReader(body))
+	response, err := server.Client().Post(server.URL+"/invoke", "application/json", bytes.NewReader(body))
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatal(response, err)
 	}
@@ -137,7 +137,7 @@ func TestEnvironmentRejectsUnknownRequests(t *testing.T) {
 	t.Parallel()
 	server, _ := begun(t, "function", time.Second)
 	for path, body := range map[string]string{"/invoke": "no JSON", "/": "{}"} {
-		response, err := http.Post(server.URL+path, "application/json", strings.NewReader(body))
+		response, err := server.Client().Post(server.URL+path, "application/json", strings.NewReader(body))
 		if err != nil || response.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s %s: %v, %v", path, body, response, err)
 		}

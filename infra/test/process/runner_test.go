@@ -67,7 +67,10 @@ func newRunner(tb testing.TB, args ...string) *runner {
 	expect.NoError(tb, err)
 	r := &runner{
 		t: tb, address: free.Addr().String(), args: args, runFile: filepath.Join(tb.TempDir(), "run.json"),
-		client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: http.Client{
+			Transport:     &http.Transport{}, // closing a test server closes the idle connections of the default transport
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}
 	expect.NoError(tb, free.Close())
 	r.start()
