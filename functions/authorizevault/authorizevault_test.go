@@ -141,9 +141,9 @@ func TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultReturnsConflictWhenChoiceIsClosed covers attempts without located facilities, failed attempts,
+// TestAuthorizeVaultReturnsConflictUnlessFacilitiesCanBeChosen covers attempts without located facilities, failed attempts,
 // and expired identities.
-func TestAuthorizeVaultReturnsConflictWhenChoiceIsClosed(t *testing.T) {
+func TestAuthorizeVaultReturnsConflictUnlessFacilitiesCanBeChosen(t *testing.T) {
 	t.Parallel()
 	const notYet = "This attempt's facilities can't be chosen, or not yet."
 	const over = "The identity check has expired. Nothing more was shared. Please verify your identity once more."
@@ -200,9 +200,9 @@ func TestAuthorizeVaultReturnsConflictWhenChoiceIsClosed(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultHidesAttemptWithoutItsToken checks that an unknown attempt, another organisation's attempt and a
+// TestAuthorizeVaultHidesAttemptFromCallerWithoutToken checks that an unknown attempt, another organisation's attempt and a
 // wrong token get the same response and don't change any data.
-func TestAuthorizeVaultHidesAttemptWithoutItsToken(t *testing.T) {
+func TestAuthorizeVaultHidesAttemptFromCallerWithoutToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before := w.facilities(t)
@@ -232,9 +232,9 @@ func TestAuthorizeVaultHidesAttemptWithoutItsToken(t *testing.T) {
 	w.checkHidden(t, "")
 }
 
-// TestAuthorizeVaultRetriesLostWrite checks that a write that loses a compare-and-swap is retried a few times. If the
+// TestAuthorizeVaultRetriesConflictingWrite checks that a write that loses a compare-and-swap is retried a few times. If the
 // last retry fails, the response is an error and no facility is chosen.
-func TestAuthorizeVaultRetriesLostWrite(t *testing.T) {
+func TestAuthorizeVaultRetriesConflictingWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.rows.losing = retry.Tries - 1
@@ -270,7 +270,7 @@ func TestAuthorizeVaultReturnsServerErrorWhenStoreFails(t *testing.T) {
 	}
 }
 
-func TestAuthorizeVaultRefusesMalformedRequest(t *testing.T) {
+func TestAuthorizeVaultRejectsMalformedRequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		method, query string

@@ -108,9 +108,9 @@ func TestCallbackWindowUsesPatientLanguage(t *testing.T) {
 	}
 }
 
-// TestCallbackWindowShowsAttemptsLook checks that every final page shows the organisation's branding in the widget's
+// TestCallbackWindowUsesAttemptBranding checks that every final page shows the organisation's branding in the widget's
 // language, regardless of the browser's language.
-func TestCallbackWindowShowsAttemptsLook(t *testing.T) {
+func TestCallbackWindowUsesAttemptBranding(t *testing.T) {
 	t.Parallel()
 	cancelled := binding.Cancellation().Shown.Because(errTrouble)
 	cancelled.Cause = binding.Cancelled

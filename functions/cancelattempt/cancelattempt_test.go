@@ -104,7 +104,7 @@ func TestCancelAttemptReturnsTEFCAProgress(t *testing.T) {
 		`"identity_expires_at":"2026-03-04T05:06:07Z","facilities":[]}}`)
 }
 
-func TestCancelAttemptHidesAttemptWithoutItsToken(t *testing.T) {
+func TestCancelAttemptHidesAttemptFromCallerWithoutToken(t *testing.T) {
 	t.Parallel()
 	found := cancelattempt.Deps{Flows: flows{}, TEFCA: facilities{}}
 	want := keyedtest.FailureBody("svc_not_found", "Attempt not found.")

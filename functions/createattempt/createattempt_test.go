@@ -110,7 +110,7 @@ func TestCreateAttemptUsesDefaultRequestID(t *testing.T) {
 	}
 }
 
-func TestCreateAttemptReturnsErrors(t *testing.T) {
+func TestCreateAttemptReturnsStatusOfEachError(t *testing.T) {
 	t.Parallel()
 	browsertest.CheckRefusals(t, createattempt.Route, "{}", map[string]browsertest.Refusal{
 		"an unknown endpoint": {Err: catalog.MissingEndpoint(), Status: 400, Code: "svc_invalid_request"},
@@ -132,7 +132,7 @@ func TestCreateAttemptReturnsErrors(t *testing.T) {
 	})
 }
 
-func TestCreateAttemptReturnsCauseOfSharedCode(t *testing.T) {
+func TestCreateAttemptReturnsCauseWhenErrorCodeIsAmbiguous(t *testing.T) {
 	t.Parallel()
 	unanswered := fault.New(fault.Upstream, fault.CodeUnavailable, "No.")
 	unanswered.Cause = "portal_unavailable"

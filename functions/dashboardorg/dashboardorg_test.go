@@ -169,7 +169,7 @@ func TestChangeOrganisationAppliesToBothModes(t *testing.T) {
 	}
 }
 
-func TestOverviewMarksCompletedSteps(t *testing.T) {
+func TestOverviewMarksCompletedSetupSteps(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	tenant := managed.Tenant(membertest.OrgA, org.Test)

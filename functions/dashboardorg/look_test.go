@@ -18,7 +18,7 @@ func patch(body string) membertest.Exchange {
 	return membertest.Exchange{Method: "PATCH", Path: onePath, As: membertest.Admin, Body: body}
 }
 
-func TestChangeLookIsStoredShownAndAudited(t *testing.T) {
+func TestBrandingChangeIsStoredShownAndAudited(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -52,7 +52,7 @@ func TestChangeLookIsStoredShownAndAudited(t *testing.T) {
 	}
 }
 
-func TestChangeLookIsRejectedAsWholeWhenOneSettingIsInvalid(t *testing.T) {
+func TestBrandingChangeIsRejectedWhenAnySettingIsInvalid(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)

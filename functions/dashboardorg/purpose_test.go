@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestChangePurposeIsStoredInBothModesAndShown(t *testing.T) {
+func TestPurposeChangeAppliesToBothModes(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -44,7 +44,7 @@ func TestChangePurposeIsStoredInBothModesAndShown(t *testing.T) {
 	}
 }
 
-func TestChangePurposeIsRejectedAsWholeWhenOneTextIsInvalid(t *testing.T) {
+func TestPurposeChangeIsRejectedWhenAnyTextIsInvalid(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)

@@ -70,7 +70,7 @@ func TestGetAttemptReturnsStatus(t *testing.T) {
 	}
 }
 
-func TestGetAttemptHidesAttemptWithoutItsToken(t *testing.T) {
+func TestGetAttemptHidesAttemptFromCallerWithoutToken(t *testing.T) {
 	t.Parallel()
 	found := watcher{progress: flow.Progress{AttemptID: attemptID, Status: flow.Open}}
 	want := keyedtest.FailureBody("svc_not_found", "Attempt not found.")

@@ -286,9 +286,9 @@ func TestLocateRecordsAcceptsIDInEitherCase(t *testing.T) {
 	}
 }
 
-// TestLocateRecordsHidesAttemptWithoutItsToken checks that an unknown attempt, another organisation's attempt and a
+// TestLocateRecordsHidesAttemptFromCallerWithoutToken checks that an unknown attempt, another organisation's attempt and a
 // wrong token get the same response.
-func TestLocateRecordsHidesAttemptWithoutItsToken(t *testing.T) {
+func TestLocateRecordsHidesAttemptFromCallerWithoutToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, attempt.Attempt{Status: attempt.Open})

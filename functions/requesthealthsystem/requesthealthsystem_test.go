@@ -47,7 +47,7 @@ func TestRequestHealthSystemRecordsInquiry(t *testing.T) {
 	}
 }
 
-func TestRequestHealthSystemReturnsErrors(t *testing.T) {
+func TestRequestHealthSystemReturnsStatusOfEachError(t *testing.T) {
 	t.Parallel()
 	browsertest.CheckRefusals(t, requesthealthsystem.Route, `{"email":"ada@example.com","name":"x"}`,
 		map[string]browsertest.Refusal{

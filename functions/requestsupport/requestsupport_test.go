@@ -43,7 +43,7 @@ func TestRequestSupportRecordsInquiry(t *testing.T) {
 	}
 }
 
-func TestRequestSupportReturnsErrors(t *testing.T) {
+func TestRequestSupportReturnsStatusOfEachError(t *testing.T) {
 	t.Parallel()
 	browsertest.CheckRefusals(t, requestsupport.Route, `{"email":"ada@example.com","name":"x"}`,
 		map[string]browsertest.Refusal{

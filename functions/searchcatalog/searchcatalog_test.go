@@ -320,7 +320,7 @@ func TestSearchRejectsInvalidRequest(t *testing.T) {
 	}
 }
 
-func TestSearchCursorExpiresWithEdition(t *testing.T) {
+func TestSearchCursorExpiresWithCatalogueVersion(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t)
 	sort, err := json.Marshal(c.post("?public_id="+alder, `{"query":"maple"}`).Data.Hits.Hits[0].Sort)

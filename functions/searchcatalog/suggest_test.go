@@ -109,7 +109,7 @@ func TestSearchSuggestsEachHitOnceWhenUsageChanges(t *testing.T) {
 	}
 }
 
-func TestSearchRejectsCursorOfSuggestionsForOtherSearch(t *testing.T) {
+func TestSearchRejectsSuggestionCursorFromAnotherSearch(t *testing.T) {
 	t.Parallel()
 	c := newUsedCatalogue(t)
 	sort, err := json.Marshal(c.post("?public_id="+alder, `{"suggest":true}`).Data.Hits.Hits[1].Sort)
@@ -133,7 +133,7 @@ func TestSearchRejectsCursorOfSuggestionsForOtherSearch(t *testing.T) {
 	}
 }
 
-func TestSearchSortsByTypedZIP(t *testing.T) {
+func TestSearchSortsByDistanceFromZIPInText(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t)
 	got := c.post("?public_id="+alder, `{"query":"hospital 44101"}`)

@@ -77,7 +77,7 @@ func TestSendCodeUsesOrganisationOfPublicID(t *testing.T) {
 	}
 }
 
-func TestSendCodeReturnsErrors(t *testing.T) {
+func TestSendCodeReturnsStatusOfEachError(t *testing.T) {
 	t.Parallel()
 	browsertest.CheckRefusals(t, sendcode.Route, `{"email":"ada@example.com"}`, map[string]browsertest.Refusal{
 		"too many": {

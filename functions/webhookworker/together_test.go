@@ -40,7 +40,7 @@ func (p *planner) Deliver(context.Context, webhook.Plan) error {
 	return p.err
 }
 
-func TestTogetherUsesEachPlanOnce(t *testing.T) {
+func TestBatchDeliveryUsesEachPlanOnce(t *testing.T) {
 	t.Parallel()
 	o1, o2 := org.Tenant{Mode: org.Test, OrgID: "o1"}, org.Tenant{Mode: org.Test, OrgID: "o2"}
 	batch := []due.Item{
@@ -68,7 +68,7 @@ func TestTogetherUsesEachPlanOnce(t *testing.T) {
 	}
 }
 
-func TestTogetherReturnsDeliveryError(t *testing.T) {
+func TestBatchDeliveryReturnsDeliveryError(t *testing.T) {
 	t.Parallel()
 	i := due.Item{Tenant: org.Tenant{Mode: org.Test, OrgID: "o1"}, Kind: due.Event, ID: "a"}
 	p, w := planner{err: errTrouble}, webhooks{}
@@ -78,7 +78,7 @@ func TestTogetherReturnsDeliveryError(t *testing.T) {
 	}
 }
 
-func TestTogetherRetriesMessagesWhenEventsCannotBeRead(t *testing.T) {
+func TestBatchDeliveryRetriesMessagesWhenEventsCannotBeRead(t *testing.T) {
 	t.Parallel()
 	tenant := org.Tenant{Mode: org.Test, OrgID: "o1"}
 	batch := []due.Item{{Tenant: tenant, Kind: due.Event, ID: "a"}, {Tenant: tenant, Kind: due.Delivery, ID: "b"}}

@@ -197,7 +197,7 @@ func TestConnectionShowExplainsFailure(t *testing.T) {
 	}
 }
 
-func TestExportShowReportsPartyThatCausedFailure(t *testing.T) {
+func TestExportShowReportsPartyResponsibleForFailure(t *testing.T) {
 	outputs, _, p := withPatients(t)
 	for asked, want := range map[string]string{"openid patient/Account.rs": "registration", "patient/*.rs": "patient"} {
 		task := p.export(t, p.connect(t, func(*connection.Connection) {}),

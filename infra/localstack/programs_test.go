@@ -28,9 +28,9 @@ func TestParseRejectsInvalidCommandLine(t *testing.T) {
 	}
 }
 
-// TestDoRemovesAWSCredentialsFromEnvironment checks that a program does not receive the AWS credentials in the user's
+// TestProgramRunsWithoutInheritedAWSCredentials checks that a program does not receive the AWS credentials in the user's
 // environment.
-func TestDoRemovesAWSCredentialsFromEnvironment(t *testing.T) {
+func TestProgramRunsWithoutInheritedAWSCredentials(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "production")
 	t.Setenv("AWS_SESSION_TOKEN", "SENTINEL")
 	log := filepath.Join(t.TempDir(), "run.json")
@@ -58,7 +58,7 @@ func TestDoRemovesAWSCredentialsFromEnvironment(t *testing.T) {
 	}
 }
 
-func TestDoErrorIncludesProgramLog(t *testing.T) {
+func TestProgramErrorIncludesItsLog(t *testing.T) {
 	t.Parallel()
 	o := options{runFile: filepath.Join(t.TempDir(), "run.json")}
 	err := o.do(t.Context(), t.TempDir(), nil, "sh", "-c", "seq 100; exit 3")

@@ -157,7 +157,7 @@ func signed(t *testing.T, to *inbox.Inbox, secret, body string) {
 	to.ServeHTTP(httptest.NewRecorder(), request)
 }
 
-func TestUntilErrorNamesMissingCondition(t *testing.T) {
+func TestWaitErrorNamesUnmetCondition(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

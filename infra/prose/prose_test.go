@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/prose"
 )
 
-func TestProseOfReadsEachFileType(t *testing.T) {
+func TestSentencesAreExtractedFromEachFileType(t *testing.T) {
 	t.Parallel()
 	for file, c := range map[string]struct{ content, want string }{
 		"docs/a.md": {

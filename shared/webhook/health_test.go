@@ -101,9 +101,9 @@ func TestRarelyUsedWebhookIsNotDisabledAfterFewFailures(t *testing.T) {
 	})
 }
 
-// TestOwnerIsWarnedOncePerFailingEventSchedule checks that an event that fails for 75 h 35 min causes a single warning,
+// TestOwnerIsWarnedOnceWhenAllAttemptsOfEventFail checks that an event that fails for 75 h 35 min causes a single warning,
 // at the first attempt after one day.
-func TestOwnerIsWarnedOncePerFailingEventSchedule(t *testing.T) {
+func TestOwnerIsWarnedOnceWhenAllAttemptsOfEventFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

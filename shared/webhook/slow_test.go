@@ -123,10 +123,10 @@ func TestSlowWebhookReceivesEachEventOnce(t *testing.T) {
 	}
 }
 
-// TestHangingWebhookIsDeniedReservedAttempts checks that a hanging receiver is not sent attempts whose slots were
+// TestHangingWebhookCannotOccupyReservedAttempts checks that a hanging receiver is not sent attempts whose slots were
 // reserved while the receiver worked. Of 200 concurrent events, 50 may start, and the other events have slots in the
 // next three seconds. When the receiver responds again, the waiting events are delivered within two minutes.
-func TestHangingWebhookIsDeniedReservedAttempts(t *testing.T) {
+func TestHangingWebhookCannotOccupyReservedAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

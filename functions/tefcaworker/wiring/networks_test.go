@@ -34,9 +34,9 @@ type nobody struct{}
 // Do implements the client's interface. Do always returns an error.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// TestBuildRejectsIncompleteNetwork also checks that the error names the network but doesn't quote the configuration or
+// TestBuildRejectsIncompleteNetworkConfiguration also checks that the error names the network but doesn't quote the configuration or
 // the secret.
-func TestBuildRejectsIncompleteNetwork(t *testing.T) {
+func TestBuildRejectsIncompleteNetworkConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ config, held, secret, want string }{
 		"no configuration":   {"", "", "", ""},

@@ -66,7 +66,7 @@ func made(t *testing.T, root string) []string {
 	return changed
 }
 
-func TestFunctionsRebuildsChangedBinaries(t *testing.T) {
+func TestFunctionBuildReplacesChangedBinaries(t *testing.T) {
 	t.Parallel()
 	root := project(t)
 	steps := []struct {
@@ -106,9 +106,9 @@ func TestFunctionsRebuildsChangedBinaries(t *testing.T) {
 	}
 }
 
-// TestFunctionsBuildsOtherPlatformsInSeparateFolder checks that binaries for other platforms, such as containers on a
+// TestFunctionBuildUsesSeparateFolderForOtherPlatforms checks that binaries for other platforms, such as containers on a
 // Mac, do not replace this machine's binaries.
-func TestFunctionsBuildsOtherPlatformsInSeparateFolder(t *testing.T) {
+func TestFunctionBuildUsesSeparateFolderForOtherPlatforms(t *testing.T) {
 	t.Parallel()
 	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64
 	if runtime.GOARCH == "arm64" {
@@ -132,7 +132,7 @@ func TestFunctionsBuildsOtherPlatformsInSeparateFolder(t *testing.T) {
 	}
 }
 
-func TestFunctionsReturnsCompilerError(t *testing.T) {
+func TestFunctionBuildReturnsCompilerError(t *testing.T) {
 	t.Parallel()
 	root := project(t)
 	write(t, root, "functions/part/bootstrap/main.go", "package main\n\nfunc main() { nonsense() }\n")

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/ui/pages"
 )
 
-func TestPagesCopiesBuiltPagesNextToFunction(t *testing.T) {
+func TestPageBuildCopiesPagesNextToFunction(t *testing.T) {
 	t.Parallel()
 	root, out := t.TempDir(), t.TempDir()
 	var said strings.Builder
@@ -28,7 +28,7 @@ func TestPagesCopiesBuiltPagesNextToFunction(t *testing.T) {
 	}
 }
 
-func TestPagesRemovesStalePagesWhenBuildIsMissing(t *testing.T) {
+func TestPageBuildRemovesStalePagesWhenBuildIsMissing(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	var said strings.Builder

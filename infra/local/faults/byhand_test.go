@@ -45,7 +45,7 @@ func namedProbes(t *testing.T, cloud *aws.Cloud, who string) map[string]func() e
 	}
 }
 
-func TestByHandFaultMatchesNamedCalls(t *testing.T) {
+func TestManualFaultMatchesNamedCalls(t *testing.T) {
 	t.Parallel()
 	byHand := faults.NewByHand()
 	b := &bench{}

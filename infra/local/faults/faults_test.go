@@ -95,7 +95,7 @@ func TestStormSeverityExhaustsSDKRetries(t *testing.T) {
 	}
 }
 
-func TestPlanSparesCallersThatAreNotFunctions(t *testing.T) {
+func TestPlanInjectsFaultsOnlyIntoFunctions(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Rules: []faults.Rule{{Kind: faults.FailedBefore}}})
 	b := newBench(t, plan)

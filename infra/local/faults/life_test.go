@@ -47,7 +47,7 @@ func ask(t *testing.T, through faults.Doer) bool {
 	return true
 }
 
-func TestLifeEndsAfterNthCall(t *testing.T) {
+func TestCrashHappensAfterNthCall(t *testing.T) {
 	t.Parallel()
 	one, other := &world{}, &world{}
 	life := faults.NewLife(3)
@@ -72,7 +72,7 @@ func TestLifeEndsAfterNthCall(t *testing.T) {
 	}
 }
 
-func TestLifeCanBeDisarmedAndEnded(t *testing.T) {
+func TestPendingCrashCanBeCancelledOrForced(t *testing.T) {
 	t.Parallel()
 	spared := faults.NewLife(1)
 	spared.Disarm()
@@ -92,7 +92,7 @@ type failing struct{}
 
 func (failing) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-func TestLifeCountsCallWithoutResponse(t *testing.T) {
+func TestCrashCountIncludesCallWithoutResponse(t *testing.T) {
 	t.Parallel()
 	life := faults.NewLife(2)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com/", http.NoBody)

@@ -79,7 +79,7 @@ func TestReadsOnlyReportsFalseForWrites(t *testing.T) {
 	}
 }
 
-func TestLifeRecordsCallsUntilDisarmed(t *testing.T) {
+func TestCallsAreRecordedUntilCrashIsCancelled(t *testing.T) {
 	t.Parallel()
 	life := faults.NewLife(10)
 	way := life.Through(&world{}, func(r *http.Request) faults.Call { return faults.Call{Kind: r.Method} })

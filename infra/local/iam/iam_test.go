@@ -273,7 +273,7 @@ func TestAuthorityRecordsAccessedRowKinds(t *testing.T) {
 	}
 }
 
-func TestWithoutRemovesSingleGrant(t *testing.T) {
+func TestAuthorityWithoutRemovesSingleGrant(t *testing.T) {
 	t.Parallel()
 	declared := world(
 		allow("s3:GetObject", plainARN+"/*"),

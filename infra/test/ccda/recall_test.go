@@ -192,9 +192,9 @@ func TestConvertKeepsCodedFactsOfPublicDocuments(t *testing.T) {
 	checkEach(t, names, documents)
 }
 
-// TestConvertKeepsCodedFactsOfDocumentsInNamedFolder checks the documents in the folder named by
+// TestConvertKeepsCodedFactsOfDocumentsInConfiguredFolder checks the documents in the folder named by
 // RECORDBRIDGE_DOCUMENTS. The test is skipped if the variable is unset.
-func TestConvertKeepsCodedFactsOfDocumentsInNamedFolder(t *testing.T) {
+func TestConvertKeepsCodedFactsOfDocumentsInConfiguredFolder(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_DOCUMENTS")
 	if folder == "" {

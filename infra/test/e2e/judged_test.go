@@ -12,10 +12,10 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestExportsAreWrittenWhenFolderIsNamed writes exports in every FHIR format to the folder named by
+// TestExportsAreWrittenToConfiguredFolder writes exports in every FHIR format to the folder named by
 // RECORDBRIDGE_EXPORTS. An external validator (.ci/ccda) reads the files. The test exports the records of two patients
 // at a portal and the documents of two facilities.
-func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
+func TestExportsAreWrittenToConfiguredFolder(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_EXPORTS")
 	if folder == "" {

@@ -57,7 +57,7 @@ func TestDecisionsCheckFindsMissingHeaderAndNumber(t *testing.T) {
 	)
 }
 
-func TestTableRowsCheckFindsMismatchWithTemplate(t *testing.T) {
+func TestTableRowsCheckFindsMismatchBetweenCodeAndTemplate(t *testing.T) {
 	t.Parallel()
 	s := resources(t, `
   WorkTable: {Type: AWS::DynamoDB::Table,

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestTransformedCheckFindsAddedAndLostPermissions(t *testing.T) {
+func TestTransformedCheckFindsAddedAndRemovedPermissions(t *testing.T) {
 	t.Parallel()
 	const good = `{"Resources": {
 "Queue": {"Type": "AWS::SQS::Queue"},

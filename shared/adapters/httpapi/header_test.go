@@ -14,7 +14,7 @@ type headerRequest struct {
 	Key  string `header:"authorization" required:"true"`
 }
 
-func TestBinderRefusesRepeatedHeader(t *testing.T) {
+func TestBinderRejectsRepeatedHeader(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		header http.Header

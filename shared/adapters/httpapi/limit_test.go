@@ -120,7 +120,7 @@ func limited(api edge, b *buckets,
 	}
 }
 
-func TestLimiterRefusesExcessRequestsWithHeaders(t *testing.T) {
+func TestLimiterRejectsExcessRequestsWithHeaders(t *testing.T) {
 	t.Parallel()
 	get := limited(newEdge(), &buckets{}, 2)
 	const client = "192.0.2.1:1"

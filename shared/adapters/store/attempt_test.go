@@ -109,7 +109,7 @@ func TestOpenAttemptDeletesTicket(t *testing.T) {
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
 }
 
-func TestOpenAttemptSucceedsOnce(t *testing.T) {
+func TestOpenAttemptSucceedsOnlyOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))

@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestExtendNeverReplacesAuditRow adds rows with used sequence numbers, based on the chain's current head and on an
+// TestExtendNeverOverwritesAuditRow adds rows with used sequence numbers, based on the chain's current head and on an
 // earlier head.
-func TestExtendNeverReplacesAuditRow(t *testing.T) {
+func TestExtendNeverOverwritesAuditRow(t *testing.T) {
 	t.Parallel()
 	own := tables.New(t)
 	rows := store.Audit{DB: own.DB, Table: own.Name("AuditTable")}

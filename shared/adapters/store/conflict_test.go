@@ -66,7 +66,7 @@ func repeated(err error, n int) []error {
 	return all
 }
 
-func TestWriteIsRetriedAfterTransactionConflict(t *testing.T) {
+func TestStoreRetriesWriteAfterTransactionConflict(t *testing.T) {
 	t.Parallel()
 	conflict := cancelled("None", "TransactionConflict")
 	single := &types.TransactionConflictException{}
@@ -122,7 +122,7 @@ func TestWriteIsRetriedAfterTransactionConflict(t *testing.T) {
 	})
 }
 
-func TestWriteRetriesStopWhenContextIsDone(t *testing.T) {
+func TestStoreStopsRetryingWhenContextIsDone(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	db := &busy{Client: s.db, failures: repeated(cancelled("TransactionConflict"), 9)}

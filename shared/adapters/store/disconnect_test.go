@@ -131,7 +131,7 @@ func TestEndConnectionSucceedsWithoutTokensAndExports(t *testing.T) {
 	expect.NotFound(t, "what is kept for upstream", err)
 }
 
-func TestEndFileSucceedsOnce(t *testing.T) {
+func TestEndFileSucceedsOnlyOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	pending := s.claim(t)

@@ -93,7 +93,7 @@ func TestBeginAttemptFailsWhenStateExists(t *testing.T) {
 	expect.NotFound(t, "the attempt of the refused state", err)
 }
 
-func TestTakeStateSucceedsOnce(t *testing.T) {
+func TestTakeStateSucceedsOnlyOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
@@ -167,7 +167,7 @@ func TestConcludeAttemptStoresConnectionAndTokens(t *testing.T) {
 	}
 }
 
-func TestConcludeAttemptSucceedsOnce(t *testing.T) {
+func TestConcludeAttemptSucceedsOnlyOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)

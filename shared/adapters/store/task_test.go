@@ -47,7 +47,7 @@ func succeeded(task export.Task) export.Task {
 	return task
 }
 
-func TestExpireFilesSucceedsOnceAndKeepsRowDue(t *testing.T) {
+func TestExpireFilesSucceedsOnlyOnceAndKeepsRowDue(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.claim(t)

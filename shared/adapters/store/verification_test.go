@@ -72,9 +72,9 @@ func TestVerificationRoundTripsCodeHistoryAndToken(t *testing.T) {
 	}
 }
 
-// TestExchangeCodeSucceedsOnce checks that if several callers submit the correct code at once, only one caller receives
+// TestExchangeCodeSucceedsOnlyOnce checks that if several callers submit the correct code at once, only one caller receives
 // a token.
-func TestExchangeCodeSucceedsOnce(t *testing.T) {
+func TestExchangeCodeSucceedsOnlyOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateCode(t.Context(), codeOf(tenant), sendingsOf(tenant)))

@@ -211,7 +211,7 @@ func TestComposeDeactivatesNonPublicServers(t *testing.T) {
 	}
 }
 
-func TestComposeSeparatesSameNameInDifferentPlaces(t *testing.T) {
+func TestComposeDoesNotMergeSameNameInDifferentPlaces(t *testing.T) {
 	t.Parallel()
 	c, _ := made(t, input(crowd(),
 		list("one", at("Family Medical Center", "https://one.ehr.example/t/4711", zip("02134")),
@@ -243,9 +243,9 @@ func TestComposeSeparatesSameNameInDifferentPlaces(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsListingWithVagueLocationSeparate checks that a listing with a vague location is joined neither with a
+// TestComposeDoesNotMergeListingWithVagueLocation checks that a listing with a vague location is joined neither with a
 // brand that has a common name nor with either of two candidates.
-func TestComposeKeepsListingWithVagueLocationSeparate(t *testing.T) {
+func TestComposeDoesNotMergeListingWithVagueLocation(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		brand    string

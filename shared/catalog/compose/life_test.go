@@ -37,7 +37,7 @@ func TestComposeKeepsTimestampsOfUnchangedRecords(t *testing.T) {
 	}
 }
 
-func TestComposeTurnsUnlistedRecordIntoTombstone(t *testing.T) {
+func TestComposeReplacesUnlistedRecordWithTombstone(t *testing.T) {
 	t.Parallel()
 	odo, vela := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
 	first, _ := made(t, input(list("one", odo, vela)))
@@ -141,9 +141,9 @@ func TestComposeDropsAmbiguousID(t *testing.T) {
 	}
 }
 
-// TestComposeSeparatesListingsWithOnlyName checks that listings that differ only in details get IDs derived from the
+// TestComposeDoesNotMergeListingsWithOnlyName checks that listings that differ only in details get IDs derived from the
 // listings' entire content.
-func TestComposeSeparatesListingsWithOnlyName(t *testing.T) {
+func TestComposeDoesNotMergeListingsWithOnlyName(t *testing.T) {
 	t.Parallel()
 	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"},
 		listing.Listing{Key: "7", Name: "Odo Clinic", Description: "two"}

@@ -139,9 +139,9 @@ func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	})
 }
 
-// TestComposeNeverJoinsTwoPlacesByName checks that rows joined only by name, state, ZIP code and shared servers are all
+// TestComposeNeverMergesDifferentPlacesByName checks that rows joined only by name, state, ZIP code and shared servers are all
 // in the same place.
-func TestComposeNeverJoinsTwoPlacesByName(t *testing.T) {
+func TestComposeNeverMergesDifferentPlacesByName(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lists := anyLists(t)

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// TestComposeAcceptsMostHostsOfPublicData counts the waiting servers in the public data and their hosts, for a first
+// TestComposeAcceptsMostHostsInPublicData counts the waiting servers in the public data and their hosts, for a first
 // publication and for a collector's list combined with vendors' lists.
-func TestComposeAcceptsMostHostsOfPublicData(t *testing.T) {
+func TestComposeAcceptsMostHostsInPublicData(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")

@@ -23,8 +23,8 @@ type step struct {
 
 const quarter = 15 * time.Minute
 
-// TestAfterCombinesProbesAndConnections tests every rule in After.
-func TestAfterCombinesProbesAndConnections(t *testing.T) {
+// TestHealthAfterProbeDependsOnProbesAndConnections tests every rule in After.
+func TestHealthAfterProbeDependsOnProbesAndConnections(t *testing.T) {
 	t.Parallel()
 	works, fails := health.Observed{Answered: 3}, health.Observed{Failing: true}
 	none := health.Observed{}
@@ -101,9 +101,9 @@ func TestAfterCombinesProbesAndConnections(t *testing.T) {
 	}
 }
 
-// TestAfterPreservesStateWhenServerIsBusy checks that probing a busy server does not affect the server's state, and
+// TestHealthAfterProbeIsUnchangedWhenServerIsBusy checks that probing a busy server does not affect the server's state, and
 // that the next probe waits for the delay that the server requests.
-func TestAfterPreservesStateWhenServerIsBusy(t *testing.T) {
+func TestHealthAfterProbeIsUnchangedWhenServerIsBusy(t *testing.T) {
 	t.Parallel()
 	well := health.Record{EndpointID: endpointID}.After(health.Finding{Token: "t"}, health.Observed{}, noon)
 	busy := well.After(health.Finding{Cause: "limited", Busy: true, Wait: 5 * time.Hour}, health.Observed{},
@@ -118,9 +118,9 @@ func TestAfterPreservesStateWhenServerIsBusy(t *testing.T) {
 	}
 }
 
-// TestAfterBacksOffWhileEndpointIsFailing checks that a failing endpoint is probed again after 15 minutes, and that the
+// TestProbeIntervalIncreasesWhileEndpointFails checks that a failing endpoint is probed again after 15 minutes, and that the
 // delay doubles after each failure, up to three days.
-func TestAfterBacksOffWhileEndpointIsFailing(t *testing.T) {
+func TestProbeIntervalIncreasesWhileEndpointFails(t *testing.T) {
 	t.Parallel()
 	r, at, probes := health.Record{EndpointID: endpointID}, noon, 0
 	var waits []time.Duration
@@ -140,7 +140,7 @@ func TestAfterBacksOffWhileEndpointIsFailing(t *testing.T) {
 	}
 }
 
-func TestRecordAfterSchedulesHealthyEndpointDaily(t *testing.T) {
+func TestHealthyEndpointIsProbedDaily(t *testing.T) {
 	t.Parallel()
 	var hours [24]int
 	for n := range 24_000 {

@@ -246,7 +246,7 @@ func TestRefreshReturnsInternalFailureWithoutChanges(t *testing.T) {
 	}
 }
 
-func TestTakeTreatsFileLikeFetchedList(t *testing.T) {
+func TestTakeAcceptsListFromFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	row, outcome, err := w.intake().Take(t.Context(), w.rows["vendor"], strings.NewReader(rows(0, 3)))
@@ -294,7 +294,7 @@ func TestRefreshImportsOnlyBrandOfOwnList(t *testing.T) {
 	}
 }
 
-func TestDueSortsSourcesByOverdueTime(t *testing.T) {
+func TestDueSortsSourcesByTimeOverdue(t *testing.T) {
 	t.Parallel()
 	for field, spoil := range map[string]func(*intake.Source){
 		"":         func(*intake.Source) {},

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestPublishDoesNotCountMergedAsRemoved checks that an institution merged into another institution still resolves and
+// TestPublishDoesNotCountMergedBrandsAsRemoved checks that an institution merged into another institution still resolves and
 // does not raise a question.
-func TestPublishDoesNotCountMergedAsRemoved(t *testing.T) {
+func TestPublishDoesNotCountMergedBrandsAsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(60, nil)
@@ -28,9 +28,9 @@ func TestPublishDoesNotCountMergedAsRemoved(t *testing.T) {
 	}
 }
 
-// TestPublishIgnoresRemovedUsersOfSharedServer checks that removed institutions and portals don't count as users of a
+// TestPublishIgnoresRemovedInstitutionsOfSharedServer checks that removed institutions and portals don't count as users of a
 // server.
-func TestPublishIgnoresRemovedUsersOfSharedServer(t *testing.T) {
+func TestPublishIgnoresRemovedInstitutionsOfSharedServer(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*record.Catalog){
 		"an institution has gone": func(c *record.Catalog) {

@@ -215,8 +215,8 @@ func TestPublishRejectsEndpointsAtOwnHost(t *testing.T) {
 	}
 }
 
-// TestPublishContinuesAfterAnyInterruption checks that publishing continues after an interruption at any write.
-func TestPublishContinuesAfterAnyInterruption(t *testing.T) {
+// TestPublishResumesAfterAnyInterruption checks that publishing continues after an interruption at any write.
+func TestPublishResumesAfterAnyInterruption(t *testing.T) {
 	t.Parallel()
 	begin := func() *world {
 		w := newWorld(t)
@@ -275,9 +275,9 @@ func (w *world) settled(t *testing.T, n int) {
 	}
 }
 
-// TestPublishContinuesRowsFromCheckpoint covers a run that is interrupted, for example by a timeout, while it is
+// TestPublishResumesRowsFromCheckpoint covers a run that is interrupted, for example by a timeout, while it is
 // writing rows. The test checks that the next run does not start again from the beginning.
-func TestPublishContinuesRowsFromCheckpoint(t *testing.T) {
+func TestPublishResumesRowsFromCheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(4500, func(c *record.Catalog) { c.Brands, c.Portals = nil, nil })

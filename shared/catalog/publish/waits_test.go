@@ -169,7 +169,7 @@ func TestPublishPreservesRegistrationOfOlderRows(t *testing.T) {
 	}
 }
 
-func TestByHostGroupsAndSorts(t *testing.T) {
+func TestByHostGroupsAndSortsPendingHosts(t *testing.T) {
 	t.Parallel()
 	waiting := make([]compose.Wait, 0, 9)
 	waiting = append(waiting, compose.Wait{

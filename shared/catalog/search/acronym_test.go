@@ -77,8 +77,8 @@ func TestSearchRanksExactNameAboveAcronym(t *testing.T) {
 	}
 }
 
-// TestSearchRanksBeginningsAboveAcronymWhenManyNamesBeginSo covers a patient who is still typing a frequent word.
-func TestSearchRanksBeginningsAboveAcronymWhenManyNamesBeginSo(t *testing.T) {
+// TestSearchRanksPrefixMatchesAboveAcronymWhenPrefixIsCommon covers a patient who is still typing a frequent word.
+func TestSearchRanksPrefixMatchesAboveAcronymWhenPrefixIsCommon(t *testing.T) {
 	t.Parallel()
 	entries := make([]search.Entry, 0, 101)
 	entries = append(entries, brand("Crane Arden Ridge Dell"))

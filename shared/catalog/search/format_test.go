@@ -48,7 +48,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestBuildRefusesDuplicateID(t *testing.T) {
+func TestBuildRejectsDuplicateID(t *testing.T) {
 	t.Parallel()
 	if _, err := search.Build([]search.Entry{town()[0], town()[0]}); err == nil {
 		t.Error("two brands have one id")

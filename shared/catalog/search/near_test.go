@@ -48,9 +48,9 @@ func TestSearchSortsByDistanceWhenTextContainsZIP(t *testing.T) {
 	}
 }
 
-// TestSearchKeepsTypedZIPAsTextWhenSortingIsExplicit checks that a typed ZIP code does not replace the person's own ZIP
+// TestSearchTreatsZIPAsTextWhenSortIsExplicit checks that a typed ZIP code does not replace the person's own ZIP
 // code.
-func TestSearchKeepsTypedZIPAsTextWhenSortingIsExplicit(t *testing.T) {
+func TestSearchTreatsZIPAsTextWhenSortIsExplicit(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, lanterns())
 	page, err := x.Search(search.Query{Text: "lantern 07030", ByLocation: true, ZIPs: []string{"89501"}, Size: 10})
@@ -63,7 +63,7 @@ func TestSearchKeepsTypedZIPAsTextWhenSortingIsExplicit(t *testing.T) {
 	}
 }
 
-func TestSearchReportsZIPsOfDistances(t *testing.T) {
+func TestSearchReportsZIPUsedForDistances(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, lanterns())
 	for _, c := range []struct {

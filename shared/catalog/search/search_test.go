@@ -322,7 +322,7 @@ func TestSearchContinuesAfterRemovedBrand(t *testing.T) {
 	}
 }
 
-func TestSearchRefusesInvalidQueries(t *testing.T) {
+func TestSearchRejectsInvalidQueries(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
 	for _, q := range []search.Query{
@@ -337,8 +337,8 @@ func TestSearchRefusesInvalidQueries(t *testing.T) {
 	}
 }
 
-// TestEntriesOmitsHiddenAndRemoved checks the source of the remaining brands.
-func TestEntriesOmitsHiddenAndRemoved(t *testing.T) {
+// TestEntriesOmitsHiddenAndRemovedBrands checks the source of the remaining brands.
+func TestEntriesOmitsHiddenAndRemovedBrands(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC)
 	brands := map[string]record.Brand{

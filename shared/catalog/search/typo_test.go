@@ -30,9 +30,9 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// TestTyposMatchesEditDistanceDefinition compares words over a small alphabet with all of their candidates. Because the
+// TestTypoDistanceMatchesEditDistanceDefinition compares words over a small alphabet with all of their candidates. Because the
 // alphabet is small, all of the words are similar.
-func TestTyposMatchesEditDistanceDefinition(t *testing.T) {
+func TestTypoDistanceMatchesEditDistanceDefinition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))
 	coined := func() string {

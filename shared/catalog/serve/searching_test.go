@@ -179,7 +179,7 @@ func TestCatalogueLoadsFromDiskAfterRestart(t *testing.T) {
 	}
 }
 
-func TestCatalogueServesOlderEditionsUntilDeleted(t *testing.T) {
+func TestCatalogueServesOlderVersionsUntilDeleted(t *testing.T) {
 	t.Parallel()
 	w, ctx := newWorld(), t.Context()
 	editions := make([]serve.Edition, 0, 5)

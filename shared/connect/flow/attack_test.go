@@ -93,7 +93,7 @@ func TestCompleteAcceptsCodeIssuedForSameAttempt(t *testing.T) {
 	}
 }
 
-func TestReplayedReturnDoesNotCreateSecondConnection(t *testing.T) {
+func TestReplayedCallbackDoesNotCreateSecondConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.start(t, request(t)).back()
@@ -109,9 +109,9 @@ func TestReplayedReturnDoesNotCreateSecondConnection(t *testing.T) {
 	}
 }
 
-// TestCompleteRejectsReturnFromAnotherBrowser covers an attacker who begins an attempt and lets the victim finish it.
+// TestCompleteRejectsCallbackFromAnotherBrowser covers an attacker who begins an attempt and lets the victim finish it.
 // The attacker must not get the victim's records.
-func TestCompleteRejectsReturnFromAnotherBrowser(t *testing.T) {
+func TestCompleteRejectsCallbackFromAnotherBrowser(t *testing.T) {
 	t.Parallel()
 	for _, widget := range []bool{false, true} {
 		w := newWorld()

@@ -130,7 +130,7 @@ func TestCancelLeavesEndedAttemptUnchanged(t *testing.T) {
 	})
 }
 
-func TestCancelHidesAttemptWithoutItsToken(t *testing.T) {
+func TestCancelHidesAttemptFromCallerWithoutToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
@@ -219,9 +219,9 @@ func (c *cancelling) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set
 	return c.world.Exchange(ctx, grant)
 }
 
-// TestCancelAndCompleteAgree runs a cancellation concurrently with every step in a window, in many orders. The test
+// TestConcurrentCancelAndCompleteHaveOneOutcome runs a cancellation concurrently with every step in a window, in many orders. The test
 // checks that either the cancellation or the completion wins, and that all results agree on the winner.
-func TestCancelAndCompleteAgree(t *testing.T) {
+func TestConcurrentCancelAndCompleteHaveOneOutcome(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	wins := map[bool]int{}

@@ -219,7 +219,7 @@ func TestCompleteFailsWhenPortalReturnsNoPatient(t *testing.T) {
 	}
 }
 
-func TestCompleteRejectsUnverifiedReturnWithoutRedirect(t *testing.T) {
+func TestCompleteRejectsUnverifiedCallbackWithoutRedirect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*flow.Return)
@@ -278,7 +278,7 @@ func TestAttemptExpiresAfterThirtyMinutes(t *testing.T) {
 	})
 }
 
-func TestStateIsSingleUseUnderConcurrentReturns(t *testing.T) {
+func TestStateIsSingleUseUnderConcurrentCallbacks(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	b := w.start(t, request(t))
@@ -318,7 +318,7 @@ func TestAttemptsInTwoTabsAreIndependent(t *testing.T) {
 	}
 }
 
-func TestCompleteRejectsReturnFromWrongIssuer(t *testing.T) {
+func TestCompleteRejectsCallbackFromWrongIssuer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		issuer   string // iss sent by the portal

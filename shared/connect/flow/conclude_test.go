@@ -75,7 +75,7 @@ func TestAuthorisationWithoutRefreshTokenReportsAccessTokenExpiry(t *testing.T) 
 	}
 }
 
-func TestReturnLogLineNamesAttemptOwner(t *testing.T) {
+func TestCallbackLogLineNamesAttemptOwner(t *testing.T) {
 	t.Parallel()
 	for failure, want := range map[error]map[string]any{
 		nil: {"org_id": tenant.OrgID, "mode": "test", "endpoint_id": endpointID},

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestCheckLengthsRefusesLongValues(t *testing.T) {
+func TestCheckLengthsRejectsLongValues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		limit int

@@ -104,7 +104,7 @@ func TestStartDoesNotReportUnavailablePortalAsMoved(t *testing.T) {
 	wantMoved(t, w, "token from https://ehr.example to https://away.example")
 }
 
-func TestStartAcceptsDiscoveryWithinPinsOrProfile(t *testing.T) {
+func TestStartAcceptsDiscoveryURLsFromPinsOrProfile(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(w *world){
 		"pinned elsewhere":                  func(w *world) { w.pins = catalog.PinsOf(w.authority.Addresses()) },
@@ -121,7 +121,7 @@ func TestStartAcceptsDiscoveryWithinPinsOrProfile(t *testing.T) {
 	}
 }
 
-func TestStartRefusesOwnHostAsPortal(t *testing.T) {
+func TestStartRejectsOwnHostAsPortal(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]string{
 		"as it is": baseURL + "/bridge/connect?attempt=theirs", "in capitals": "https://API.example/x",

@@ -59,7 +59,7 @@ func TestProgressAcceptsTokenChosenByWidget(t *testing.T) {
 	})
 }
 
-func TestCreateRefusesTakenAttemptID(t *testing.T) {
+func TestCreateRejectsTakenAttemptID(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	first := w.create(t, ownRequest(t))

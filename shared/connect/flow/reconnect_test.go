@@ -155,7 +155,7 @@ func TestReconnectAcceptsMergedInstitutionIDs(t *testing.T) {
 	}
 }
 
-func TestReconnectReturnsIdenticalErrorForEveryRefusal(t *testing.T) {
+func TestReconnectReturnsIdenticalErrorForEveryRejection(t *testing.T) {
 	t.Parallel()
 	texts := map[string]bool{}
 	for name, change := range map[string]func(*connection.Connection, *flow.Request){
@@ -184,7 +184,7 @@ func TestReconnectReturnsIdenticalErrorForEveryRefusal(t *testing.T) {
 	}
 }
 
-func TestReconnectRefusesRemovedEndpoint(t *testing.T) {
+func TestReconnectRejectsRemovedEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*connection.Connection, *flow.Request){
 		"suspended":        func(c *connection.Connection, _ *flow.Request) { c.EndpointID = suspendedID },
@@ -277,7 +277,7 @@ func TestReconnectSetsPatientOfRejectedConnection(t *testing.T) {
 	wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
 }
 
-func TestRefusedReconnectKeepsConnection(t *testing.T) {
+func TestRejectedReconnectKeepsConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	before := w.connected(t)

@@ -27,7 +27,7 @@ func codes() map[string]fault.Code {
 	}
 }
 
-func TestReturnForwardsOnlyDefinedPortalErrors(t *testing.T) {
+func TestCallbackForwardsOnlyDefinedPortalErrors(t *testing.T) {
 	t.Parallel()
 	for sent, want := range codes() {
 		t.Run(sent, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestPatientDenialStoresRejectedConnection(t *testing.T) {
 	})
 }
 
-func TestReturnWithoutCodeAndErrorIsInvalid(t *testing.T) {
+func TestCallbackWithoutCodeAndErrorIsInvalid(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.start(t, request(t)).back()

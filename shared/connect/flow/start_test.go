@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestStartPinsReturnParameters(t *testing.T) {
+func TestStartPinsCallbackParameters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -113,7 +113,7 @@ func TestAttemptsHaveDistinctStatesAndCookies(t *testing.T) {
 	}
 }
 
-func TestStartRefusesInvalidRequestBeforeStoring(t *testing.T) {
+func TestStartRejectsInvalidRequestBeforeStoring(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*flow.Request){
 		"no endpoint":             func(r *flow.Request) { r.EndpointID = "" },

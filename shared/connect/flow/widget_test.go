@@ -259,7 +259,7 @@ func TestStartValueIsSingleUse(t *testing.T) {
 	}
 }
 
-func TestLeaveRefusesInvalidStartValue(t *testing.T) {
+func TestLeaveRejectsInvalidStartValue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -340,9 +340,9 @@ type silentPortal struct{ *world }
 
 func (silentPortal) AuthorizeURL(r flow.Authorization) (string, error) { return r.Endpoint, nil }
 
-// TestCreateNamesPortalsOutage checks that a portal's outage has a cause, and that a failure of this service doesn't
+// TestCreateReportsPortalOutage checks that a portal's outage has a cause, and that a failure of this service doesn't
 // have a cause.
-func TestCreateNamesPortalsOutage(t *testing.T) {
+func TestCreateReportsPortalOutage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err  error
@@ -369,8 +369,8 @@ func TestCreateNamesPortalsOutage(t *testing.T) {
 	}
 }
 
-// TestAttemptKeepsLook checks that the windows, including error windows, have the same look as the attempt's page.
-func TestAttemptKeepsLook(t *testing.T) {
+// TestAttemptKeepsBrandingUntilCallback checks that the windows, including error windows, have the same look as the attempt's page.
+func TestAttemptKeepsBrandingUntilCallback(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := widgetRequest(t)

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestAskingKeepsExtraFieldPlaceholders(t *testing.T) {
+func TestRequestProfileKeepsExtraFieldPlaceholders(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -69,7 +69,7 @@ func TestAskingKeepsExtraFieldPlaceholders(t *testing.T) {
 	}
 }
 
-func TestAskingReturnsCompleteProfile(t *testing.T) {
+func TestRequestProfileIsComplete(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {

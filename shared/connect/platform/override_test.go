@@ -73,7 +73,7 @@ func TestOverridesApplyToAuthorizationRequest(t *testing.T) {
 	}
 }
 
-func TestWithRefusesInvalidOverrides(t *testing.T) {
+func TestWithRejectsInvalidOverrides(t *testing.T) {
 	t.Parallel()
 	profile, err := platform.Find("sandbox")
 	if err != nil {

@@ -31,7 +31,7 @@ func TestProfilesMatchSchemaAndListSources(t *testing.T) {
 	}
 }
 
-func TestFindListsKnownPlatformsWhenUnknown(t *testing.T) {
+func TestFindErrorListsKnownPlatforms(t *testing.T) {
 	t.Parallel()
 	_, err := platform.Find("epc")
 	if err == nil || !strings.Contains(err.Error(), `"epc"`) || !strings.Contains(err.Error(), "epic") {

@@ -17,7 +17,7 @@ sandbox: {fhir_base: "https://fhir.example.org/r4"}
 sources: [a document]
 `
 
-func TestParseRefusesInvalidProfile(t *testing.T) {
+func TestParseRejectsInvalidProfile(t *testing.T) {
 	t.Parallel()
 	if _, err := platform.Parse(good); err != nil {
 		t.Fatal(err)

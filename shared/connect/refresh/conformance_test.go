@@ -23,9 +23,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestMemoryMatchesTokenStore checks that the simulation's memory accepts the same writes as DynamoDB and
+// TestInMemoryStoreMatchesTokenStore checks that the simulation's memory accepts the same writes as DynamoDB and
 // stores the same rows.
-func TestMemoryMatchesTokenStore(t *testing.T) {
+func TestInMemoryStoreMatchesTokenStore(t *testing.T) {
 	t.Parallel()
 	moves := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 4, 4), 5, 30)
 	vault := tokens.Vault{Sealer: plainSealer{}}
@@ -81,7 +81,7 @@ func tokensTable(t *testing.T) store.Tokens {
 	return rows
 }
 
-func TestMemoryConformsToStoreContract(t *testing.T) {
+func TestInMemoryStoreConformsToStoreContract(t *testing.T) {
 	t.Parallel()
 	storetest.Tokens(t, func(_ testing.TB, row tokens.Row) tokens.Store {
 		m := newMemory()

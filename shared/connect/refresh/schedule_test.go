@@ -14,7 +14,7 @@ func connectionNumber(n int) string { return fmt.Sprintf("c0000000-0000-4000-800
 
 func withRefreshToken() tokens.Set { return tokens.Set{RefreshToken: secret.New("r")} }
 
-func TestNextSpreadsConnectionsOverWeek(t *testing.T) {
+func TestRefreshScheduleSpreadsConnectionsOverWeek(t *testing.T) {
 	t.Parallel()
 	const many = 10_000
 	perHour := map[time.Time]int{}
@@ -39,7 +39,7 @@ func TestNextSpreadsConnectionsOverWeek(t *testing.T) {
 	}
 }
 
-func TestNextReturnsAccessTokenExpiryWithoutRefreshToken(t *testing.T) {
+func TestRefreshScheduleUsesAccessTokenExpiryWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
 	set := tokens.Set{ExpiresAt: start.Add(2 * day), ConsentExpiresAt: start.Add(day), RefreshExpiresAt: start.Add(day)}
 	if next := refresh.Next(connID, set, start); !next.Equal(set.ExpiresAt) {
@@ -47,7 +47,7 @@ func TestNextReturnsAccessTokenExpiryWithoutRefreshToken(t *testing.T) {
 	}
 }
 
-func TestNextRefreshesBeforeLastFifthOfRefreshTokenLifetime(t *testing.T) {
+func TestRefreshIsScheduledBeforeLastFifthOfRefreshTokenLifetime(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, day, 3 * day} {
 		set := withRefreshToken()
@@ -60,7 +60,7 @@ func TestNextRefreshesBeforeLastFifthOfRefreshTokenLifetime(t *testing.T) {
 	}
 }
 
-func TestNextLimitsRefreshesOfTokenWithFixedExpiry(t *testing.T) {
+func TestRefreshScheduleLimitsRefreshesOfTokenWithFixedExpiry(t *testing.T) {
 	t.Parallel()
 	set := withRefreshToken()
 	set.RefreshExpiresAt = start.Add(30 * day)
@@ -75,7 +75,7 @@ func TestNextLimitsRefreshesOfTokenWithFixedExpiry(t *testing.T) {
 	}
 }
 
-func TestNextChecksConsentAfterItExpires(t *testing.T) {
+func TestConsentCheckIsScheduledAfterConsentExpires(t *testing.T) {
 	t.Parallel()
 	set := withRefreshToken()
 	set.ConsentExpiresAt = start.Add(2 * day)

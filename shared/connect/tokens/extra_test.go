@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestVaultOpensEarlierFormat covers a document in an earlier format, which had neither extra fields nor the requested
+// TestVaultReadsEarlierFormat covers a document in an earlier format, which had neither extra fields nor the requested
 // scope.
-func TestVaultOpensEarlierFormat(t *testing.T) {
+func TestVaultReadsEarlierFormat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	sealed, err := w.vault.Sealer.Seal(t.Context(), tenant, "tokens|"+tenant.Key()+"|"+connID+"|7", []byte(`{
@@ -34,7 +34,7 @@ func TestVaultOpensEarlierFormat(t *testing.T) {
 	}
 }
 
-func TestMayBeExtraRefusesSecretNames(t *testing.T) {
+func TestMayBeExtraRejectsSecretNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
 		"ah_practice": true, "ah-practice": true, "site7": true, "Tenant": true, strings.Repeat("n", 64): true,

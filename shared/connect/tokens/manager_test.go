@@ -77,7 +77,7 @@ func TestCurrentReturnsNotFoundWithoutTokens(t *testing.T) {
 	}
 }
 
-func TestRenewRefreshesUnexpiredSet(t *testing.T) {
+func TestRenewRefreshesUnexpiredTokenSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	usable, err := w.manager("a").Renew(t.Context(), tenant, connID, 1)
@@ -127,8 +127,8 @@ func TestConcurrentWorkersUseRefreshTokenOnce(t *testing.T) {
 	}
 }
 
-// In TestRenewReturnsStoredSetUnlessExpired, used is the version for which the EHR returned 401.
-func TestRenewReturnsStoredSetUnlessExpired(t *testing.T) {
+// In TestRenewReturnsStoredTokenSetUnlessExpired, used is the version for which the EHR returned 401.
+func TestRenewReturnsStoredTokenSetUnlessExpired(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		left    time.Duration
@@ -168,7 +168,7 @@ func TestRenewReturnsUnrenewableWithoutRefreshToken(t *testing.T) {
 	}
 }
 
-func TestCurrentReturnsValidSetWhenRefreshFails(t *testing.T) {
+func TestCurrentReturnsValidTokenSetWhenRefreshFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("503 Service Unavailable")
 	for name, given := range map[string]func(t *testing.T, w *world) error{
@@ -207,9 +207,9 @@ func TestCurrentReturnsValidSetWhenRefreshFails(t *testing.T) {
 	}
 }
 
-// TestCurrentWithholdsRefusedOrRemovedSet checks that Current never returns a set that must no longer be used,
+// TestCurrentWithholdsRejectedOrRemovedTokenSet checks that Current never returns a set that must no longer be used,
 // regardless of the set's remaining lifetime.
-func TestCurrentWithholdsRefusedOrRemovedSet(t *testing.T) {
+func TestCurrentWithholdsRejectedOrRemovedTokenSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)
 	w.ehr.valid = "revoked by the patient"

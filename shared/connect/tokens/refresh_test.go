@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestRefreshStoresRotatedSetBeforeReturning(t *testing.T) {
+func TestRefreshStoresRotatedTokenSetBeforeReturning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 0)
@@ -34,7 +34,7 @@ func TestRefreshStoresRotatedSetBeforeReturning(t *testing.T) {
 	})
 }
 
-func TestRefreshRetriesWriteOfRotatedSet(t *testing.T) {
+func TestRefreshRetriesWriteOfRotatedTokenSet(t *testing.T) {
 	t.Parallel()
 	unread := errors.New("the read failed")
 	tests := map[string]*flaky{

@@ -23,7 +23,7 @@ func wantRefusal(t *testing.T, err error, cause tokens.Cause) {
 	}
 }
 
-func TestRefusalOfUnusedTokenIsInvalidGrant(t *testing.T) {
+func TestRejectionOfUnusedTokenIsInvalidGrant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.valid = "revoked by the patient"
@@ -71,7 +71,7 @@ func TestRefreshRetriesTokenAfterCrash(t *testing.T) {
 	}
 }
 
-func TestRefusalCauseDependsOnPreviousOutcome(t *testing.T) {
+func TestRejectionCauseDependsOnPreviousOutcome(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		failure error
@@ -120,7 +120,7 @@ type answered struct{ unspent bool }
 func (answered) Error() string   { return "invalid_client" }
 func (a answered) Unspent() bool { return a.unspent }
 
-func TestRefusalIsIgnoredWhileConcurrentWorkerRefreshes(t *testing.T) {
+func TestRejectionIsIgnoredWhileConcurrentWorkerRefreshes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.answer = func() error {
@@ -150,7 +150,7 @@ func TestRefusalIsIgnoredWhileConcurrentWorkerRefreshes(t *testing.T) {
 	}
 }
 
-func TestTransientFailureIsNotRefusal(t *testing.T) {
+func TestTransientFailureIsNotRejection(t *testing.T) {
 	t.Parallel()
 	down := errors.New("503 Service Unavailable")
 	t.Run("the EHR", func(t *testing.T) {

@@ -78,9 +78,9 @@ func TestRefreshCallTimesOutWhenSlotExpires(t *testing.T) {
 	})
 }
 
-// TestRefreshKeepsTokenUnusedWithoutSlot checks that a caller without a slot does not use any token, so that the next
+// TestRefreshDoesNotUseTokenWithoutSlot checks that a caller without a slot does not use any token, so that the next
 // caller finds the state unchanged.
-func TestRefreshKeepsTokenUnusedWithoutSlot(t *testing.T) {
+func TestRefreshDoesNotUseTokenWithoutSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.slots.refuse = answered{unspent: true}

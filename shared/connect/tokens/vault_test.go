@@ -42,7 +42,7 @@ func TestVaultRoundTripsTokenSet(t *testing.T) {
 	}
 }
 
-func TestVaultRefusesMovedRow(t *testing.T) {
+func TestVaultRejectsTokenSetMovedToAnotherRow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	_, row := w.stored(t)

@@ -20,9 +20,9 @@ func storing(kind faults.Kind, first, last int) []faults.Rule {
 	return rules
 }
 
-// TestRotatedSetIsStoredDespiteAWSFaults covers a rotated refresh token. Unless AWS fails on every try, the token must
+// TestRotatedTokenSetIsStoredDespiteAWSFaults covers a rotated refresh token. Unless AWS fails on every try, the token must
 // be stored once, as the next version, and returned to the caller.
-func TestRotatedSetIsStoredDespiteAWSFaults(t *testing.T) {
+func TestRotatedTokenSetIsStoredDespiteAWSFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		rules []faults.Rule

@@ -44,9 +44,9 @@ func TestShareRunsQueuedExportsInRequestOrder(t *testing.T) {
 	})
 }
 
-// TestSharePreservesPlacesAfterCrashes checks that crashes do not leak slots. Workers die at any call, before or after
+// TestSharePreservesSlotsAfterCrashes checks that crashes do not leak slots. Workers die at any call, before or after
 // the call takes effect, and runs pause or continue in a later run.
-func TestSharePreservesPlacesAfterCrashes(t *testing.T) {
+func TestSharePreservesSlotsAfterCrashes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestSharePreservesPlacesAfterCrashes(t *testing.T) {
 	}
 }
 
-func TestShareReassignsPlaceWhenWorkerLeaseExpires(t *testing.T) {
+func TestShareReassignsSlotWhenWorkerLeaseExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -89,7 +89,7 @@ func TestShareReassignsPlaceWhenWorkerLeaseExpires(t *testing.T) {
 	})
 }
 
-func TestEnterReturnsSamePlaceForContinuedExport(t *testing.T) {
+func TestEnterReturnsSameSlotForResumedExport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -177,9 +177,9 @@ func TestAdmitCallsNextTaskWhenCalledTaskEnds(t *testing.T) {
 	})
 }
 
-// TestTaskCalledTwiceKeepsOnePlace checks that a task keeps one slot if two workers call it, each to a different slot.
+// TestTaskCalledTwiceHoldsOneSlot checks that a task keeps one slot if two workers call it, each to a different slot.
 // The later worker releases its slot, unless the task has already entered that slot.
-func TestTaskCalledTwiceKeepsOnePlace(t *testing.T) {
+func TestTaskCalledTwiceHoldsOneSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(2, 0)
@@ -217,7 +217,7 @@ func TestTaskCalledTwiceKeepsOnePlace(t *testing.T) {
 	})
 }
 
-func TestLeaveKeepsPlaceClaimedByAnotherWorker(t *testing.T) {
+func TestLeaveKeepsSlotClaimedByAnotherWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -256,7 +256,7 @@ func TestEnterJoinsQueueWhenEveryAttemptConflicts(t *testing.T) {
 	})
 }
 
-func TestShareHasAtLeastOnePlace(t *testing.T) {
+func TestShareHasAtLeastOneSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(0, 0)

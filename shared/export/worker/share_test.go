@@ -72,7 +72,7 @@ func TestQueuedExportDoesNotConsumeItsTimeBudget(t *testing.T) {
 	})
 }
 
-func TestFinishedExportPassesPlaceToNextInQueue(t *testing.T) {
+func TestFinishedExportPassesSlotToNextInQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
@@ -104,7 +104,7 @@ func TestFinishedExportPassesPlaceToNextInQueue(t *testing.T) {
 	})
 }
 
-func TestContinuedExportKeepsItsPlace(t *testing.T) {
+func TestResumedExportKeepsItsSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -122,7 +122,7 @@ func TestContinuedExportKeepsItsPlace(t *testing.T) {
 	})
 }
 
-func TestRunStopsWhenPlaceIsLost(t *testing.T) {
+func TestRunStopsWhenSlotIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -21,9 +21,9 @@ func TestConvertMatchesCorpusExpectations(t *testing.T) {
 	}
 }
 
-// TestCorpusIsWrittenWhenFolderIsNamed writes the corpus documents to the folder in RECORDBRIDGE_CORPUS, for an
+// TestCorpusIsWrittenToConfiguredFolder writes the corpus documents to the folder in RECORDBRIDGE_CORPUS, for an
 // external validator (.ci/ccda).
-func TestCorpusIsWrittenWhenFolderIsNamed(t *testing.T) {
+func TestCorpusIsWrittenToConfiguredFolder(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_CORPUS")
 	if folder == "" {

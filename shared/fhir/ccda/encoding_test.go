@@ -28,7 +28,7 @@ func familyIn(declared, family string) string {
 			`</family></name></patient></patientRole></recordTarget>`, ""), `<?xml version="1.0"?>`)
 }
 
-func TestSetDecodesDeclaredEncoding(t *testing.T) {
+func TestDocumentSetDecodesDeclaredEncoding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		declared, family string
@@ -66,7 +66,7 @@ func TestSetDecodesDeclaredEncoding(t *testing.T) {
 }
 
 // Two two-byte GBK characters can also be valid UTF-8 for Latin letters.
-func TestSetPrefersDeclaredEncodingWhenTextIsAlsoValidUTF8(t *testing.T) {
+func TestDocumentSetPrefersDeclaredEncodingWhenTextIsAlsoValidUTF8(t *testing.T) {
 	t.Parallel()
 	bytesOf := "\xC4\xA1\xC5\xA2"
 	want, err := simplifiedchinese.GB18030.NewDecoder().String(bytesOf)
@@ -103,7 +103,7 @@ func TestConvertCountsUndecodableCharacters(t *testing.T) {
 	}
 }
 
-func TestSetRejectsUnknownEncodingUnlessTextIsUTF8(t *testing.T) {
+func TestDocumentSetRejectsUnknownEncodingUnlessTextIsUTF8(t *testing.T) {
 	t.Parallel()
 	for _, declared := range []string{"x-none", "hz-gb-2312", "ISO-2022-KR", "x-user-defined", "EBCDIC-US"} {
 		var s ccda.Set

@@ -43,8 +43,8 @@ func BenchmarkMentions(b *testing.B) {
 	}
 }
 
-// TestSetMergesPartsOfRepeatedFact covers repetitions in one document and in a second document, including long lists.
-func TestSetMergesPartsOfRepeatedFact(t *testing.T) {
+// TestDocumentSetMergesPartsOfRepeatedFact covers repetitions in one document and in a second document, including long lists.
+func TestDocumentSetMergesPartsOfRepeatedFact(t *testing.T) {
 	t.Parallel()
 	const count = 300
 	twice := append(mentions(count), []byte{}...)
@@ -87,7 +87,7 @@ func TestSetMergesPartsOfRepeatedFact(t *testing.T) {
 	}
 }
 
-func TestSetRejectsDocumentWithTooManyParts(t *testing.T) {
+func TestDocumentSetRejectsDocumentWithTooManyParts(t *testing.T) {
 	t.Parallel()
 	ids := func(count int) string { return strings.Repeat(`<id root="2.16.840.1.113883.19.1"/>`, count) }
 	entries := strings.Repeat(`<entry/>`, 3000) + `<text>` + strings.Repeat(`<br/>`, 3000) + `</text>`

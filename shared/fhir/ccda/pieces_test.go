@@ -52,7 +52,7 @@ func allDocuments(t *testing.T) map[string][]byte {
 	return all
 }
 
-func TestSetOutputDoesNotDependOnChunkSize(t *testing.T) {
+func TestDocumentSetOutputDoesNotDependOnChunkSize(t *testing.T) {
 	t.Parallel()
 	for name, document := range allDocuments(t) {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestSetOutputDoesNotDependOnChunkSize(t *testing.T) {
 	}
 }
 
-func TestSetOutputForSeveralDocumentsDoesNotDependOnChunkSize(t *testing.T) {
+func TestDocumentSetOutputForSeveralDocumentsDoesNotDependOnChunkSize(t *testing.T) {
 	t.Parallel()
 	all := allDocuments(t)
 	maps.DeleteFunc(all, func(name string, _ []byte) bool { return strings.Contains(name, "/") })

@@ -24,7 +24,7 @@ func patientID(extension string) string {
 	return `<id root="2.16.840.1.113883.19.1" extension="` + extension + `"/>`
 }
 
-func TestSetPrefersLaterDocumentWhenMergingFact(t *testing.T) {
+func TestDocumentSetPrefersLaterDocumentWhenMergingFact(t *testing.T) {
 	t.Parallel()
 	onset := `<effectiveTime><low value="2019"/></effectiveTime>`
 	first := telling("d1", "20190601", patientID("a"), "11450-4",
@@ -59,7 +59,7 @@ func TestSetPrefersLaterDocumentWhenMergingFact(t *testing.T) {
 	}
 }
 
-func TestSetMergesReportedMedicationFromTwoDocuments(t *testing.T) {
+func TestDocumentSetMergesReportedMedicationFromTwoDocuments(t *testing.T) {
 	t.Parallel()
 	const told = `<informant><relatedEntity classCode="PRS"><relatedPerson><name><family>Mother</family></name>` +
 		`</relatedPerson></relatedEntity></informant>`
@@ -77,7 +77,7 @@ func TestSetMergesReportedMedicationFromTwoDocuments(t *testing.T) {
 	}
 }
 
-func TestSetDropsAbatementWhenLaterDocumentReportsActiveProblem(t *testing.T) {
+func TestDocumentSetDropsAbatementWhenLaterDocumentReportsActiveProblem(t *testing.T) {
 	t.Parallel()
 	ended := `<effectiveTime><low value="2019"/><high value="201902"/></effectiveTime>`
 	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4",
@@ -88,7 +88,7 @@ func TestSetDropsAbatementWhenLaterDocumentReportsActiveProblem(t *testing.T) {
 	ccdatest.Wants(t, resources, "Condition | clinicalStatus.coding.code=active | !abatementDateTime")
 }
 
-func TestSetSeparatesPatientsWithEqualFactIDs(t *testing.T) {
+func TestDocumentSetSeparatesPatientsWithEqualFactIDs(t *testing.T) {
 	t.Parallel()
 	entries := ccdatest.Concern("active", ccdatest.ProblemOf("", ccdatest.Pneumonia))
 	resources := ccdatest.DocumentFacts(t, telling("d1", "20190601", patientID("a"), "11450-4", entries),
@@ -127,7 +127,7 @@ func TestConvertKeepsBothContradictoryFacts(t *testing.T) {
 	}
 }
 
-func TestSetEmitsSameResourcesForAnyDocumentOrder(t *testing.T) {
+func TestDocumentSetEmitsSameResourcesForAnyDocumentOrder(t *testing.T) {
 	t.Parallel()
 	documents := make([][]byte, 3)
 	for i, id := range []string{"d1", "d2", "d3"} {
@@ -154,7 +154,7 @@ func TestConvertKeepsIDsAcrossDocumentVersions(t *testing.T) {
 	}
 }
 
-func TestSetKeepsOtherDocumentsWhenOneIsRejected(t *testing.T) {
+func TestDocumentSetKeepsOtherDocumentsWhenOneIsRejected(t *testing.T) {
 	t.Parallel()
 	var s ccda.Set
 	if err := s.Add([]byte(ccdatest.Document(ccdatest.SomePatient, ""))); err != nil {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-func TestSetRejectsDocumentAboutAnotherPatient(t *testing.T) {
+func TestDocumentSetRejectsDocumentAboutAnotherPatient(t *testing.T) {
 	t.Parallel()
 	const (
 		own      = `<name><given>Maple</given><given>Ann</given><family>Aster</family></name>`

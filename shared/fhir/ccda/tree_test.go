@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-func TestSetRejectsInvalidDocument(t *testing.T) {
+func TestDocumentSetRejectsInvalidDocument(t *testing.T) {
 	t.Parallel()
 	whole := ccdatest.Document(ccdatest.SomePatient, "")
 	for name, text := range map[string]string{
@@ -31,7 +31,7 @@ func TestSetRejectsInvalidDocument(t *testing.T) {
 	}
 }
 
-func TestSetAcceptsNestedAndWrappedDocument(t *testing.T) {
+func TestDocumentSetAcceptsNestedAndWrappedDocument(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
 		ccdatest.Document(ccdatest.SomePatient, strings.Repeat("<x>", 200)+strings.Repeat("</x>", 200))), "Patient | id")
@@ -50,7 +50,7 @@ func TestParseDoesNotExpandDeclaredEntities(t *testing.T) {
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t, text), "Patient | name.family=&b;&f;xé")
 }
 
-func TestSetDetectsEncodingFromBytes(t *testing.T) {
+func TestDocumentSetDetectsEncodingFromBytes(t *testing.T) {
 	t.Parallel()
 	named := func(declaration, family string) string {
 		return declaration + strings.TrimPrefix(

@@ -33,8 +33,8 @@ func TestInquiryTextsAreSanitised(t *testing.T) {
 	}
 }
 
-// TestLineRemovesLineBreaks checks that a name or subject with several lines can't add a line to the body.
-func TestLineRemovesLineBreaks(t *testing.T) {
+// TestInquiryLineRemovesLineBreaks checks that a name or subject with several lines can't add a line to the body.
+func TestInquiryLineRemovesLineBreaks(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	s := help()

@@ -293,7 +293,7 @@ func TestAnswersPerTenantAreLimitedDaily(t *testing.T) {
 	})
 }
 
-func TestMoveRejectsInquiryOfAnotherTenant(t *testing.T) {
+func TestMoveRejectsInquiryFromAnotherTenant(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()

@@ -19,7 +19,7 @@ const (
 	probing = "ctl endpoint test -id ENDPOINT " + ofOwner + " -token-request"
 )
 
-func TestAdviseConnectionSuggestsCommand(t *testing.T) {
+func TestAdviceForConnectionSuggestsCommand(t *testing.T) {
 	t.Parallel()
 	later := noon.Add(time.Hour)
 	for name, test := range map[string]struct {
@@ -78,7 +78,7 @@ func TestAdviseConnectionSuggestsCommand(t *testing.T) {
 	}
 }
 
-func TestAdviseExportSuggestsCommand(t *testing.T) {
+func TestAdviceForExportSuggestsCommand(t *testing.T) {
 	t.Parallel()
 	failed := func(reason export.Reason) func(*operator.Export) {
 		return func(e *operator.Export) { e.Status, e.FailureReason = export.Failed, reason }
@@ -183,7 +183,7 @@ func TestAdviseExportSuggestsCommand(t *testing.T) {
 	}
 }
 
-func TestBlameForReturnsPartyThatCausedFailureOrGaps(t *testing.T) {
+func TestBlameForReturnsPartyResponsibleForFailureOrGaps(t *testing.T) {
 	t.Parallel()
 	gap := func(reasons ...export.LossReason) func(*operator.Export, *operator.Connection) {
 		return func(e *operator.Export, _ *operator.Connection) {

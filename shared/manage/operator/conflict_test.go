@@ -120,7 +120,7 @@ func TestRegistrationConflictsWithConcurrentRegistration(t *testing.T) {
 	}
 }
 
-func TestInEffectReportsMissingClient(t *testing.T) {
+func TestRegistrationInEffectReportsMissingClient(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	place := catalog.Place{Mode: "test", PlatformType: "epic"}

@@ -31,7 +31,7 @@ func (r *fixture) register(t *testing.T, place catalog.Place, authID string) err
 	return err
 }
 
-func TestSetAcceptsAuthMethodsFromDiscoveryOrOverrides(t *testing.T) {
+func TestRegistrationSetAcceptsAuthMethodsFromDiscoveryOrOverrides(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	const origin = "https://fhir.hospital.example"
@@ -61,7 +61,7 @@ func TestSetAcceptsAuthMethodsFromDiscoveryOrOverrides(t *testing.T) {
 	says(t, err, "It accepts client_secret_basic.")
 }
 
-func TestSetRejectsSecretOutsideItsOrigins(t *testing.T) {
+func TestRegistrationSetRejectsSecretOutsideItsOrigins(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	everywhere := catalog.Place{PlatformType: "medicare", Mode: "test"}
@@ -104,7 +104,7 @@ func TestSetRejectsSecretOutsideItsOrigins(t *testing.T) {
 	}
 }
 
-func TestSetKeepsSharedCallbackUntilSwitched(t *testing.T) {
+func TestRegistrationSetKeepsSharedCallbackUntilSwitched(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	place := catalog.Place{PlatformType: "epic", Mode: "test"}
@@ -133,7 +133,7 @@ func TestSetKeepsSharedCallbackUntilSwitched(t *testing.T) {
 	}
 }
 
-func TestSetUsesPreviouslyAnnouncedCallback(t *testing.T) {
+func TestRegistrationSetUsesPreviouslyAnnouncedCallback(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	owned, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free})

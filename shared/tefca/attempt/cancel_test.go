@@ -143,7 +143,7 @@ func TestCancelLeavesVerifiedOrExpiredAttemptUnchanged(t *testing.T) {
 	}
 }
 
-func TestCancelHidesAttemptWithoutItsToken(t *testing.T) {
+func TestCancelHidesAttemptFromCallerWithoutToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, err := w.create(t.Context(), attemptID, wanted("patient-7"))

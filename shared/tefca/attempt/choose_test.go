@@ -120,7 +120,7 @@ func (r *racing) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt
 	return r.ChoiceStore.Choose(ctx, a, chosen)
 }
 
-func TestChooseRetriesLostWrite(t *testing.T) {
+func TestChooseRetriesConflictingWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a")

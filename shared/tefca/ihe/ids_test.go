@@ -101,8 +101,8 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	}
 }
 
-// TestIsWithinPrefersClosestConfiguredCommunity checks that the records of different communities are kept separate.
-func TestIsWithinPrefersClosestConfiguredCommunity(t *testing.T) {
+// TestIsWithinUsesMostSpecificConfiguredCommunity checks that the records of different communities are kept separate.
+func TestIsWithinUsesMostSpecificConfiguredCommunity(t *testing.T) {
 	t.Parallel()
 	const gateway, asked, beside = "urn:oid:2.999.10", "urn:oid:2.999.10.1", "urn:oid:2.999.10.1.5"
 	n, _ := network(t, leads(gateway, "https://gateway.example", ihe.Community{Home: asked, Name: "A"},
@@ -130,7 +130,7 @@ func TestIsWithinPrefersClosestConfiguredCommunity(t *testing.T) {
 	}
 }
 
-func TestMomentParsesHL7AndISOTimes(t *testing.T) {
+func TestMomentParsesHL7AndISO8601Times(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Time{

@@ -30,7 +30,7 @@ func TestGuideListsEverySyntheticPatient(t *testing.T) {
 	}
 }
 
-func TestNamedReturnsPatientByEmail(t *testing.T) {
+func TestNamedFindsPatientByEmail(t *testing.T) {
 	t.Parallel()
 	subjects, stories := map[string]bool{}, map[string]bool{}
 	for _, p := range people.All() {

@@ -349,9 +349,9 @@ func TestRemoverKeepsChunksOfOtherVersions(t *testing.T) {
 	}
 }
 
-// TestEnderKeepsRecordsCachedAfterReconnect checks that records cached after a reconnect and records of other
+// TestEnderKeepsRecordCachedAfterReconnect checks that records cached after a reconnect and records of other
 // connections are not deleted.
-func TestEnderKeepsRecordsCachedAfterReconnect(t *testing.T) {
+func TestEnderKeepsRecordCachedAfterReconnect(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	ender := records.Ender{Objects: w.objects}

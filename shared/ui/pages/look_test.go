@@ -22,7 +22,7 @@ func drawLook(t *testing.T, page string, look org.Look) (html, policy string) {
 	return string(drawn.HTML), drawn.Policy
 }
 
-func TestDrawRendersLookForFirstPaint(t *testing.T) {
+func TestPageContainsBrandingForFirstPaint(t *testing.T) {
 	t.Parallel()
 	for style, look := range map[string]org.Look{
 		"":                          {ColorScheme: org.Dark},
@@ -54,7 +54,7 @@ func TestDrawRendersLookForFirstPaint(t *testing.T) {
 	}
 }
 
-func TestDrawOmitsInvalidStoredLook(t *testing.T) {
+func TestPageOmitsInvalidStoredBranding(t *testing.T) {
 	t.Parallel()
 	plain, policy := drawLook(t, pages.Embed, org.Look{})
 	for _, look := range []org.Look{

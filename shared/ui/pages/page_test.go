@@ -98,7 +98,7 @@ func TestPageReferrerPolicyAllowsOriginWhenPageStartsAttempts(t *testing.T) {
 	}
 }
 
-func TestPolicyListsAllowedFrameAncestors(t *testing.T) {
+func TestCSPListsAllowedFrameAncestors(t *testing.T) {
 	t.Parallel()
 	const all = "default-src 'none'; script-src 'self'; style-src 'self' '" + built.StyleHash +
 		"'; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action "

@@ -32,7 +32,7 @@ func TestBrandingOmitsServiceURLsInAnySpelling(t *testing.T) {
 	}
 }
 
-func TestPolicyOmitsServiceHostInAnySpelling(t *testing.T) {
+func TestCSPOmitsServiceHostInAnySpelling(t *testing.T) {
 	t.Parallel()
 	bundle := loaded(t)
 	for _, text := range spelling.Of("api.recordbridge.example", "", "") {

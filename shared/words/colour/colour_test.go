@@ -36,7 +36,7 @@ func TestContrastMatchesReferenceValues(t *testing.T) {
 	}
 }
 
-func TestLegibleReachesTextContrastOnBothSheets(t *testing.T) {
+func TestLegibleReturnsReadableColourOnLightAndDarkBackgrounds(t *testing.T) {
 	t.Parallel()
 	light, dark := colour.Sheets()
 	for _, text := range []string{"#ffff00", "#000000", "#ffffff", "#1a5fb4", "#808080"} {

@@ -63,7 +63,7 @@ func TestLookSetSuggestsQuotationMarksForUnquotedWord(t *testing.T) {
 	}
 }
 
-func TestLookSetRadiusAndColorScheme(t *testing.T) {
+func TestLookSetValidatesRadiusAndColorScheme(t *testing.T) {
 	t.Parallel()
 	var look org.Look
 	for _, c := range []struct {

@@ -145,7 +145,7 @@ func TestInviteSucceedsDespiteHostileAccount(t *testing.T) {
 	}
 }
 
-func TestFoundRejectsInvalidOrganisationName(t *testing.T) {
+func TestFoundOrganisationRejectsInvalidName(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	for _, name := range []string{"", "Birch.example Clinic", "https://birch", "Birch\nClinic", "Birch\u202e"} {
