@@ -33,16 +33,22 @@ import (
 // this run's URL. Apply returns an error for an existing table with different keys or indexes, because functions could
 // not use such a table. Apply joins the first error of each service. To continue after an error, call Apply again.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
-	tables, queues, buckets := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
+	queues, buckets := sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
 	return errors.Join(
-		each(t.Tables, func(x template.Table) error { return createTable(ctx, tables, x) }),
+		Tables(ctx, dynamodb.NewFromConfig(cfg), t.Tables),
 		each(t.Queues, func(x template.Queue) error { return createQueue(ctx, queues, x) }),
 		each(t.Buckets, func(x template.Bucket) error { return createBucket(ctx, buckets, x) }),
 		each(t.Keys, func(x template.Key) error { return createKey(ctx, keys, x) }),
 		each(t.Secrets, func(x template.Secret) error { return createSecret(ctx, secrets, x) }),
 		each(t.Parameters, func(x template.Parameter) error { return putParameter(ctx, parameters, x) }),
 	)
+}
+
+// Tables creates the tables that do not exist yet, like Apply. Tests that need only tables call Tables, so that they
+// don't link the clients of other services.
+func Tables(ctx context.Context, client *dynamodb.Client, tables []template.Table) error {
+	return each(tables, func(x template.Table) error { return createTable(ctx, client, x) })
 }
 
 // each creates resources in order and stops at the first error.

@@ -36,8 +36,8 @@ func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	cloud, err := aws.New(aws.Options{Middleware: middleware})
 	expect.NoError(tb, err)
 	cfg := cloud.Config("test")
-	expect.NoError(tb, provision.Apply(tb.Context(), cfg, &template.Template{Tables: declared.Tables}))
 	made := Tables{Cloud: cloud, Config: cfg, DB: dynamodb.NewFromConfig(cfg), names: map[string]string{}}
+	expect.NoError(tb, provision.Tables(tb.Context(), made.DB, declared.Tables))
 	for _, table := range declared.Tables {
 		made.names[table.LogicalID] = table.Name
 	}
