@@ -1,5 +1,5 @@
-// Package docs embeds the documents that programs read at run time, so that programs and people read the same text.
-// Reading an embedded document does not depend on the working directory.
+// Package docs embeds the documents that the service's programs also read at run time. Reading an embedded document
+// does not depend on the working directory.
 package docs
 
 import (
@@ -13,7 +13,7 @@ var failures string
 //go:embed openapi.yaml
 var openAPI []byte
 
-// Failures returns operate/failures.md, which lists the log line of each failure and the operator's remedy.
+// Failures returns operate/failures.md, which lists each failure's log line and remedy.
 func Failures() string { return failures }
 
 // OpenAPI returns openapi.yaml, the API's OpenAPI description.

@@ -1,8 +1,8 @@
 // Package authorizevault serves POST /bridge/tefca/records/{attemptId}/authorization?public_id= (docs/openapi.yaml).
 // The service's page calls this endpoint with the attempt's token to connect the facilities that the person has chosen.
-// The response is the same as for GET /bridge/tefca/records/{attemptId}. The request is idempotent: it does not change
-// facilities that are already connected or being connected. A request with a wrong token, or for another organisation's
-// attempt, gets the same response as a request for a nonexistent attempt.
+// The endpoint responds like GET /bridge/tefca/records/{attemptId}. The request is idempotent: it does not change
+// facilities that are already connected or being connected. If the token is wrong or the attempt belongs to another
+// organisation, the response is the same as for a nonexistent attempt.
 package authorizevault
 
 import (

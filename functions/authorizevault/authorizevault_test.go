@@ -24,7 +24,7 @@ func shown(id, match, outcome string) string {
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
-// told returns the complete response body with the given outcomes of the first two facilities.
+// told returns the expected response body, given the outcomes of the first two facilities.
 func told(first, second string) string {
 	return `{"success":true,"data":{"attempt_id":"` + attemptID +
 		`","status":"authorizing","identity_expires_at":"2026-03-04T05:21:07Z","facilities":[` +
@@ -41,11 +41,11 @@ func told(first, second string) string {
 const (
 	connecting = `,"outcome":"connecting"`
 	hasFailed  = `,"outcome":"failed","reason":"unavailable"`
-	located    = 6 // number of located facilities
+	located    = 6
 )
 
-// TestAuthorizeVaultConnectsChosenFacilities covers a newly chosen facility and a facility that previously failed to
-// connect. Other facilities must not change.
+// TestAuthorizeVaultConnectsChosenFacilities covers newly chosen facilities and facilities that previously failed to
+// connect. Facilities that are not chosen must not change.
 func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 				t.Errorf("the worker was told of (-want +got):\n%s", diff)
 			}
 			w.enqueued = nil
-			browsertest.CheckAnswer(t, w.choose(t, c.body), told(c.first, c.second)) // repeating the request has no effect
+			browsertest.CheckAnswer(t, w.choose(t, c.body), told(c.first, c.second))
 			if diff := cmp.Diff(before, w.facilities(t)); diff != "" || len(w.enqueued) != 0 {
 				t.Errorf("once more, facilities (-want +got):\n%s\nthe worker was told of %q", diff, w.enqueued)
 			}
@@ -97,8 +97,6 @@ func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid checks that a request with one invalid facility leaves the
-// valid facilities unchanged.
 func TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid(t *testing.T) {
 	t.Parallel()
 	const number, notFound, notOfIt = "tefca_directory_ids must have 1 to 50 IDs.",
@@ -141,8 +139,8 @@ func TestAuthorizeVaultRejectsAllFacilitiesWhenOneIsInvalid(t *testing.T) {
 	}
 }
 
-// TestAuthorizeVaultReturnsConflictUnlessFacilitiesCanBeChosen covers attempts without located facilities, failed attempts,
-// and expired identities.
+// TestAuthorizeVaultReturnsConflictUnlessFacilitiesCanBeChosen covers attempts without located facilities, failed
+// attempts, and expired identities.
 func TestAuthorizeVaultReturnsConflictUnlessFacilitiesCanBeChosen(t *testing.T) {
 	t.Parallel()
 	const notYet = "This attempt's facilities can't be chosen, or not yet."
@@ -200,8 +198,8 @@ func TestAuthorizeVaultReturnsConflictUnlessFacilitiesCanBeChosen(t *testing.T) 
 	}
 }
 
-// TestAuthorizeVaultHidesAttemptFromCallerWithoutToken checks that an unknown attempt, another organisation's attempt and a
-// wrong token get the same response and don't change any data.
+// TestAuthorizeVaultHidesAttemptFromCallerWithoutToken checks that an unknown attempt, another organisation's attempt
+// and a wrong token get the same response and don't change any data.
 func TestAuthorizeVaultHidesAttemptFromCallerWithoutToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -232,8 +230,8 @@ func TestAuthorizeVaultHidesAttemptFromCallerWithoutToken(t *testing.T) {
 	w.checkHidden(t, "")
 }
 
-// TestAuthorizeVaultRetriesConflictingWrite checks that a write that loses a compare-and-swap is retried a few times. If the
-// last retry fails, the response is an error and no facility is chosen.
+// TestAuthorizeVaultRetriesConflictingWrite checks that a write that loses a compare-and-swap is retried a few times.
+// If the last retry fails, the response is an error and no facility is chosen.
 func TestAuthorizeVaultRetriesConflictingWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -28,7 +28,7 @@ import (
 const (
 	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
 	bearer    = "Bearer token-1"
-	fresh     = "urn:oid:2.999.1.1" // facility that has not been chosen yet
+	fresh     = "urn:oid:2.999.1.1" // not chosen yet
 	failed    = "urn:oid:2.999.1.2"
 	underway  = "urn:oid:2.999.1.3"
 	connected = "urn:oid:2.999.1.4"
@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	})
 }
 
-// newAttempt returns a world that contains the attempt a instead of the default attempt.
+// newAttempt is like newWorld, but stores a instead of the default attempt.
 func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -89,7 +89,7 @@ func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	return w
 }
 
-// EnqueueAttempt implements attempt.Enqueuer by simulating a lost message.
+// EnqueueAttempt records the message and then fails, as if the message were lost.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -97,7 +97,7 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// choose sends a request in the same way as the page that created the attempt.
+// choose sends body to the endpoint, as the page that created the attempt would.
 func (w *world) choose(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(t, http.MethodPost, attemptID, browsertest.Page, body, bearer)
@@ -128,12 +128,10 @@ func (w *world) send(t *testing.T, method, id, query, body string, authorization
 	return answer
 }
 
-// chosen returns the body of a request that chooses the given facilities.
 func chosen(ids ...string) string {
 	return `{"tefca_directory_ids":["` + strings.Join(ids, `","`) + `"]}`
 }
 
-// attempt returns the stored attempt.
 func (w *world) attempt(t *testing.T) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.TEFCA.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
@@ -141,7 +139,6 @@ func (w *world) attempt(t *testing.T) attempt.Attempt {
 	return a
 }
 
-// facilities returns the attempt's stored facilities by ID.
 func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 	t.Helper()
 	all, err := w.rows.TEFCA.Facilities(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
@@ -168,19 +165,17 @@ func (w *world) checkHidden(t *testing.T, body string) {
 	}
 }
 
-// rows wraps the tables and injects errors.
 type rows struct {
 	store.TEFCA
 
-	losing   int   // number of further writes that will lose a compare-and-swap
-	tries    int   // number of writes
-	reads    int   // number of reads of the attempt
-	failing  error // error returned by reads of the attempt
-	unlisted error // error returned when listing facilities
-	unkept   error // error returned by writes
+	losing   int // number of initial writes that lose a compare-and-swap
+	tries    int
+	reads    int
+	failing  error // error returned by Attempt
+	unlisted error // error returned by Facilities
+	unkept   error // error returned by Choose
 }
 
-// Attempt implements attempt.Attempts.
 func (r *rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attempt.Attempt, error) {
 	r.reads++
 	if r.failing != nil {
@@ -189,7 +184,6 @@ func (r *rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attem
 	return r.TEFCA.Attempt(ctx, tenant, id)
 }
 
-// Facilities implements attempt.Facilities.
 func (r *rows) Facilities(ctx context.Context, tenant org.Tenant, id string) ([]attempt.Facility, error) {
 	if r.unlisted != nil {
 		return nil, r.unlisted
@@ -197,7 +191,6 @@ func (r *rows) Facilities(ctx context.Context, tenant org.Tenant, id string) ([]
 	return r.TEFCA.Facilities(ctx, tenant, id)
 }
 
-// Choose implements attempt.ChoiceStore.
 func (r *rows) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt.Facility) error {
 	r.tries++
 	if r.tries <= r.losing {
@@ -209,10 +202,9 @@ func (r *rows) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt.F
 	return r.TEFCA.Choose(ctx, a, chosen)
 }
 
-// fullBuckets rejects every request as exceeding the rate limit.
+// fullBuckets implements httpapi.Buckets and rejects every request.
 type fullBuckets struct{}
 
-// Take implements httpapi.Buckets.
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }

@@ -2,7 +2,8 @@
 // patient portals. The handler completes the attempt identified by the state parameter and redirects the browser. A
 // state can be used only once, so repeating a request has no effect. A state is valid only in the browser that began
 // the attempt, and only at the redirect URI sent to the portal. If a portal returns its parameters in the URL fragment,
-// a page resends the parameters once as a query. If a widget waits for the result, the browser displays a result page.
+// the handler serves a page that resends them once in the query. If a widget is waiting for the result, the handler
+// displays a result page instead of redirecting.
 package callback
 
 import (
@@ -42,13 +43,12 @@ type request struct {
 	Code  string `query:"code"`
 	Iss   string `query:"iss"`
 	Error string `query:"error"`
-	// Returned is set by the page that resends the fragment, so that a callback without parameters causes an error
-	// instead of a redirect loop.
+	// Returned is set by the page that resends the fragment, so that a callback without parameters fails instead of
+	// causing a redirect loop.
 	Returned string `query:"returned"`
 }
 
-// mayBeInFragment reports whether the query doesn't contain the portal's response and the URL fragment has not been
-// checked yet.
+// mayBeInFragment reports whether the query lacks the portal's response and the URL fragment has not been checked yet.
 func (r request) mayBeInFragment() bool { return r.Code == "" && r.Error == "" && r.Returned == "" }
 
 // New returns the endpoint's handler.

@@ -28,7 +28,7 @@ const returnURI = "https://app.example/return?keep=1"
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// completer records its calls and returns the same result for each call.
+// completer records its calls and returns the same result from each call.
 type completer struct {
 	done     flow.Completed
 	err      error
@@ -233,7 +233,7 @@ func TestCallbackAcceptsParametersFromFragmentPage(t *testing.T) {
 	}
 }
 
-// fullBuckets rejects every request as exceeding the rate limit.
+// fullBuckets implements httpapi.Buckets and rejects every request.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
@@ -264,7 +264,6 @@ func TestCallbackRejectsOtherMethods(t *testing.T) {
 	}
 }
 
-// TestCallbackPassesRegistrationFromPath checks that the path segment after the route is passed on as the registration.
 func TestCallbackPassesRegistrationFromPath(t *testing.T) {
 	t.Parallel()
 	for _, registration := range []string{"", "r1"} {
@@ -279,7 +278,7 @@ func TestCallbackPassesRegistrationFromPath(t *testing.T) {
 	}
 }
 
-// completing is a completer implemented by a function.
+// completing is a function that implements callback.Completer.
 type completing func(r flow.Return)
 
 func (c completing) Complete(_ context.Context, r flow.Return) (flow.Completed, error) {

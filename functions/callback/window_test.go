@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// wantCalmPage checks that a page in a widget's window loads no external resources and deletes the cookie. The page's
+// wantCalmPage checks that the page in a widget's window loads no external resources and deletes the cookie. The page's
 // only script notifies the widget and hides the portal's response. The window must close itself if and only if closes
 // is set.
 func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing string, closes bool) {

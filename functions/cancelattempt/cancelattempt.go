@@ -1,9 +1,8 @@
 // Package cancelattempt serves DELETE /bridge/attempts/{attemptId}?public_id= and DELETE
 // /bridge/tefca/records/{attemptId}?public_id=. Both endpoints end an attempt that the patient no longer wants to
-// complete. The page that created the attempt calls the endpoint with the attempt's token. The response is the same as
-// for a GET request to the same path. The request is idempotent and does not change an attempt that has already ended.
-// A request with a wrong token, or for another organisation's attempt, gets the same response as a request for a
-// nonexistent attempt.
+// complete. The page that created the attempt calls the endpoint with the attempt's token. Each endpoint responds like
+// a GET request to its path. The request is idempotent and does not change an attempt that has already ended. If the
+// token is wrong or the attempt belongs to another organisation, the response is the same as for a nonexistent attempt.
 package cancelattempt
 
 import (

@@ -22,7 +22,6 @@ import (
 
 const attemptID = "a0000000-0000-4000-8000-0000000000aa"
 
-// flows stores a single connect attempt with its ID, tenant and token.
 type flows struct {
 	progress flow.Progress
 	err      error
@@ -36,7 +35,6 @@ func (f flows) Cancel(_ context.Context, of org.Tenant, id string, token secret.
 	return f.progress, f.err
 }
 
-// facilities stores a single TEFCA attempt with its ID, tenant and token.
 type facilities struct {
 	progress attempt.Progress
 	err      error

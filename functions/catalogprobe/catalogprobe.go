@@ -1,5 +1,5 @@
-// Package catalogprobe runs every minute and checks the live catalogue's endpoints that are due for a check. A check
-// determines whether patients can sign in. The function stores the endpoints' health
+// Package catalogprobe implements the Lambda function that probes the live catalogue's due endpoints every minute. A
+// probe determines whether patients can sign in. The function stores each endpoint's health
 // (docs/adr/0030-health-of-endpoints.md). Package shared/catalog/health/rounds decides which requests are sent and
 // when.
 package catalogprobe
@@ -37,7 +37,8 @@ type Catalogs struct {
 	}
 }
 
-// Live implements rounds.Catalogs. Live omits endpoints to which patients are never redirected.
+// Live implements rounds.Catalogs. Live omits endpoints that are inactive or removed, because patients are never
+// redirected to them.
 func (c Catalogs) Live(ctx context.Context, mode, known string) (rounds.Catalog, error) {
 	p, err := c.Pointers.Pointer(ctx, mode)
 	if err != nil {
@@ -65,7 +66,7 @@ func (c Catalogs) Live(ctx context.Context, mode, known string) (rounds.Catalog,
 	return live, nil
 }
 
-// Observer implements rounds.Observer by reading the counts of token refreshes.
+// Observer implements rounds.Observer using the stored counts of token refreshes.
 type Observer struct {
 	State interface {
 		Breaker(ctx context.Context, endpoint string) (refresh.Breaker, error)
@@ -97,7 +98,7 @@ type Scope string
 // Probe scopes.
 const (
 	All     Scope = "all"
-	Private Scope = "private" // selects only endpoints on this machine or at explicitly allowed non-public addresses
+	Private Scope = "private" // only endpoints on localhost or at explicitly allowed private addresses
 )
 
 // Admits returns a function that reports whether a base URL is within the scope.

@@ -1,7 +1,7 @@
-// Package catalogsync runs every 15 minutes. The function fetches published lists of institutions when they are due,
-// and publishes a mode's catalogue if its contents have changed. The function can't be invoked from outside, and it
-// does nothing unless an operator has configured sources. Concurrent runs and long pauses between runs are harmless
-// (docs/adr/0023-the-catalogue.md).
+// Package catalogsync implements a Lambda function that runs every 15 minutes. The function fetches published lists of
+// institutions when they are due, and publishes a mode's catalogue if its contents have changed. The function does
+// nothing until an operator configures sources. The function can't be invoked externally. Concurrent runs and long
+// pauses between runs are harmless (docs/adr/0023-the-catalogue.md).
 package catalogsync
 
 import (
@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// forOne is the time limit for fetching one list. Fetching the largest list takes less than five minutes.
+	// forOne is the time limit for fetching one list. The largest list takes less than five minutes to fetch.
 	forOne = 8 * time.Minute
-	// forPublishing is the part of a run's time that is reserved for publishing.
+	// forPublishing is the time that each run reserves for publishing.
 	forPublishing = 4 * time.Minute
 )
 
@@ -31,7 +31,7 @@ const (
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
 	// AskedAt returns the time when the mode's publication began to wait for an operator's approval, or the zero time
-	// if no publication is waiting.
+	// if none is waiting.
 	AskedAt(ctx context.Context, mode string) (time.Time, error)
 }
 
@@ -43,7 +43,6 @@ func New(lists intake.Intake, publisher Publisher) func(context.Context, time.Ti
 	}
 }
 
-// run holds the state of one run of the function.
 type run struct {
 	lists     intake.Intake
 	publisher Publisher
@@ -80,19 +79,18 @@ func (r *run) all(ctx context.Context) error {
 	return errors.Join(r.failures...)
 }
 
-// hasTime reports whether the remaining time of the run exceeds the given duration.
 func (r *run) hasTime(ctx context.Context, more time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || deadline.Sub(r.lists.Now()) > more
 }
 
-// refresh fetches one source and records the outcome. If the fetch fails, the run continues with the other sources.
+// refresh fetches one source and records the outcome. A failed fetch doesn't stop the run.
 func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	started := r.lists.Now()
 	limited, cancel := context.WithTimeout(ctx, forOne)
 	defer cancel()
-	// A fetch that was cut short by the end of the run does not count as failed. The next run starts with the source of
-	// that fetch.
+	// A fetch cut short by the run's deadline does not count as failed. The next run starts with the interrupted
+	// source.
 	if deadline, ok := ctx.Deadline(); ok {
 		defer time.AfterFunc(deadline.Sub(started)-forPublishing, cancel).Stop()
 	}
@@ -120,8 +118,8 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	return next
 }
 
-// sourceAttrs returns the attributes of a source's log line, except for the outcome. The attributes contain only
-// predefined words and numbers, never names.
+// sourceAttrs returns the attributes of a source's log line, except the outcome. The attributes contain only predefined
+// words and numbers, never names.
 func sourceAttrs(state intake.State, outcome intake.Outcome) []slog.Attr {
 	version := state.Accepted
 	switch outcome {
@@ -142,7 +140,7 @@ func sourceAttrs(state intake.State, outcome intake.Outcome) []slog.Attr {
 	}
 }
 
-// publish publishes a mode's catalogue if publication is due, and marks the mode's sources as published.
+// publish publishes a mode's catalogue if it is due for publication, and marks the mode's sources as published.
 func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	fresh := slices.DeleteFunc(slices.Clone(rows),
 		func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
@@ -150,7 +148,8 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 		return
 	}
 	err := r.publisher.Publish(ctx, mode)
-	// An operator is already publishing this catalogue, perhaps without the latest change. The next run checks again.
+	// An operator is already publishing this catalogue, perhaps without the latest change, so the next run checks
+	// again.
 	if errors.Is(err, fault.Conflict) {
 		return
 	}

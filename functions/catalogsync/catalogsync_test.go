@@ -24,16 +24,16 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// world simulates the sources, the sources' servers, the bucket and the publisher.
+// world simulates the sources, their servers, the bucket and the publisher.
 type world struct {
 	rows      []intake.Row
-	takes     time.Duration // response time of the servers
+	takes     time.Duration // the servers' response time
 	lists     map[string]string
 	trouble   map[string]error // errors by URL, or by mode for publications
 	conflict  string           // ID of a source that an operator changes during the run
 	asked     []string
 	published []string
-	asks      map[string]time.Time // time when each mode's publication began to wait
+	asks      map[string]time.Time // start of each mode's wait for approval
 	log       bytes.Buffer
 }
 
@@ -80,14 +80,13 @@ func (w *world) AskedAt(_ context.Context, mode string) (time.Time, error) {
 	return w.asks[mode], w.trouble["asked "+mode]
 }
 
-// source adds a source that becomes due at the given time.
 func (w *world) source(id, mode string, due time.Time) {
 	w.rows = append(w.rows, intake.Row{Rev: 1, State: intake.State{Due: due}, Source: intake.Source{
 		ID: id, Mode: mode, URL: id, Format: listing.LanternNDJSON, Every: 24 * time.Hour,
 	}})
 }
 
-// run invokes the function in the same way as Lambda, with a time limit of 15 minutes.
+// run invokes the function as Lambda does, with a 15-minute timeout.
 func (w *world) run(t *testing.T) (line map[string]any, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)

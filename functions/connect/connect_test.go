@@ -41,7 +41,6 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-// directory holds two credentials.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
@@ -56,10 +55,9 @@ func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 	return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
 }
 
-// starter records its requests and returns either err or an attempt.
 type starter struct {
 	asked []flow.Request
-	left  []string // start values received by the starter
+	left  []string
 	err   error
 }
 
@@ -214,7 +212,7 @@ func TestConnectExpiresOldestCookiesOverLimit(t *testing.T) {
 	}
 }
 
-// fullBuckets rejects every request as exceeding the rate limit.
+// fullBuckets implements httpapi.Buckets and rejects every request.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {

@@ -25,7 +25,7 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Flows   Creator
-	BaseURL string // the service's URL, including the version
+	BaseURL string // service URL, including the version
 }
 
 // Creator creates attempts (flow.Creator).

@@ -23,7 +23,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// creator records its requests and returns either err or an attempt.
 type creator struct {
 	asked []flow.Request
 	err   error
@@ -41,7 +40,7 @@ func (c *creator) Create(_ context.Context, r flow.Request) (flow.Prepared, erro
 	}, nil
 }
 
-// token returns the attempt's token, which is empty if the widget generated its own token.
+// token returns the attempt's token, or an empty secret if the widget generated its own token.
 func (*creator) token(r flow.Request) secret.Text {
 	if r.TokenHash != "" {
 		return secret.Text{}

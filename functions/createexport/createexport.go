@@ -79,9 +79,8 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	return response{TaskID: task.ID, Status: task.Status}, nil
 }
 
-// fixture parses the name of the requested synthetic record, or returns "" if the request does not name a record.
-// Unlike in the rest of the request, unknown members are errors, so that no client mistakes the wrong synthetic record
-// for the patient's.
+// fixture returns the name of the requested synthetic record, or "" if the request names none. Unlike elsewhere in the
+// request, unknown members are errors, so that no client mistakes the wrong synthetic record for the patient's.
 func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	if len(sent) == 0 || string(sent) == "null" {
 		return "", nil

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	known   = "c0000000-0000-4000-8000-00000000000a" // connection of organisation A in test mode
+	known   = "c0000000-0000-4000-8000-00000000000a" // organisation A's connection in test mode
 	revoked = "c0000000-0000-4000-8000-00000000000b"
 	refused = "c0000000-0000-4000-8000-00000000000e"
 	broken  = "c0000000-0000-4000-8000-00000000000c"
@@ -27,7 +27,6 @@ const (
 	fresh   = "fedcba9876543210fedcba9876543210"
 )
 
-// registrar holds organisation A's connections.
 type registrar struct{}
 
 func (registrar) Register(_ context.Context, tenant org.Tenant, id string, options export.Options,
@@ -54,7 +53,6 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, optio
 	return export.Task{}, connection.Missing()
 }
 
-// special formats an export's options for comparison.
 func special(o export.Options) string {
 	if o.Fixture != "" {
 		return o.Fixture

@@ -1,8 +1,8 @@
 // Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml). The
-// endpoints return the status and history of patients' connections, and explain why a connection ended and how to
-// restore the connection. The endpoints also disconnect and erase connections. The dashboard's pages call these
-// endpoints, and each route states the role that it requires (docs/adr/0036-the-dashboard.md). Responses don't contain
-// patients' identities or the contents of records.
+// endpoints return the status and history of patients' connections. They explain why a connection ended and how to
+// restore it. The endpoints can also disconnect and erase connections. The dashboard's pages call these endpoints. Each
+// route declares the role that it requires (docs/adr/0036-the-dashboard.md). Responses don't contain patients'
+// identities or the contents of records.
 package dashboardconnections
 
 import (
@@ -102,7 +102,7 @@ func (d Deps) disconnect(ctx context.Context, v httpapi.Visitor, in one) (detail
 	return d.show(ctx, v, in)
 }
 
-// erase requests the erasure of a connection and all its data. A repeated request returns the erasure's status.
+// erase requests the erasure of a connection. Repeating the request returns the erasure's status.
 func (d Deps) erase(ctx context.Context, v httpapi.Visitor, in one) (erasure, error) {
 	e, err := d.Erasures.As(account.Actor(v.Account)).Request(ctx, v.Tenant, in.ID)
 	if err != nil {
@@ -119,8 +119,8 @@ func (d Deps) erasure(ctx context.Context, v httpapi.Visitor, in one) (erasure, 
 	return erasureOf(e), nil
 }
 
-// missing replaces fault.NotFound with the error that clients receive for a nonexistent connection, and returns other
-// errors unchanged.
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent connection. Other errors are
+// returned unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing("Connection not found.").Because(err)

@@ -40,7 +40,6 @@ func handler(s *managed.Stack) http.Handler {
 	})
 }
 
-// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -60,8 +59,7 @@ type shown struct {
 	Timeline []struct{ At, What string }
 }
 
-// TestConnectionShowsCauseAndActionWhenUnhealthy also checks that a healthy connection doesn't have a cause or an
-// action.
+// TestConnectionShowsCauseAndActionWhenUnhealthy also checks that a healthy connection has no cause or action.
 func TestConnectionShowsCauseAndActionWhenUnhealthy(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

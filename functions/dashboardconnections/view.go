@@ -20,13 +20,13 @@ type connectionList struct {
 type link struct {
 	ID           string `json:"org_connection_id"`
 	Status       string `json:"status"`
-	Cause        string `json:"cause,omitempty"` // reason why the connection is unhealthy
+	Cause        string `json:"cause,omitempty"`
 	Action       string `json:"suggested_action,omitempty"`
 	EndpointID   string `json:"endpoint_id,omitempty"`
 	Endpoint     string `json:"endpoint_name,omitempty"`
 	BrandID      string `json:"brand_id,omitempty"`
 	PortalID     string `json:"portal_id,omitempty"`
-	DirectoryID  string `json:"tefca_directory_id,omitempty"` // for TEFCA connections, replaces the three fields above
+	DirectoryID  string `json:"tefca_directory_id,omitempty"` // replaces the three fields above for TEFCA connections
 	PlatformType string `json:"platform_type"`
 	CreatedAt    string `json:"created_at"`
 	ConsentUntil string `json:"consent_expires_at,omitempty"`
@@ -42,11 +42,10 @@ type detail struct {
 	Exports  []task  `json:"exports"`  // latest exports, newest first
 }
 
-// renewal describes the state of the connection's token refreshes.
 type renewal struct {
 	NextAt    string `json:"next_at,omitempty"`
 	RenewedAt string `json:"renewed_at,omitempty"`
-	Failures  int    `json:"failures"` // number of consecutive failures
+	Failures  int    `json:"failures"` // consecutive failures
 }
 
 type fact struct {
@@ -72,7 +71,7 @@ type erasure struct {
 	Stage       string       `json:"stage"`
 	RequestedAt string       `json:"requested_at"`
 	FinishedAt  string       `json:"finished_at,omitempty"`
-	Portal      string       `json:"portal,omitempty"` // result of the portal's token revocation
+	Portal      string       `json:"portal,omitempty"` // result of revoking the token at the portal
 	Counts      erase.Counts `json:"counts"`
 }
 
@@ -137,8 +136,8 @@ func timeline(c operator.Connection) []fact {
 	return all
 }
 
-// advice returns the reason why a connection is unhealthy and the action that the organisation can take. Both results
-// are empty if the connection is healthy.
+// advice returns why a connection is unhealthy and what the organisation can do about it. For a healthy connection,
+// both results are empty.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {

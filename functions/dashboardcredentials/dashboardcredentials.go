@@ -1,6 +1,6 @@
 // Package dashboardcredentials serves /dashboard/organisations/{orgId}/{mode}/credentials (docs/openapi.yaml). The
 // endpoints manage an organisation's key pairs, and the redirect URIs and origins allowed for each key pair. The
-// dashboard's pages call these endpoints, and each route states the role that it requires
+// dashboard's pages call these endpoints. Each route declares the role that it requires
 // (docs/adr/0036-the-dashboard.md). A private key appears only in the response to the request that created the key.
 // Creating a key is not idempotent: each request creates another key.
 package dashboardcredentials
@@ -73,8 +73,8 @@ func New(d Deps) http.Handler {
 	})
 }
 
-// as returns operator.Credentials that act on behalf of a member, within the tenant in the path. Credentials of other
-// tenants are treated as nonexistent.
+// as returns operator.Credentials that act on behalf of a member within the path's tenant. Credentials of other tenants
+// are reported as nonexistent.
 func (d Deps) as(v httpapi.Visitor) operator.Credentials {
 	return d.Credentials.As(account.Actor(v.Account)).Within(v.Tenant)
 }
@@ -132,7 +132,7 @@ func (d Deps) revoke(ctx context.Context, v httpapi.Visitor, in oneKey) (httpapi
 	return httpapi.NoData{}, d.as(v).RevokeKey(ctx, in.PublicID, in.KeyID)
 }
 
-// shown renders a credential and the time when its keys were last used. If err is not nil, shown returns err.
+// shown renders a credential with the time of its keys' last use. If err is not nil, shown returns err.
 func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, err error) (credential, error) {
 	if err != nil {
 		return credential{}, missing(err)
@@ -141,8 +141,8 @@ func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, er
 	return credentialOf(c, uses), err
 }
 
-// missing replaces fault.NotFound with the error that clients receive for a nonexistent credential, and returns other
-// errors unchanged.
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent credential. Other errors are
+// returned unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid) && fault.Of(err).Field == "public-id" {
 		return fault.Missing("Credential not found.").Because(err)

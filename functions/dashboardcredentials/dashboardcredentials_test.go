@@ -44,7 +44,6 @@ func made(t *testing.T, s *managed.Stack, tenant org.Tenant) (org.Credential, se
 	return c, private
 }
 
-// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -158,7 +157,6 @@ func TestKeyLastUseIsRoundedToHour(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreHiddenFromOtherTenants checks that a credential is visible only in its own organisation and mode.
 func TestCredentialsAreHiddenFromOtherTenants(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

@@ -1,6 +1,6 @@
 // Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml). The
-// endpoints list the webhook deliveries of the last 15 days with all their attempts, and resend deliveries. The
-// dashboard's pages call these endpoints, and each route states the role that it requires. The bodies and headers of
+// endpoints list the webhook deliveries of the last 15 days with all their attempts. They can also resend deliveries.
+// The dashboard's pages call these endpoints. Each route declares the role that it requires. The bodies and headers of
 // requests and responses are visible only to members whose role allows inspection (docs/adr/0036-the-dashboard.md).
 package dashboarddeliveries
 
@@ -89,7 +89,6 @@ func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in one) (detail, er
 	return d.show(ctx, v, in)
 }
 
-// query converts the request parameters to a query of the delivery log.
 func (in wanted) query() (deliverylog.Query, error) {
 	q := deliverylog.Query{
 		ID: in.EventID, SubscriptionID: in.WebhookID, Status: webhook.DeliveryStatus(in.Status), Subject: in.Subject,
@@ -111,7 +110,7 @@ func (in wanted) query() (deliverylog.Query, error) {
 	return q, err
 }
 
-// moment parses a time, or returns the zero time if the text is empty.
+// moment parses a time, or returns the zero time if text is empty.
 func moment(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -123,8 +122,8 @@ func moment(text string) (time.Time, error) {
 	return at, nil
 }
 
-// missing replaces fault.NotFound with the error that clients receive for a nonexistent delivery, and returns other
-// errors unchanged.
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent delivery. Other errors are
+// returned unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing("Delivery not found.").Because(err)

@@ -29,7 +29,7 @@ func handler(s *managed.Stack) http.Handler {
 	})
 }
 
-// sent stores the delivery of a fictitious export with one failed attempt.
+// sent stores the delivery of a simulated export event, with one failed attempt.
 func sent(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Delivery {
 	t.Helper()
 	sub, _, err := s.Operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: tenant, URL: "https://hooks.example/"})
@@ -57,7 +57,6 @@ func sent(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Delivery {
 	return d
 }
 
-// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }

@@ -18,7 +18,7 @@ type delivery struct {
 	WebhookID string `json:"webhook_id"`
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status"`
-	Attempt   int    `json:"attempt"` // number of the current attempt; if none is running, the next or last
+	Attempt   int    `json:"attempt"` // current attempt's number; if none is running, the next or last
 	CreatedAt string `json:"created_at"`
 	NextAt    string `json:"next_at,omitempty"`
 }
@@ -40,7 +40,7 @@ type attempt struct {
 
 	RequestHeaders  map[string]string `json:"request_headers,omitempty"`
 	ResponseHeaders map[string]string `json:"response_headers,omitempty"`
-	Response        string            `json:"response,omitempty"` // first 2 KiB of the response
+	Response        string            `json:"response,omitempty"` // first 2 KiB of the body
 }
 
 func deliveryOf(e deliverylog.Entry) delivery {
@@ -55,7 +55,7 @@ func deliveryOf(e deliverylog.Entry) delivery {
 	return shown
 }
 
-// detailOf renders a delivery's details. Requests and responses are included only if mayInspect is set.
+// detailOf renders a delivery's details. The details include requests and responses only if mayInspect is set.
 func detailOf(d deliverylog.Detail, mayInspect bool) detail {
 	shown := detail{delivery: deliveryOf(d.Entry), Attempts: make([]attempt, 0, len(d.Attempts))}
 	if mayInspect {

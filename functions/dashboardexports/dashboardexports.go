@@ -1,7 +1,7 @@
 // Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml). The endpoints
-// return the status of exports, the number of resources of each type, the missing parts, and the reasons why parts are
-// missing. The dashboard's pages call these endpoints, and every member has access. The endpoints are read-only.
-// Responses don't contain record contents or links to files.
+// return each export's status, its resource counts by type, and the reasons for missing parts. The dashboard's pages
+// call these endpoints, and every member has access. The endpoints are read-only. Responses don't contain record
+// contents or links to files.
 package dashboardexports
 
 import (

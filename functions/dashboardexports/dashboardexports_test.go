@@ -29,14 +29,12 @@ func handler(s *managed.Stack) http.Handler {
 	)
 }
 
-// failed stores a new connection with a failed export.
 func failed(t *testing.T, s *managed.Stack, tenant org.Tenant, reason export.Reason) (task, connectionID string) {
 	t.Helper()
 	c := s.Connect(t, tenant, func(*connection.Connection) {})
 	return s.FailedExport(t, c, reason), c.ID
 }
 
-// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }

@@ -22,18 +22,18 @@ type task struct {
 	FailureReason string           `json:"failure_reason,omitempty"`
 	CreatedAt     string           `json:"created_at"`
 	FinishedAt    string           `json:"finished_at,omitempty"`
-	FilesUntil    string           `json:"files_until,omitempty"` // set only for a successful export
+	FilesUntil    string           `json:"files_until,omitempty"` // successful exports only
 	Progress      webhook.Progress `json:"progress"`
 }
 
 type detail struct {
 	task
 
-	EventID string               `json:"event_id,omitempty"` // ID of the event that reported the end of the export
+	EventID string               `json:"event_id,omitempty"` // event that reported the export's end
 	Stats   *webhook.Stats       `json:"stats,omitempty"`
 	Scope   *export.Scope        `json:"scope,omitempty"`
-	Outcome []export.TypeOutcome `json:"outcome"`    // outcome of each resource type
-	Files   []export.FileSummary `json:"files"`      // files of the export, without links
+	Outcome []export.TypeOutcome `json:"outcome"`
+	Files   []export.FileSummary `json:"files"`      // without links
 	Told    []delivery           `json:"deliveries"` // deliveries of the event that reported the export's end
 	Action  string               `json:"suggested_action"`
 }
@@ -71,7 +71,7 @@ func detailOf(e operator.Export) detail {
 	return shown
 }
 
-// action returns a suggested action for the organisation, or an empty string if an export needs no action.
+// action returns a suggested action for the organisation, or an empty string if the export needs none.
 func action(e operator.Export) string {
 	switch {
 	case e.Status == export.Pending:

@@ -1,6 +1,6 @@
 // Package dashboardmembers serves /dashboard/organisations/{orgId}/members and …/invitations, and POST
 // /dashboard/invitations (docs/openapi.yaml). The endpoints manage an organisation's members, their roles and
-// invitations. The dashboard's pages call these endpoints, and each route states the role that it requires
+// invitations. The dashboard's pages call these endpoints. Each route declares the role that it requires
 // (docs/adr/0036-the-dashboard.md).
 package dashboardmembers
 

@@ -10,7 +10,6 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// pageOfRows is the number of audit log rows per page.
 const pageOfRows = 50
 
 type before struct {
@@ -19,7 +18,7 @@ type before struct {
 
 type rowList struct {
 	Rows []row `json:"rows"`           // newest first
-	Next int64 `json:"next,omitempty"` // value of before for the next page; omitted on the last page
+	Next int64 `json:"next,omitempty"` // before parameter for the next page; omitted on the last page
 }
 
 type row struct {
@@ -32,7 +31,7 @@ type row struct {
 	Hash   string `json:"hash"`
 }
 
-// chain is the complete audit log as a file.
+// chain contains the complete audit log as a file.
 type chain struct {
 	NDJSON string `json:"ndjson"`
 	Seq    int64  `json:"seq"`

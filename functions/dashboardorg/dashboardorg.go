@@ -1,6 +1,6 @@
 // Package dashboardorg serves /dashboard/organisations (docs/openapi.yaml). The endpoints manage an organisation's
-// settings, live access, deletion and patients' inquiries, and return its usage, audit log and overview in each mode.
-// The dashboard's pages call these endpoints, and each route states the role that it requires
+// settings, live access, deletion and patient inquiries. They also return the organisation's usage, audit log and setup
+// overview. The dashboard's pages call these endpoints. Each route declares the role that it requires
 // (docs/adr/0036-the-dashboard.md). Any signed-in person can create an organisation.
 package dashboardorg
 
@@ -50,12 +50,12 @@ type Deps struct {
 }
 
 // Meter returns a tenant's usage in a month, including the current day (usage.Meter). The month has the form 2026-03.
-// Meter returns fault.Invalid if the text is not a month.
+// Meter returns fault.Invalid if the month is malformed.
 type Meter interface {
 	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
 }
 
-// Accounts reads accounts (store.Accounts), and returns fault.NotFound if an account does not exist.
+// Accounts reads accounts (store.Accounts). It returns fault.NotFound for nonexistent accounts.
 type Accounts interface {
 	Account(ctx context.Context, id string) (account.Account, error)
 }
@@ -96,7 +96,7 @@ type founded struct {
 }
 
 // changed describes changes to an organisation. Omitted fields remain unchanged. An empty URL or purpose deletes the
-// stored one.
+// stored value.
 type changed struct {
 	Name    *string  `json:"name"`
 	Logo    *string  `json:"logo_uri"`
@@ -112,7 +112,7 @@ type changed struct {
 	Emails  []string `json:"emails"`
 }
 
-// radius is the raw JSON value of a number. A null value resets the number. radius is nil if the member is omitted.
+// radius is a number's raw JSON value, or nil if the member is omitted. A null value resets the setting.
 type radius json.RawMessage
 
 // UnmarshalJSON implements json.Unmarshaler. Without this method, null would count as omitted.
@@ -121,7 +121,7 @@ func (r *radius) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// setting converts the value to the form that operator.OrganisationChange expects.
+// setting converts the value for operator.OrganisationChange.
 func (r radius) setting() *string {
 	switch text := string(r); text {
 	case "":

@@ -31,7 +31,6 @@ const (
 	onePath       = foundRoute + "/" + membertest.OrgA
 )
 
-// founder creates organisations with any name for any account.
 type founder struct{}
 
 func (founder) Found(_ context.Context, accountID, name string) (org.Organisation, error) {
@@ -88,7 +87,6 @@ func handler(s *managed.Stack) http.Handler {
 	})
 }
 
-// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }

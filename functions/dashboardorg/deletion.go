@@ -21,7 +21,7 @@ func (d Deps) deletion() map[string]httpapi.Methods {
 }
 
 type deleted struct {
-	Name string `json:"name" required:"true"` // name of the organisation, entered as confirmation
+	Name string `json:"name" required:"true"` // organisation's name, entered as confirmation
 }
 
 type deletionView struct {

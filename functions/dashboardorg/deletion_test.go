@@ -66,7 +66,7 @@ func TestDeletionRequestAndCancellationAreAuditedAndNotified(t *testing.T) {
 	}
 	const waiting = `{"success":true,"data":{"stage":"waiting","requested_at":"2026-03-04T05:06:07Z",` +
 		`"begins_at":"2026-03-11T05:06:07Z","can_cancel":true}}`
-	for range 2 { // repeating the request returns the deletion's status
+	for range 2 { // repeating a request returns the deletion's status
 		ask(http.MethodPost, rightName, 200, waiting)
 	}
 	ask(http.MethodGet, "", 200, waiting)

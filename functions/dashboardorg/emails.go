@@ -20,14 +20,13 @@ type codeTyped struct {
 	Code  string `json:"code" required:"true"`
 }
 
-// codeSent is the response to a request to send a code. Times are in RFC 3339 format.
+// codeSent is the response to a request for a code. Times are in RFC 3339 format.
 type codeSent struct {
 	ID          string `json:"verification_id"`
 	ExpiresAt   string `json:"expires_at"`
 	ResendAfter string `json:"resend_after"`
 }
 
-// sendCode sends a verification code to one of the organisation's unverified notice addresses.
 func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (codeSent, error) {
 	asked := operator.NoticeCode{Email: in.Email, AccountID: v.Account, Network: in.Network}
 	sent, err := d.Notices.As(account.Actor(v.Account)).Send(ctx, liveTenant(v), asked)
@@ -39,7 +38,7 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (c
 	}, nil
 }
 
-// verify marks a notice address as verified if the submitted code matches the code that was sent to the address.
+// verify marks a notice address as verified if the submitted code matches the code sent to that address.
 func (d Deps) verify(ctx context.Context, v httpapi.Visitor, in codeTyped) (organisation, error) {
 	changed, err := d.Notices.As(account.Actor(v.Account)).Verify(ctx, liveTenant(v), in.Email, in.ID, in.Code)
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 	victim      = "victim@cedar.example"
 )
 
-// people returns an account with the email address own for every ID.
+// people returns an account for every ID, always with the email address own.
 type people struct{}
 
 func (people) Account(_ context.Context, id string) (account.Account, error) {
@@ -119,8 +119,8 @@ func TestNoticeAddressIsVerifiedByCode(t *testing.T) {
 	}
 }
 
-// TestNoticeAddressCodeIsBoundToOrganisationAndAddress checks that a code verifies only the address to which it was
-// sent, and only in the organisation that requested it.
+// TestNoticeAddressCodeIsBoundToOrganisationAndAddress checks that a code verifies only the address that received it,
+// and only in the organisation that requested it.
 func TestNoticeAddressCodeIsBoundToOrganisationAndAddress(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -178,7 +178,7 @@ func TestNoticesAreNotSentToUnverifiedAddresses(t *testing.T) {
 }
 
 // TestReaddedNoticeAddressReceivesAtMostThreeCodes checks that removing and re-adding an address restarts its
-// verification. Codes that were already sent must still count against the limits.
+// verification. Codes sent before the removal must still count against the limits.
 func TestReaddedNoticeAddressReceivesAtMostThreeCodes(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)

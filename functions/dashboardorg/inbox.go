@@ -54,12 +54,12 @@ type inquiryList struct {
 	Next      string        `json:"next,omitempty"`
 }
 
-// inquiryLine represents an inquiry in the list. Members that the patient left empty are omitted.
+// inquiryLine represents an inquiry in the list. Fields that the patient left empty are omitted.
 type inquiryLine struct {
 	ID        string `json:"inquiry_id"`
 	Kind      string `json:"kind"`
 	Status    string `json:"status"`
-	Name      string `json:"name,omitempty"` // name of the patient, or of the missing health system
+	Name      string `json:"name,omitempty"` // patient's name, or missing health system's name
 	Subject   string `json:"subject,omitempty"`
 	CreatedAt string `json:"created_at"` // RFC 3339 time
 }
@@ -78,7 +78,7 @@ type inquiryDetail struct {
 
 type answer struct {
 	At       string `json:"at"` // RFC 3339 time
-	By       string `json:"by"` // actor, as named in the audit log
+	By       string `json:"by"` // actor's name in the audit log
 	Text     string `json:"text"`
 	Delivery string `json:"delivery"`
 }

@@ -12,7 +12,7 @@ type overview struct {
 	Credentials int         `json:"credentials"`
 	Webhooks    int         `json:"webhooks"`
 	Failing     []failing   `json:"failing_webhooks"`
-	Checklist   []checklist `json:"checklist"` // setup steps, in order
+	Checklist   []checklist `json:"checklist"` // setup steps in order
 }
 
 type failing struct {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// mostMonths is the maximum number of months per request. month is the layout of a month.
+// mostMonths is the maximum number of months per request. month is a month's time layout.
 const (
 	mostMonths = 25
 	month      = "2006-01"
@@ -20,13 +20,13 @@ const (
 
 type span struct {
 	From   string `query:"from"` // defaults to the current month
-	To     string `query:"to"`   // defaults to the value of from
+	To     string `query:"to"`   // defaults to From
 	Format string `query:"format"`
 }
 
 type usageOf struct {
 	Months []usage.Month `json:"months"`        // oldest first
-	CSV    string        `json:"csv,omitempty"` // same data as CSV, if the format parameter requests it
+	CSV    string        `json:"csv,omitempty"` // the same data as CSV, if the format parameter requests it
 }
 
 func (d Deps) usage(ctx context.Context, v httpapi.Visitor, in span) (usageOf, error) {

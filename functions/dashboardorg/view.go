@@ -11,13 +11,12 @@ import (
 type organisation struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`
-	Role   string `json:"role"` // role of the signed-in member
+	Role   string `json:"role"` // signed-in member's role
 	Plan   string `json:"plan"`
 	Status string `json:"status"`
 	Logo   string `json:"logo_uri"`
 	Accent string `json:"accent"`
-	// contrasts with the light and dark backgrounds, from 1 to 21; omitted if there is no accent colour or the colour
-	// scheme excludes the background
+	// contrasts with the light and dark backgrounds, 1 to 21; omitted without an accent colour or that background
 	Contrast     float64  `json:"accent_contrast,omitempty"`
 	DarkContrast float64  `json:"accent_contrast_dark,omitempty"`
 	Radius       *int     `json:"radius,omitempty"`
@@ -30,7 +29,7 @@ type organisation struct {
 	Website      string   `json:"website_uri"`
 	Emails       []string `json:"emails"`
 	Verified     []string `json:"verified_emails"` // addresses in Emails that receive notices
-	Live         string   `json:"live_access"`     // stage of the organisation's live access
+	Live         string   `json:"live_access"`     // stage of the request for live access
 }
 
 func organisationOf(o org.Organisation, role account.Role) organisation {
@@ -54,7 +53,7 @@ func organisationOf(o org.Organisation, role account.Role) organisation {
 	return shown
 }
 
-// contrastOn returns the contrast ratio of a colour on a background, to one decimal place, or 0 if the text is not a
+// contrastOn returns a colour's contrast ratio against a background, to one decimal place, or 0 if text is not a
 // colour.
 func contrastOn(ground colour.RGB, text string) float64 {
 	c, ok := colour.Parse(text)

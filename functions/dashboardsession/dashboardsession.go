@@ -1,6 +1,6 @@
 // Package dashboardsession serves /dashboard/session, /dashboard/sessions and /dashboard/account (docs/openapi.yaml).
 // The endpoints sign people in to the dashboard, verify second factors and manage accounts. The dashboard's pages call
-// these endpoints, and each route states the role that it requires (docs/adr/0036-the-dashboard.md).
+// these endpoints. Each route declares the role that it requires (docs/adr/0036-the-dashboard.md).
 package dashboardsession
 
 import (
@@ -71,8 +71,8 @@ type Service interface {
 	RestoreAddress(ctx context.Context, token secret.Text) error
 }
 
-// Organisations reads the organisations that an account belongs to (store.Organisations), and returns fault.NotFound if
-// an organisation does not exist.
+// Organisations reads an account's organisations (store.Organisations). It returns fault.NotFound for nonexistent
+// organisations.
 type Organisations interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// counter lets anyone sign in with the code 123456.
+// counter is a signin.Service that lets anyone sign in with the code 123456.
 type counter struct{ signin.Service }
 
 func (counter) SendCode(context.Context, string, signin.Browser) (verification.Sent, error) {
@@ -67,7 +67,7 @@ func (counter) MakeRecoveryCodes(context.Context, account.Session) ([]secret.Tex
 
 func (counter) SignOut(context.Context, account.Session) error { return nil }
 
-// Organisation implements dashboardsession.Organisations. OrgB has been deleted by an operator.
+// Organisation implements dashboardsession.Organisations. It treats OrgB as deleted.
 func (counter) Organisation(_ context.Context, tenant org.Tenant) (org.Organisation, error) {
 	if tenant.OrgID != membertest.OrgA {
 		return org.Organisation{}, fault.Missing("Record not found.")
@@ -133,8 +133,8 @@ func TestSignInReturnsSessionAndStrictCookies(t *testing.T) {
 	}
 }
 
-// TestAccountChangesRequireRecentProof checks that sensitive changes require a recent proof of identity, and that they
-// fail in a session without its second factor.
+// TestAccountChangesRequireRecentProof checks that sensitive changes fail without a recent proof of identity or with a
+// pending second factor.
 func TestAccountChangesRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	const account = "/dashboard/account/"

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// deviceCookieName is the name of the cookie that identifies a browser, even if the visitor is not signed in.
+// deviceCookieName is the name of the cookie that identifies a browser, with or without a session.
 const deviceCookieName = "recordbridge-device"
 
 type nothing struct{}
@@ -28,7 +28,6 @@ type addressed struct {
 	Network string `client:"network"`
 }
 
-// browserAt describes the browser that requests a code, including its network.
 func (d Deps) browserAt(v httpapi.Visitor, network string) signin.Browser {
 	b := d.browserOf(v)
 	b.Network = network
@@ -59,7 +58,6 @@ type asked struct {
 	Options json.RawMessage `json:"options"`
 }
 
-// shown represents a session in responses to the dashboard's page.
 type shown struct {
 	Account       person       `json:"account"`
 	CSRFToken     string       `json:"csrf_token"`
@@ -76,7 +74,7 @@ type person struct {
 	Email    string    `json:"email"`
 	TOTP     bool      `json:"totp"`
 	Passkeys []passkey `json:"passkeys"`
-	Recovery int       `json:"recovery_codes_left"` // remaining codes; 0 until the second factor has been verified
+	Recovery int       `json:"recovery_codes_left"` // remaining codes; 0 until the second factor is verified
 }
 
 type passkey struct {
@@ -94,7 +92,7 @@ type membership struct {
 	Status string `json:"status"`
 }
 
-// browserOf returns the browser's cookies without validating them.
+// browserOf returns the browser's cookies without validation.
 func (d Deps) browserOf(v httpapi.Visitor) signin.Browser {
 	return signin.Browser{
 		Session: secret.New(v.Cookie(d.Auth.Cookies.Name(httpapi.SessionCookie))),
@@ -151,7 +149,7 @@ func (d Deps) left() httpapi.WithCookies {
 	}}
 }
 
-// enter writes the new session to the response and sets the browser's cookies.
+// enter adds the new session and the browser's cookies to the response.
 func (d Deps) enter(ctx context.Context) func(signin.SignedIn, error) (httpapi.WithCookies, error) {
 	return func(e signin.SignedIn, err error) (httpapi.WithCookies, error) {
 		if err != nil {

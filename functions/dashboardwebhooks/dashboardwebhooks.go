@@ -1,9 +1,8 @@
 // Package dashboardwebhooks serves /dashboard/organisations/{orgId}/{mode}/webhooks and …/webhook-types
 // (docs/openapi.yaml). The endpoints manage an organisation's webhooks and their signing secrets, and send test events.
-// The dashboard's pages call these endpoints, and each route states the role that it requires
-// (docs/adr/0036-the-dashboard.md). Only two responses contain a signing secret: the response to the request that
-// created the secret, and the response to a request that requires a recent proof of identity. Header values never
-// appear in responses.
+// The dashboard's pages call these endpoints. Each route declares the role that it requires
+// (docs/adr/0036-the-dashboard.md). Only two responses contain a signing secret: the response that creates the secret,
+// and a response that requires a recent proof of identity. Header values never appear in responses.
 package dashboardwebhooks
 
 import (
@@ -76,7 +75,7 @@ type one struct {
 
 type made struct {
 	URL        string            `json:"url" required:"true"`
-	Types      []string          `json:"types"` // nil for the types enabled by default
+	Types      []string          `json:"types"` // nil selects the default types
 	Headers    map[string]string `json:"headers"`
 	Rate       int               `json:"rate"`
 	Note       string            `json:"note"`
@@ -92,7 +91,7 @@ type changed struct {
 	Note    *string           `json:"note"`
 }
 
-// as returns operator.Webhooks that make changes on behalf of a member.
+// as returns operator.Webhooks that act on behalf of a member.
 func (d Deps) as(v httpapi.Visitor) operator.Webhooks {
 	return d.Webhooks.As(account.Actor(v.Account))
 }
@@ -184,7 +183,7 @@ func (d Deps) signed(ctx context.Context, v httpapi.Visitor, in one, isSigned bo
 	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{Edit: webhook.Edit{SigningKey: &isSigned}}))
 }
 
-// parseTypes parses the names of event types. If the list is nil, the result is nil.
+// parseTypes parses the names of event types, preserving nil.
 func parseTypes(names []string) ([]webhook.Type, error) {
 	if names == nil {
 		return nil, nil
@@ -200,7 +199,7 @@ func parseTypes(names []string) ([]webhook.Type, error) {
 	return all, nil
 }
 
-// shown renders a webhook for the organisation's members. If err is not nil, shown returns err.
+// shown renders a webhook for the dashboard. If err is not nil, shown returns err.
 func shown(s webhook.Subscription, err error) (hook, error) {
 	if err != nil {
 		return hook{}, missing(err)
@@ -208,8 +207,8 @@ func shown(s webhook.Subscription, err error) (hook, error) {
 	return hookOf(s), nil
 }
 
-// missing replaces fault.NotFound with the error that clients receive for a nonexistent webhook, and returns other
-// errors unchanged.
+// missing replaces fault.NotFound with the error that clients receive for a nonexistent webhook. Other errors are
+// returned unchanged.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing("Webhook not found.").Because(err)

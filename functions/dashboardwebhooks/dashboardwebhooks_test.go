@@ -30,7 +30,6 @@ func handler(s *managed.Stack) http.Handler {
 	})
 }
 
-// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -58,7 +57,6 @@ type created struct {
 	Secret  string `json:"secret"`
 }
 
-// ask returns a function that sends members' requests about one webhook.
 func ask(t *testing.T, h http.Handler, id string) func(who, method, below, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return func(who, method, below, body string) *httptest.ResponseRecorder {

@@ -12,7 +12,7 @@ import (
 
 type rotating struct {
 	ID     string `path:"webhookId"`
-	AtOnce bool   `json:"at_once"` // end older secrets now instead of after 24 hours
+	AtOnce bool   `json:"at_once"` // whether older secrets end now, not after 24 hours
 }
 
 type enabling struct {
@@ -25,8 +25,8 @@ type simulating struct {
 	Type string `json:"type" required:"true"`
 }
 
-// replaying selects the deliveries to replay: either the failed and deferred deliveries since a time, or all deliveries
-// within a time range.
+// replaying selects either the failed and deferred deliveries since a given time, or all deliveries within a time
+// range.
 type replaying struct {
 	ID    string `path:"webhookId"`
 	Since string `json:"since"`

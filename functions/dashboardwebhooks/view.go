@@ -9,14 +9,14 @@ type hookList struct {
 	Webhooks []hook `json:"webhooks"`
 }
 
-// hook represents a webhook with its header names and its secrets' expiry times, but without secret values.
+// hook represents a webhook. It contains header names and the expiry times of secrets, but no header values or secrets.
 type hook struct {
 	ID            string    `json:"webhook_id"`
 	URL           string    `json:"url"`
 	Note          string    `json:"note"`
 	Types         []string  `json:"types"`
-	Headers       []string  `json:"headers"` // header names only
-	Rate          int       `json:"rate"`    // attempts per second; 0 for the default
+	Headers       []string  `json:"headers"`
+	Rate          int       `json:"rate"` // attempts per second; 0 for the default
 	PublicKey     string    `json:"public_key,omitempty"`
 	OldSecretsEnd []string  `json:"old_secrets_end"` // RFC 3339 times
 	Disabled      *disabled `json:"disabled,omitempty"`
@@ -31,10 +31,10 @@ type disabled struct {
 
 // health describes a webhook's recent deliveries. Empty members are omitted. Times are in RFC 3339 format.
 type health struct {
-	Failures     int    `json:"failures"` // number of consecutive failures
+	Failures     int    `json:"failures"` // consecutive failures
 	FailingSince string `json:"failing_since,omitempty"`
 	LastFailure  string `json:"last_failure_at,omitempty"`
-	PausedUntil  string `json:"paused_until,omitempty"` // end of the pause after too many consecutive failures
+	PausedUntil  string `json:"paused_until,omitempty"` // end of the pause that follows too many consecutive failures
 	SlowUntil    string `json:"slow_until,omitempty"`
 	AnswerMS     int64  `json:"answer_ms,omitempty"` // response time of a slow receiver
 }

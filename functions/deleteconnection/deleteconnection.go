@@ -1,7 +1,7 @@
 // Package deleteconnection serves DELETE /bridge/org_connection/{orgConnectionId}, an extension of the contract
 // (docs/reference/deviations.md). An organisation's backend calls this endpoint with its private key to disconnect a
-// connection. The response has the same format as for GET. The connection's new status is revoked, unless the patient
-// had already rejected the connection. The request is idempotent.
+// connection. The response has the same format as the GET response. The connection's new status is revoked, unless the
+// patient had already rejected the connection. The request is idempotent.
 package deleteconnection
 
 import (

@@ -15,13 +15,12 @@ import (
 )
 
 const (
-	known  = "c0000000-0000-4000-8000-00000000000a" // connection of organisation A in test mode
+	known  = "c0000000-0000-4000-8000-00000000000a" // organisation A's connection in test mode
 	broken = "c0000000-0000-4000-8000-00000000000c"
 	busy   = "c0000000-0000-4000-8000-00000000000d"
 	route  = "/bridge/org_connection/"
 )
 
-// disconnector holds organisation A's connections.
 type disconnector struct{}
 
 func (disconnector) Disconnect(_ context.Context, tenant org.Tenant, id string) (connection.Connection, error) {

@@ -1,7 +1,7 @@
 // Package deleteexportfiles serves DELETE /bridge/fhir/ehi-export/{taskId}/files, an extension of the contract
 // (docs/reference/deviations.md, "Exports"). An organisation's backend calls this endpoint with its private key to
-// delete an export's files before they expire. The response contains the task in the same format as for GET. The
-// request is idempotent.
+// delete an export's files before they expire. The response contains the task in the same format as the GET response.
+// The request is idempotent.
 package deleteexportfiles
 
 import (

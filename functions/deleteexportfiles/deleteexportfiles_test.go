@@ -24,7 +24,6 @@ const (
 
 func path(id string) string { return "/bridge/fhir/ehi-export/" + id + "/files" }
 
-// deleter holds organisation A's exports in test mode.
 type deleter struct{}
 
 func (deleter) Delete(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {

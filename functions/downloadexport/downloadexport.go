@@ -35,7 +35,7 @@ type Deps struct {
 	Now       func() time.Time
 }
 
-// Tasks reads tasks, and returns fault.NotFound if a task does not exist.
+// Tasks reads tasks. It returns fault.NotFound for nonexistent tasks.
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
@@ -57,7 +57,7 @@ type request struct {
 }
 
 // New returns the endpoint's handler. GET and HEAD redirect to different URLs, because an S3 signature is valid for
-// only one method.
+// only one HTTP method.
 func New(d Deps) http.Handler {
 	methods := httpapi.Methods{}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -96,8 +96,7 @@ func (d Deps) find(
 	return httpapi.RedirectResult{Location: address}, err
 }
 
-// tenant returns the tenant that owns the file. A valid token determines the tenant. Without a valid token, the key
-// determines the tenant.
+// tenant returns the tenant that owns the file. A valid token determines the tenant; without one, the key does.
 func (d Deps) tenant(key httpapi.OptionalKey, taskID string, in request) (org.Tenant, error) {
 	refused := key.Refused
 	if in.Token != "" {

@@ -25,7 +25,6 @@ const (
 	unsigned = "00000000000040008000000000000005"
 )
 
-// tasks holds organisation A's exports in test mode.
 type tasks struct{}
 
 func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -51,7 +50,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	return task, nil
 }
 
-// downloads returns URLs that contain the parameters to be signed.
+// downloads returns URLs that contain the arguments of Address, so that tests can check them.
 type downloads struct{}
 
 func (downloads) Address(_ context.Context, method, key, fileName, contentType string,
@@ -72,7 +71,7 @@ func newLinks(t *testing.T) export.Links {
 	return export.Links{Keys: ring}
 }
 
-// link returns the path of a task's download URL, including the token.
+// link returns the path and token of a task's download URL.
 func link(t *testing.T, id string) string {
 	t.Helper()
 	list, err := newLinks(t).List(export.Task{
@@ -98,7 +97,7 @@ func newHandler(t *testing.T, now time.Time) http.Handler {
 	})
 }
 
-// found returns the redirect to a task's file for a GET or HEAD request.
+// found returns the headers of a GET or HEAD request's redirect to a task's file.
 func found(method, id string) map[string]string {
 	return map[string]string{
 		"Location": "https://files.example/?" + method + "|key of " + id + "|" + id +

@@ -1,5 +1,5 @@
 // Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml). An organisation's backend calls this
-// endpoint with its private key. The response contains the URLs of three files, which together contain the complete
+// endpoint with its private key. The response lists the URLs of three files that together contain the complete
 // catalogue for the key's mode. All three URLs point to this endpoint, which redirects to the files. The endpoint is
 // read-only.
 package exportcatalog
@@ -25,8 +25,8 @@ const addressLife = 10 * time.Minute
 // Deps holds the endpoint's dependencies.
 type Deps struct {
 	API       *httpapi.API
-	Auth      httpapi.KeyAuth // authenticates requests that list the files
-	FileAuth  httpapi.KeyAuth // authenticates requests for a single file
+	Auth      httpapi.KeyAuth // authenticates requests for the list of files
+	FileAuth  httpapi.KeyAuth // authenticates requests for one file
 	Pointers  serve.SnapshotPointers
 	Links     serve.Links
 	Downloads Downloads

@@ -31,7 +31,7 @@ func (p pointers) Pointer(_ context.Context, mode string) (ledger.Pointer, error
 	return ledger.Pointer{Mode: mode, Live: "v7"}, nil
 }
 
-// downloads returns URLs that contain the parameters to be signed.
+// downloads returns URLs that contain the arguments of Address, so that tests can check them.
 type downloads struct{}
 
 func (downloads) Address(_ context.Context, method, key, fileName, contentType string,
@@ -40,7 +40,7 @@ func (downloads) Address(_ context.Context, method, key, fileName, contentType s
 	return "https://files.example/?" + strings.Join([]string{method, key, fileName, contentType, life.String()}, "|"), nil
 }
 
-// buckets rejects the third request.
+// buckets allows two requests per key and rejects the rest.
 type buckets map[string]int
 
 func (b buckets) Take(_ context.Context, key string, _ ratelimit.Limit, _ time.Time) (ratelimit.Decision, error) {
@@ -163,8 +163,6 @@ func notAllowed() string {
 		"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS.")
 }
 
-// TestExportCatalogRateLimitsListingButNotDownloads checks that the rate limit applies to requests for the list of
-// files, but not to requests for the files themselves.
 func TestExportCatalogRateLimitsListingButNotDownloads(t *testing.T) {
 	t.Parallel()
 	asked := buckets{}

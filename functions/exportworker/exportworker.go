@@ -1,7 +1,7 @@
-// Package exportworker handles messages from the export queue. Each message refers to a task, or to an organisation's
-// share of the workers. The worker exports the patient's record and stores the result. A worker that runs out of time
-// sends a follow-up message. Duplicate, late and forged messages have no effect, because they don't match any claimable
-// task.
+// Package exportworker handles messages from the export queue. Each message refers to a task, or to an organisation
+// whose queued exports may start. The worker exports the patient's record and stores the result. A worker that runs out
+// of time sends a follow-up message. Duplicate, late and forged messages have no effect, because they don't match any
+// claimable task.
 package exportworker
 
 import (
@@ -31,6 +31,6 @@ func New(exports Exports) func(context.Context, due.Item) error {
 			return exports.Admit(ctx, i.Tenant)
 		case due.Event, due.Delivery, due.Connection, due.Notice, due.Attempt:
 		}
-		return nil // message sent manually to the wrong queue; the sweeper will use the correct queue
+		return nil // a message sent manually to the wrong queue; the sweeper will use the right one
 	}
 }

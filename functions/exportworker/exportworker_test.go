@@ -13,7 +13,6 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// exports records its calls.
 type exports struct {
 	calls    int
 	admitted int

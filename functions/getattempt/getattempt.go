@@ -1,7 +1,6 @@
 // Package getattempt serves GET /bridge/attempts/{attemptId}?public_id=, which returns the status of a connect attempt.
-// The widget that created the attempt calls this endpoint with the attempt's token. The endpoint is read-only. A
-// request with a wrong token, or for another organisation's attempt, gets the same response as a request for a
-// nonexistent attempt.
+// The widget that created the attempt calls this endpoint with the attempt's token. The endpoint is read-only. If the
+// token is wrong or the attempt belongs to another organisation, the response is the same as for a nonexistent attempt.
 package getattempt
 
 import (

@@ -20,7 +20,6 @@ import (
 
 const attemptID = "a0000000-0000-4000-8000-0000000000aa"
 
-// watcher holds one attempt with its ID, tenant and token.
 type watcher struct {
 	progress flow.Progress
 	err      error

@@ -1,6 +1,6 @@
 // Package getcatalog serves GET /bridge/catalog?public_id= (docs/openapi.yaml), which returns the record of one brand,
-// portal or endpoint. If an ID was merged into another ID, the response is the successor's record. Browsers call this
-// endpoint with only the public ID. The endpoint is read-only. Responses never contain URLs of FHIR servers or the
+// portal or endpoint. If an ID was merged into another, the response contains the successor's record. Browsers call
+// this endpoint with only the public ID. The endpoint is read-only. Responses never contain URLs of FHIR servers or the
 // service's client registrations.
 package getcatalog
 
@@ -26,11 +26,11 @@ type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Records Records
-	// Facilities provides the facilities of TEFCA networks, which lists of brands omit.
+	// Facilities looks up the facilities of TEFCA networks, which brand lists don't contain.
 	Facilities Facilities
 }
 
-// Facilities looks up facilities by their ID in a network's directory (directory.Facilities).
+// Facilities looks up facilities by directory ID (directory.Facilities).
 type Facilities interface {
 	Facility(mode org.Mode, id string) (tefca.Facility, bool)
 }
@@ -48,7 +48,7 @@ type location struct {
 	State string `json:"state"`
 }
 
-// Records reads a mode's catalogue records (serve.Records), and returns fault.NotFound if a record does not exist.
+// Records reads a mode's catalogue records (serve.Records). It returns fault.NotFound for nonexistent records.
 type Records interface {
 	Brand(ctx context.Context, mode, id string) (record.Brand, error)
 	Portal(ctx context.Context, mode, id string) (record.Portal, error)

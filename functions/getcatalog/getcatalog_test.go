@@ -29,7 +29,6 @@ const (
 	endpoint = "e0000000-0000-4000-8000-000000000001"
 )
 
-// records holds the catalogue records of test mode.
 type records struct{}
 
 func missing(mode, id string, known ...string) error {
@@ -67,7 +66,6 @@ func (records) Endpoint(_ context.Context, mode, id string) (record.Endpoint, he
 	}, health.Status{State: health.OK, CheckedAt: keyedtest.Moment()}, missing(mode, id, endpoint)
 }
 
-// facilities holds a single facility, in test mode.
 type facilities struct{}
 
 func (facilities) Facility(mode org.Mode, id string) (tefca.Facility, bool) {

@@ -28,7 +28,7 @@ type Deps struct {
 	Connections Connections
 }
 
-// Connections reads connections, and returns fault.NotFound if a connection does not exist.
+// Connections reads connections. It returns fault.NotFound for nonexistent connections.
 type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }

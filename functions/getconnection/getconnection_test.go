@@ -24,7 +24,6 @@ const (
 	route  = "/bridge/org_connection/"
 )
 
-// connections holds organisation A's connections in test mode.
 type connections struct{}
 
 func (connections) Connection(_ context.Context, tenant org.Tenant, id string) (connection.Connection, error) {

@@ -1,7 +1,7 @@
 // Package getexport serves GET /bridge/fhir/ehi-export/{taskId}, which returns the status of an export. The
-// organisation's backend calls this endpoint with its private key. The endpoint is read-only. For developers without a
-// public URL, ?include=result adds the contents of the webhook. ?include=progress adds the progress of a running export
-// (docs/reference/deviations.md, "Exports").
+// organisation's backend calls this endpoint with its private key. The endpoint is read-only. The query ?include=result
+// adds the contents of the webhook, for developers without a public URL. The query ?include=progress adds a running
+// export's progress (docs/reference/deviations.md, "Exports").
 package getexport
 
 import (
@@ -32,7 +32,7 @@ type Deps struct {
 	Now   func() time.Time
 }
 
-// Tasks reads tasks, and returns fault.NotFound if a task does not exist.
+// Tasks reads tasks. It returns fault.NotFound for nonexistent tasks.
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
@@ -95,8 +95,7 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response,
 	return out, nil
 }
 
-// withResult adds the contents of the webhook, except for links to deleted files, because requests to such links would
-// fail.
+// withResult adds the contents of the webhook, but omits links to deleted files.
 func (d Deps) withResult(out response, task export.Task) (response, error) {
 	out.FailureReason, out.Outcome = task.FailureReason, task.Outcome
 	if task.Status != export.Success {

@@ -27,7 +27,6 @@ const (
 	route     = "/bridge/fhir/ehi-export/"
 )
 
-// tasks holds organisation A's exports in test mode.
 type tasks struct{}
 
 func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -69,7 +68,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	return export.Task{}, fault.Missing("no row")
 }
 
-// links returns URLs that do not require a key.
+// links returns URLs with a fixed token.
 type links struct{}
 
 func (links) List(task export.Task) ([]webhook.DownloadLink, error) {

@@ -19,7 +19,7 @@ type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.PublicAuth
 	Organisations Organisations
-	Own           weburl.Own // the service's own URLs, which are omitted from responses
+	Own           weburl.Own // the service's own URLs, omitted from responses
 }
 
 // Organisations looks up organisations by public ID.

@@ -27,7 +27,6 @@ const (
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// directory holds two organisations, one of which has a registered origin.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {

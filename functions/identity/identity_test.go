@@ -182,8 +182,8 @@ func TestIdentityCreatesLiveAttemptInLiveMode(t *testing.T) {
 	}
 }
 
-// TestStartRejectsAttemptStartedInAnotherBrowser checks that an attempt belongs to the first browser that started
-// it.
+// TestStartRejectsAttemptStartedInAnotherBrowser checks that a second start value can't restart an attempt that a
+// browser has already started.
 func TestStartRejectsAttemptStartedInAnotherBrowser(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -213,7 +213,7 @@ func TestIdentityRejectsInvalidFieldByName(t *testing.T) {
 	for body, c := range map[string]struct {
 		status int
 		says   string
-		field  string // field in the log line
+		field  string // expected field in the log line
 	}{
 		"":                        {400, "A JSON request body is required.", ""},
 		`[]`:                      {400, "The request body must be a JSON object.", ""},
@@ -276,7 +276,6 @@ func TestIdentityRoutesRejectOtherMethods(t *testing.T) {
 	}
 }
 
-// TestIdentityRoutesAreRateLimited covers every route of the function.
 func TestIdentityRoutesAreRateLimited(t *testing.T) {
 	t.Parallel()
 	w := newLimited(t, fullBuckets{})

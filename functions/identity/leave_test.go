@@ -22,10 +22,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// start is the attempt's start value, value(2).
+// start is the attempt's start value. It equals value(2).
 const start = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
 
-// newPrepared returns a world with an attempt that has not been started yet in any browser.
+// newPrepared returns a world whose attempt has not been started in any browser.
 func newPrepared(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -36,8 +36,8 @@ func newPrepared(t *testing.T) *world {
 	return w
 }
 
-// checkErrorPage checks that the response is an error page that states only the reason. Neither the page nor the log
-// may contain the start value.
+// checkErrorPage checks that the response is the expected error page. Neither the page nor the log may contain the
+// start value.
 func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.ResponseRecorder, status int, code,
 	says string,
 ) {
@@ -161,7 +161,7 @@ func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 		status int
 		code   string
 		says   string
-		then   int // status for the same start value after the recovery
+		then   int // status of a retry after the dependency has recovered
 	}{
 		"unknown":   {starttest.Body(value(9)), nil, 400, "svc_invalid_request", spent, 200},
 		"the token": {starttest.Body(value(1)), nil, 400, "svc_invalid_request", spent, 200},
@@ -213,8 +213,8 @@ func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	}
 }
 
-// TestStartExpiresOldestCookiesOverLimit checks that the number of cookies is limited, so that the browser's request
-// header does not become too large.
+// TestStartExpiresOldestCookiesOverLimit checks that the number of cookies is limited, which keeps the request header
+// small.
 func TestStartExpiresOldestCookiesOverLimit(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)

@@ -31,8 +31,8 @@ import (
 
 const (
 	baseURL   = "https://api.example/v1"
-	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // ID used if the request does not contain an ID
-	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740" // ID of a different attempt
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // used if the request contains no ID
+	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740"
 	authorize = "https://id.example/authorize?request_uri=urn%3Aexample%3A1"
 )
 
@@ -44,8 +44,8 @@ type world struct {
 	log      bytes.Buffer
 	settings map[org.Mode]attempt.Setting
 	plan     org.Plan
-	unread   error // error returned when reading the organisation
-	unbegun  error // error returned when a sign-in is started
+	unread   error // error returned by Organisation
+	unbegun  error // error returned by Begin
 	begun    []csp.Request
 	asked    []csp.Provider
 }
@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	return newLimited(t, nil)
 }
 
-// newLimited returns a world in which buckets limits the request rate.
+// newLimited is like newWorld, but limits requests with buckets.
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -104,7 +104,6 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	return w
 }
 
-// Organisation implements attempt.Organisations.
 func (w *world) Organisation(_ context.Context, publicID string) (org.Organisation, error) {
 	if publicID != keyedtest.LiveA {
 		return org.Organisation{}, errors.New("test mode is open to everybody")
@@ -112,7 +111,6 @@ func (w *world) Organisation(_ context.Context, publicID string) (org.Organisati
 	return org.Organisation{Plan: w.plan}, w.unread
 }
 
-// Begin implements attempt.Party.
 func (w *world) Begin(_ context.Context, at csp.Provider, request csp.Request) (string, csp.Authority, error) {
 	w.asked, w.begun = append(w.asked, at), append(w.begun, request)
 	return authorize, csp.Authority{
@@ -123,13 +121,13 @@ func (w *world) Begin(_ context.Context, at csp.Provider, request csp.Request) (
 
 func (w *world) time() time.Time { return w.now }
 
-// post sends a request to create an attempt, in the same way as a page.
+// post requests a new attempt, as a page would.
 func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return browsertest.Send(t, w.handler, http.MethodPost, identity.Route+browsertest.Page, body)
 }
 
-// leave posts a start value in the same way as the service's pages.
+// leave posts a start value, as the service's pages would.
 func (w *world) leave(t *testing.T, start string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(starttest.Request(t, identity.StartRoute, starttest.Body(start)))
@@ -141,7 +139,6 @@ func (w *world) send(r *http.Request) *httptest.ResponseRecorder {
 	return answer
 }
 
-// attempt returns organisation A's stored attempt in test mode.
 func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], id)
@@ -161,14 +158,12 @@ func (w *world) checkNothingMade(t *testing.T, after string) {
 	}
 }
 
-// rows wraps the tables and injects errors.
 type rows struct {
 	store.TEFCA
 
 	failing error
 }
 
-// CreateAttempt implements attempt.CreateStore.
 func (r *rows) CreateAttempt(ctx context.Context, a attempt.Attempt, ticket binding.Ticket) error {
 	if r.failing != nil {
 		return r.failing
@@ -176,7 +171,6 @@ func (r *rows) CreateAttempt(ctx context.Context, a attempt.Attempt, ticket bind
 	return r.TEFCA.CreateAttempt(ctx, a, ticket)
 }
 
-// Ticket implements attempt.StartStore.
 func (r *rows) Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error) {
 	if r.failing != nil {
 		return binding.Ticket{}, r.failing
@@ -184,10 +178,9 @@ func (r *rows) Ticket(ctx context.Context, hash string, now time.Time) (binding.
 	return r.TEFCA.Ticket(ctx, hash, now)
 }
 
-// counted is a predictable source of randomness. Every byte of the nth value is n.
+// counted is a deterministic source of randomness. Every byte of its nth value is n.
 type counted struct{ n byte }
 
-// Read implements io.Reader.
 func (c *counted) Read(into []byte) (int, error) {
 	c.n++
 	return copy(into, bytes.Repeat([]byte{c.n}, len(into))), nil
@@ -196,10 +189,9 @@ func (c *counted) Read(into []byte) (int, error) {
 // value returns the nth value that counted produces.
 func value(n byte) string { return base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{n}, 32)) }
 
-// fullBuckets rejects every request as exceeding the rate limit.
+// fullBuckets implements httpapi.Buckets and rejects every request.
 type fullBuckets struct{}
 
-// Take implements httpapi.Buckets.
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }

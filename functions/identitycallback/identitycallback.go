@@ -1,6 +1,6 @@
 // Package identitycallback serves GET /bridge/tefca/identity/callback/{provider}, the redirect URI for identity
-// providers. The handler verifies the identity for the attempt that the state parameter identifies, starts the network
-// query with that identity, and displays a result page. A state can be used only once, so repeating a request has no
+// providers. The handler verifies the person's identity for the attempt that the state parameter identifies. It then
+// starts the network query and displays a result page. A state can be used only once, so repeating a request has no
 // effect. A state is valid only in the browser that began the attempt.
 package identitycallback
 

@@ -19,9 +19,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// checkWindow checks that a page at the end of a sign-in loads no external resources and deletes the cookie. The page's
-// only script notifies the opening page and hides the provider's response. The window must close itself if and only if
-// closes is set.
+// checkWindow checks that the result page loads no external resources and deletes the cookie. The page's only script
+// notifies the opening page and hides the provider's response. The window must close itself if and only if closes is
+// set.
 func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title string, closes bool) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
@@ -134,8 +134,8 @@ func TestIdentityExpiresWithAttempt(t *testing.T) {
 	}
 }
 
-// TestCallbackShowsErrorInWindow checks that the window stays open and that its opener receives the same error. The
-// error must contain the callback request's ID.
+// TestCallbackShowsErrorInWindow checks that the window stays open and that its opener receives the displayed error.
+// The error must contain the callback request's ID.
 func TestCallbackShowsErrorInWindow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -226,8 +226,6 @@ func TestCallbackShowsErrorInWindow(t *testing.T) {
 	}
 }
 
-// TestCallbackForwardsQueryParameters checks that the handler passes on each query parameter in the corresponding
-// field.
 func TestCallbackForwardsQueryParameters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -239,8 +237,8 @@ func TestCallbackForwardsQueryParameters(t *testing.T) {
 	}
 }
 
-// TestCallbackFromWrongBrowserPreservesState checks that an incomplete or wrong request leaves the state valid for
-// the browser that started the attempt.
+// TestCallbackFromWrongBrowserPreservesState checks that invalid requests leave the state valid for the browser that
+// started the attempt.
 func TestCallbackFromWrongBrowserPreservesState(t *testing.T) {
 	t.Parallel()
 	const incomplete = "This link is incomplete. Return to the application and try again."
@@ -293,7 +291,7 @@ func TestCallbackFromWrongBrowserPreservesState(t *testing.T) {
 	}
 }
 
-// TestStateIsSingleUseAndExpires checks that a repeated callback finds no state and does not change the attempt.
+// TestStateIsSingleUseAndExpires also checks that a repeated callback does not change the attempt.
 func TestStateIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	again := newWorld(t)
@@ -312,8 +310,8 @@ func TestStateIsSingleUseAndExpires(t *testing.T) {
 	}
 }
 
-// TestCallbackShowsErrorPageWhenStoreFails checks that the provider is not called if the attempt can't be read. A
-// result that can't be stored must be reported as an error.
+// TestCallbackShowsErrorPageWhenStoreFails checks that the provider is not called if the attempt can't be read. If the
+// result can't be stored, the page must display an error.
 func TestCallbackShowsErrorPageWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -33,8 +33,8 @@ const (
 	idToken   = "header.claims-of-maple.signature"
 )
 
-// world holds the endpoint, the tables declared in template.yaml, an attempt whose browser has been redirected, and a
-// configurable provider.
+// world holds the endpoint, the tables declared in template.yaml, an attempt whose browser has been redirected to the
+// provider, and a configurable provider.
 type world struct {
 	handler http.Handler
 	rows    rows
@@ -42,11 +42,11 @@ type world struct {
 	log     bytes.Buffer
 	sealer  *kms.Sealer // encrypts identities
 
-	request  identity.Request // authorization request that the browser sent to the provider
+	request  identity.Request // authorization request received by the provider
 	started  binding.Started
-	at       string        // identity provider named in the callback URL
+	at       string        // identity provider in the callback URL
 	lasts    time.Duration // lifetime of the identity
-	refuses  error         // error returned by the code exchange
+	refuses  error         // error returned by Exchange
 	pinned   []identity.Authority
 	back     []identity.Return
 	deadline time.Time
@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	return newLimited(t, nil)
 }
 
-// newLimited returns a world in which buckets limits the request rate.
+// newLimited is like newWorld, but limits requests with buckets.
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -104,7 +104,6 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	return w
 }
 
-// Begin implements attempt.Party.
 func (w *world) Begin(_ context.Context, at identity.Provider,
 	request identity.Request,
 ) (string, identity.Authority, error) {
@@ -115,7 +114,6 @@ func (w *world) Begin(_ context.Context, at identity.Provider,
 	}, nil
 }
 
-// Exchange implements attempt.Exchanger.
 func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	back identity.Return,
 ) (tefca.Assertion, error) {
@@ -131,7 +129,7 @@ func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	}, nil
 }
 
-// EnqueueAttempt implements attempt.Enqueuer. EnqueueAttempt simulates a lost message.
+// EnqueueAttempt records the message and then fails, as if the message were lost.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -144,7 +142,6 @@ func (w *world) visit(query string) *httptest.ResponseRecorder {
 	return w.visitWith(http.MethodGet, query, "", w.started.CookieValue.Reveal())
 }
 
-// visitWith sends the callback request with a given language and cookie. The cookie may be empty.
 func (w *world) visitWith(method, query, language, cookie string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, identity.CallbackPath+"/"+w.at+query, http.NoBody)
 	r.SetPathValue("provider", w.at)
@@ -157,12 +154,11 @@ func (w *world) visitWith(method, query, language, cookie string) *httptest.Resp
 	return answer
 }
 
-// success returns the query of a successful provider response.
+// success returns the callback query of a successful sign-in.
 func (w *world) success() string {
 	return "?state=" + w.request.State + "&code=c%2B1&iss=https%3A%2F%2Fid.example&session_state=x"
 }
 
-// attempt returns the stored attempt.
 func (w *world) attempt(t *testing.T) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
@@ -183,16 +179,14 @@ func (w *world) checkHidden(t *testing.T, page string) {
 	}
 }
 
-// rows wraps the tables and injects errors.
 type rows struct {
 	store.TEFCA
 
-	untaken error // error returned by TakeState
+	untaken error
 	unread  error
 	unsaved error
 }
 
-// TakeState implements binding.States.
 func (r *rows) TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (binding.State, error) {
 	if r.untaken != nil {
 		return binding.State{}, r.untaken
@@ -200,7 +194,6 @@ func (r *rows) TakeState(ctx context.Context, hash, bindingHash string, now time
 	return r.TEFCA.TakeState(ctx, hash, bindingHash, now)
 }
 
-// Attempt implements attempt.Attempts.
 func (r *rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attempt.Attempt, error) {
 	if r.unread != nil {
 		return attempt.Attempt{}, r.unread
@@ -208,7 +201,6 @@ func (r *rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attem
 	return r.TEFCA.Attempt(ctx, tenant, id)
 }
 
-// SaveAttempt implements attempt.Saver.
 func (r *rows) SaveAttempt(ctx context.Context, a attempt.Attempt) error {
 	if r.unsaved != nil {
 		return r.unsaved
@@ -216,10 +208,9 @@ func (r *rows) SaveAttempt(ctx context.Context, a attempt.Attempt) error {
 	return r.TEFCA.SaveAttempt(ctx, a)
 }
 
-// fullBuckets rejects every request as exceeding the rate limit.
+// fullBuckets implements httpapi.Buckets and rejects every request.
 type fullBuckets struct{}
 
-// Take implements httpapi.Buckets.
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }

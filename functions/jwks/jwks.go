@@ -34,8 +34,8 @@ type Keys interface {
 }
 
 type request struct {
-	// KeyType restricts the key set to one type of key. Some sites store a copy of the set and reject elliptic-curve
-	// keys.
+	// KeyType restricts the key set to one type of key. Some sites store a copy of the key set and reject
+	// elliptic-curve keys.
 	KeyType string `query:"kty"`
 }
 

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// vault holds the elliptic-curve key with scalar 1, or no key if the vault is unavailable.
+// vault holds the elliptic-curve key whose private scalar is 1. If away is set, reading the key fails.
 type vault struct{ away bool }
 
 func (v vault) Public(context.Context, string) (crypto.PublicKey, error) {
@@ -41,7 +41,7 @@ func get(v vault, method, query string, names ...string) *httptest.ResponseRecor
 
 func TestKeySetRequiresNoAuthentication(t *testing.T) {
 	t.Parallel()
-	// generator is the key set with the generator of P-384 (SEC 2 section 2.5.1) and its thumbprint.
+	// generator is the key set whose only key is the generator of P-384 (SEC 2 section 2.5.1).
 	const generator = `{"keys":[{"kty":"EC","kid":"-W6Wzot_wuerYbKBVKfGEks3iY2EALna-hBqObnPuJE","use":"sig",` +
 		`"key_ops":["verify"],"alg":"ES384",` +
 		`"crv":"P-384","x":"qofKIr6LBTeOscce8yCtdG4dO2KLp5uYWfdB4IJUKjhVAvJdv1UpbDpUXjhydgq3",` +

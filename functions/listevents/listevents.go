@@ -1,7 +1,7 @@
 // Package listevents serves GET /bridge/events (docs/guide/webhooks.md, "Reading events"). The endpoint returns an
-// organisation's events of the last 15 days (package eventlog). The endpoint is intended for organisations that can't
-// receive webhooks or that have missed some webhooks. The organisation's backend calls this endpoint with its private
-// key. The endpoint is read-only.
+// organisation's events from the last 15 days (package eventlog). It is intended for organisations that can't receive
+// webhooks or have missed some. The organisation's backend calls this endpoint with its private key. The endpoint is
+// read-only.
 package listevents
 
 import (
@@ -74,7 +74,7 @@ func parseLimit(text string) (int, error) {
 	return limit, nil
 }
 
-// parseTypes parses the types query parameter, and returns nil if the parameter is empty.
+// parseTypes parses the types query parameter. If the parameter is empty, the result is nil.
 func parseTypes(text string) ([]webhook.Type, error) {
 	if text == "" {
 		return nil, nil

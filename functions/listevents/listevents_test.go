@@ -21,20 +21,18 @@ const (
 	day    = 24 * time.Hour
 )
 
-// ago returns the time d before the tests' current time.
 func ago(d time.Duration) time.Time { return keyedtest.Moment().Add(-d) }
 
 func success(events, after string, hasMore bool) string {
 	return fmt.Sprintf(`{"success":true,"data":{"events":[%s],"after":"%s","has_more":%v}}`, events, after, hasMore)
 }
 
-// few returns a log with events of several ages, including an event of another organisation and an event of the other
-// mode.
+// few returns a log with events of several ages. One event belongs to another organisation, and one to the other mode.
 func few() *log {
 	l := &log{}
 	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // too recent to be listed
 	l.add(4, webhook.ExportFailed, ago(15*second+time.Microsecond))
-	l.add(3, webhook.ConnectionFailed, ago(time.Hour)) // event whose type is an extension
+	l.add(3, webhook.ConnectionFailed, ago(time.Hour)) // an extension type
 	l.add(2, webhook.ExportSucceeded, ago(time.Hour))
 	l.add(1, webhook.ConnectionSucceeded, ago(15*day-second))
 	l.add(0, webhook.TestEvent, ago(15*day+second)) // too old to be listed
@@ -157,7 +155,7 @@ func TestListEventsRequiresKeyAndGet(t *testing.T) {
 	})
 }
 
-// TestListEventsReturnsCursorWhenEmpty checks that a client can continue from the cursor that an empty list returns.
+// TestListEventsReturnsCursorWhenEmpty checks that a client can continue from an empty list's cursor.
 func TestListEventsReturnsCursorWhenEmpty(t *testing.T) {
 	t.Parallel()
 	l := &log{}
@@ -201,7 +199,7 @@ func TestListEventsOmitsExtensionsUnlessRequested(t *testing.T) {
 	}
 }
 
-// TestListEventsPagesWithEncryptedCursors reads many pages with real cursors.
+// TestListEventsPagesWithEncryptedCursors reads many pages with the real, encrypted cursors.
 func TestListEventsPagesWithEncryptedCursors(t *testing.T) {
 	t.Parallel()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
@@ -240,7 +238,7 @@ func TestListEventsLimitsResponseSize(t *testing.T) {
 		l.addOf(tenantA(), n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n)*second), body)
 		want = append(want, body)
 	}
-	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // body larger than the maximum row
+	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than the largest row
 	l.addOf(tenantA(), 41, webhook.TestEvent, ago(time.Minute), huge)
 	h := handler(l, plain{}, keyedtest.Moment)
 	got, _, requests := readAll(t, h, "", nil)
@@ -253,8 +251,8 @@ func TestListEventsLimitsResponseSize(t *testing.T) {
 	}
 }
 
-// TestListEventsLimitsReadsWhenSkippingTypes checks that skipping events of other types takes a limited number of reads
-// per request. The cursor must move past the skipped events.
+// TestListEventsLimitsReadsWhenSkippingTypes checks that each request makes a limited number of reads, even if it skips
+// many events. The cursor must advance past the skipped events.
 func TestListEventsLimitsReadsWhenSkippingTypes(t *testing.T) {
 	t.Parallel()
 	l := &log{}

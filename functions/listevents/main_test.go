@@ -24,10 +24,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// tenantA returns the tenant of PublicA.
 func tenantA() org.Tenant { return keyedtest.Tenants()[keyedtest.PublicA] }
 
-// log is an in-memory list of events. Each entry becomes visible at a certain time on the log's own clock.
+// log is an in-memory list of events. Each event becomes visible at a set time on the log's clock.
 type log struct {
 	entries []entry
 	now     time.Time
@@ -45,7 +44,6 @@ func order(a, b webhook.Event) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 }
 
-// EventsAfter implements eventlog.Log.
 func (l *log) EventsAfter(_ context.Context, last webhook.Event, before time.Time,
 	limit int,
 ) ([]webhook.Event, bool, error) {
@@ -63,7 +61,7 @@ func (l *log) EventsAfter(_ context.Context, last webhook.Event, before time.Tim
 	return found[:min(limit, len(found))], len(found) > limit, nil
 }
 
-// add creates tenant A's event number n, which is visible immediately and has a unique body.
+// add adds tenant A's event number n. The event is visible immediately and has a unique body.
 func (l *log) add(n int, t webhook.Type, created time.Time) webhook.Event {
 	return l.addOf(tenantA(), n, t, created, bodyOf(n))
 }
@@ -76,15 +74,14 @@ func (l *log) addOf(tenant org.Tenant, n int, t webhook.Type, created time.Time,
 
 func eventID(n int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", n) }
 
-// bodyOf returns a body that re-encoding would change, because the body contains escapes and unordered members.
+// bodyOf returns a body whose bytes re-encoding would change, because it contains escapes and unordered members.
 func bodyOf(n int) string {
 	return `{"id":"` + strconv.Itoa(n) + `","data":{"z":1,"a":"\u0026\u003cb\u003e é &<>\u2028"},"n":1.0}`
 }
 
-// plain implements eventlog.Cursors with plain-text cursors, which tests can read and write.
+// plain implements eventlog.Cursors with plain-text cursors, which tests can construct and inspect.
 type plain struct{ fails bool }
 
-// Seal implements eventlog.Cursors.
 func (p plain) Seal(tenant org.Tenant, use, position string) (string, error) {
 	if p.fails {
 		return "", keyedtest.ErrTrouble
@@ -92,7 +89,6 @@ func (p plain) Seal(tenant org.Tenant, use, position string) (string, error) {
 	return strings.Join([]string{tenant.Key(), use, position}, "|"), nil
 }
 
-// Open implements eventlog.Cursors.
 func (p plain) Open(tenant org.Tenant, use, text string) (string, error) {
 	position, ok := strings.CutPrefix(text, tenant.Key()+"|"+use+"|")
 	switch {
@@ -119,7 +115,6 @@ func handler(l *log, cursors eventlog.Cursors, now func() time.Time) http.Handle
 	})
 }
 
-// answer is a response from the events endpoint.
 type answer struct {
 	status int
 	size   int
@@ -130,7 +125,6 @@ type answer struct {
 	} `json:"data"`
 }
 
-// get sends a reader's request.
 func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answer {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodGet, listevents.Route+"?"+query.Encode(), nil)
@@ -144,8 +138,8 @@ func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answe
 	return a
 }
 
-// readAll reads from a cursor to the end of the list, following the documented instructions for clients. The results
-// are the events' bodies, the last cursor and the number of requests.
+// readAll reads from a cursor to the end of the list, following the documented instructions for clients. It returns the
+// events' bodies, the last cursor and the number of requests.
 func readAll(tb testing.TB, h http.Handler, after string,
 	query url.Values,
 ) (bodies []string, last string, requests int) {

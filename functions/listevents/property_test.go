@@ -28,7 +28,6 @@ func newReading() *reading {
 	return r
 }
 
-// write creates an event that becomes visible after the given delay.
 func (r *reading) write(lag time.Duration) {
 	n := len(r.log.entries)
 	r.log.addOf(tenantA(), (n*7919)%10_007, webhook.TestEvent, r.log.now, bodyOf(n)) // IDs are not in chronological order
@@ -62,9 +61,9 @@ func (r *reading) due(age time.Duration) []string {
 }
 
 // TestListEventsReturnsEveryEventOlderThanDelay creates events that become visible up to 15 seconds later, in any
-// order, while a reader polls at random times. At any time, the reader must have received a prefix of the list, with
-// each event exactly once. After polling to the end of the list, the reader must have received every event that is at
-// least 15 seconds old.
+// order, while a reader polls at random times. At any time, the reader must have received a prefix of the list, without
+// duplicates. After polling to the end of the list, the reader must have received every event that is at least 15
+// seconds old.
 func TestListEventsReturnsEveryEventOlderThanDelay(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]int {
@@ -96,8 +95,8 @@ func TestListEventsReturnsEveryEventOlderThanDelay(t *testing.T) {
 	})
 }
 
-// TestListEventsMissesEventVisibleAfterDelay proves that TestListEventsReturnsEveryEventOlderThanDelay can detect a
-// missed event. A reader misses an event that takes more than 15 seconds to become visible.
+// TestListEventsMissesEventVisibleAfterDelay shows that TestListEventsReturnsEveryEventOlderThanDelay can detect missed
+// events. An event that takes more than 15 seconds to become visible is missed.
 func TestListEventsMissesEventVisibleAfterDelay(t *testing.T) {
 	t.Parallel()
 	r := newReading()

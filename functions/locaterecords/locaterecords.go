@@ -1,8 +1,7 @@
 // Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml). The endpoint
-// returns the facilities that have records of the verified person, and the status of the chosen facilities. The
-// service's page that created the attempt calls this endpoint with the attempt's token. The endpoint is read-only. A
-// request with a wrong token, or for another organisation's attempt, gets the same response as a request for a
-// nonexistent attempt.
+// returns the facilities that have the verified person's records, and the status of the chosen facilities. The page
+// that created the attempt calls this endpoint with the attempt's token. The endpoint is read-only. If the token is
+// wrong or the attempt belongs to another organisation, the response is the same as for a nonexistent attempt.
 package locaterecords
 
 import (

@@ -30,7 +30,6 @@ const (
 	missing   = "Attempt not found."
 )
 
-// world holds the endpoint and the tables declared in template.yaml.
 type world struct {
 	rows    rows
 	now     time.Time
@@ -49,7 +48,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) time() time.Time { return w.now }
 
-// put stores a completed test-mode attempt for organisation A, with default test data and the given facilities.
+// put stores a completed test-mode attempt for organisation A, filling in default test data and the given facilities.
 func (w *world) put(t *testing.T, a attempt.Attempt, facilities ...attempt.Facility) {
 	t.Helper()
 	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")
@@ -103,15 +102,13 @@ func (w *world) checkHidden(t *testing.T, body string) {
 	}
 }
 
-// rows wraps the tables and injects errors.
 type rows struct {
 	store.TEFCA
 
 	failing  error
-	unlisted error // error returned when listing facilities
+	unlisted error // error returned by Facilities
 }
 
-// Attempt implements attempt.Attempts.
 func (r rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attempt.Attempt, error) {
 	if r.failing != nil {
 		return attempt.Attempt{}, r.failing
@@ -119,7 +116,6 @@ func (r rows) Attempt(ctx context.Context, tenant org.Tenant, id string) (attemp
 	return r.TEFCA.Attempt(ctx, tenant, id)
 }
 
-// Facilities implements attempt.Facilities.
 func (r rows) Facilities(ctx context.Context, tenant org.Tenant, id string) ([]attempt.Facility, error) {
 	if r.unlisted != nil {
 		return nil, r.unlisted
@@ -127,10 +123,9 @@ func (r rows) Facilities(ctx context.Context, tenant org.Tenant, id string) ([]a
 	return r.TEFCA.Facilities(ctx, tenant, id)
 }
 
-// fullBuckets rejects every request as exceeding the rate limit.
+// fullBuckets implements httpapi.Buckets and rejects every request.
 type fullBuckets struct{}
 
-// Take implements httpapi.Buckets.
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
@@ -142,20 +137,17 @@ func clinic(id string, match tefca.Match) attempt.Facility {
 	}
 }
 
-// chosen returns a chosen clinic with the given outcome.
 func chosen(id string, outcome attempt.Outcome, reason attempt.Reason) attempt.Facility {
 	f := clinic(id, tefca.Found)
 	f.Outcome, f.Reason = outcome, reason
 	return f
 }
 
-// shown returns a clinic as it appears in the response.
 func shown(id, match, outcome string) string {
 	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
-// told returns the complete response body.
 func told(status, ends string, facilities ...string) string {
 	if ends != "" {
 		ends = `,"identity_expires_at":"` + ends + `"`
@@ -251,8 +243,8 @@ func TestLocateRecordsReturnsProgress(t *testing.T) {
 	}
 }
 
-// TestLocateRecordsReturnsFailureWhenAttemptFailed checks that the response contains the cause and the remedy for as
-// long as the row exists. The response must never contain facilities.
+// TestLocateRecordsReturnsFailureWhenAttemptFailed checks that the response contains the cause and the remedy as long
+// as the row exists. A response about a failed attempt must never contain facilities.
 func TestLocateRecordsReturnsFailureWhenAttemptFailed(t *testing.T) {
 	t.Parallel()
 	for cause, action := range map[string]string{
@@ -275,7 +267,6 @@ func TestLocateRecordsReturnsFailureWhenAttemptFailed(t *testing.T) {
 	}
 }
 
-// TestLocateRecordsAcceptsIDInEitherCase also checks that the authorization scheme is case-insensitive.
 func TestLocateRecordsAcceptsIDInEitherCase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -286,8 +277,8 @@ func TestLocateRecordsAcceptsIDInEitherCase(t *testing.T) {
 	}
 }
 
-// TestLocateRecordsHidesAttemptFromCallerWithoutToken checks that an unknown attempt, another organisation's attempt and a
-// wrong token get the same response.
+// TestLocateRecordsHidesAttemptFromCallerWithoutToken checks that an unknown attempt, another organisation's attempt
+// and a wrong token get the same response.
 func TestLocateRecordsHidesAttemptFromCallerWithoutToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -1,7 +1,7 @@
-// Package reconnect serves GET /bridge/reconnect. A browser sends an organisation's public ID and the ID of one of the
-// organisation's connections. The response redirects the browser to the connection's portal. Errors are displayed on a
-// page, or sent to the redirect URI after the service has verified the URI. Every request starts a new attempt. The
-// connection changes only if the same patient signs in.
+// Package reconnect serves GET /bridge/reconnect. The query identifies an organisation and one of its connections. The
+// response redirects the browser to the connection's portal. The handler displays errors on a page, or sends them to
+// the redirect URI once it has verified the URI. Every request starts a new attempt. The connection changes only if the
+// same patient signs in.
 package reconnect
 
 import (

@@ -45,7 +45,6 @@ func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
 	return caller, nil
 }
 
-// starter records its requests and returns either err or an attempt.
 type starter struct {
 	asked []flow.Request
 	err   error

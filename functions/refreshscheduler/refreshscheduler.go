@@ -1,6 +1,6 @@
-// Package refreshscheduler runs every minute. The function sends a message to the refresh worker for each connection
-// whose tokens are due. The messages are spread over the following minute. The scheduler doesn't make any decisions
-// about connections.
+// Package refreshscheduler implements a Lambda function that runs every minute. The function sends the refresh worker a
+// message for each connection whose tokens are due, spreading the messages over the following minute. The scheduler
+// makes no decisions about connections.
 package refreshscheduler
 
 import (
@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// nextLook is the time from sending a row's message until the row becomes due again. The value exceeds the
-	// message's time in the queue plus the calls to a slow token endpoint.
+	// nextLook is the time from sending a row's message until the row becomes due again. This time exceeds a message's
+	// time in the queue plus the duration of calls to a slow token endpoint.
 	nextLook = 10 * time.Minute
-	// spreadOver is the time until the next run. The scheduler spreads messages over this period.
+	// spreadOver is the time until the next run, over which the scheduler spreads its messages.
 	spreadOver = time.Minute
 )
 

@@ -14,15 +14,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// world simulates the database and the queue.
 type world struct {
 	start time.Time
 	rows  [][]due.Item // due rows, by shard
 
 	mu      sync.Mutex
-	before  []time.Duration          // upper limits of the requested due times
-	claimed map[string]time.Duration // offset of each claim's end, by ID
-	sent    map[string]time.Duration // message delays, by ID
+	before  []time.Duration          // requested upper limits of due times, since start
+	claimed map[string]time.Duration // time until each claimed row is due again, by ID
+	sent    map[string]time.Duration
 }
 
 func (w *world) Due(_ context.Context, shard int, before time.Time) ([]due.Item, error) {

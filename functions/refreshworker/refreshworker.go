@@ -1,6 +1,6 @@
 // Package refreshworker handles messages from the refresh queue. Each message refers to a connection. If the
 // connection's tokens are due, the worker refreshes the tokens or revokes them at the portal. Duplicate, late and
-// forged messages have no effect, because the connection has no due tokens.
+// forged messages have no effect, because their connections have no due tokens.
 package refreshworker
 
 import (
@@ -13,19 +13,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections refreshes and revokes connections' tokens (refresh.Worker).
+// Connections refreshes and revokes tokens (refresh.Worker).
 type Connections interface {
 	Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// New returns the message handler, which processes a batch's messages about one connection sequentially, so that each
-// message sees the previous message's result. A lease on the tokens coordinates different processes.
+// New returns the message handler. The handler processes a batch's messages about one connection sequentially, so that
+// each message sees the previous message's result. A lease on the tokens prevents conflicts between processes.
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Connection {
-			return nil // message sent manually to the wrong queue; the scheduler for its kind will resend it
+			return nil // a message sent manually to the wrong queue; the scheduler for its kind will resend it
 		}
 		leave, err := inHand.enter(ctx, i)
 		if err != nil {
@@ -42,7 +42,7 @@ type turns struct {
 	taken map[due.Item]chan struct{} // closed when the work on the item has finished
 }
 
-// enter waits until no other message about the item is being processed, or returns an error if ctx ends first.
+// enter waits until no other message about i is being processed. If ctx ends first, enter returns an error.
 func (t *turns) enter(ctx context.Context, i due.Item) (leave func(), err error) {
 	for {
 		t.mu.Lock()

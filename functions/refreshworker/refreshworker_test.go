@@ -29,9 +29,8 @@ const (
 
 var errTrouble = errors.New("trouble on our side")
 
-// connections records which connections were processed.
 type connections struct {
-	failing string // ID of the connection whose processing fails
+	failing string // ID of the connection that fails
 
 	mu    sync.Mutex
 	looks []string
@@ -88,8 +87,8 @@ func TestWorkerProcessesConnectionNamedInMessage(t *testing.T) {
 	}
 }
 
-// TestWorkerProcessesDuplicateMessage checks that a duplicate reaches the connection, whose state shows that no work is
-// left.
+// TestWorkerProcessesDuplicateMessage checks that a duplicate is processed like the original. Only the connection's
+// state determines whether work remains.
 func TestWorkerProcessesDuplicateMessage(t *testing.T) {
 	t.Parallel()
 	var c connections
@@ -142,7 +141,7 @@ func TestWorkerRetriesFailedMessageOfBatch(t *testing.T) {
 	}
 }
 
-// slow implements Connections and takes a long time for each connection.
+// slow is a Connections implementation that takes a long time for each connection.
 type slow struct{}
 
 func (slow) Process(context.Context, org.Tenant, string) error {
@@ -164,8 +163,7 @@ func TestWorkerProcessesConnectionsConcurrently(t *testing.T) {
 	})
 }
 
-// patient implements Connections, takes some time for each connection and records how many connections are processed
-// concurrently.
+// patient is a Connections implementation that takes time and counts concurrent calls.
 type patient struct {
 	mu        sync.Mutex
 	now, most map[string]int
@@ -173,7 +171,7 @@ type patient struct {
 
 func (s *patient) Process(_ context.Context, _ org.Tenant, id string) error {
 	s.count(id, 1)
-	<-time.After(time.Second) // virtual time, because the test runs in testing/synctest
+	<-time.After(time.Second) // virtual time (testing/synctest)
 	s.count(id, -1)
 	return nil
 }

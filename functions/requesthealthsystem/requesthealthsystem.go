@@ -1,5 +1,5 @@
-// Package requesthealthsystem serves POST /support/healthsystem?public_id= (docs/openapi.yaml). A patient uses this
-// endpoint to ask the organisation to add a missing health system. The request creates the event
+// Package requesthealthsystem serves POST /support/healthsystem?public_id= (docs/openapi.yaml). Patients use this
+// endpoint to ask the organisation to add a missing health system. A request creates the event
 // patient.request_health_system. Repeating an identical request has no effect.
 package requesthealthsystem
 

@@ -1,5 +1,5 @@
-// Package requestsupport serves POST /support/request?public_id= (docs/openapi.yaml). A patient who is connecting uses
-// this endpoint to ask the organisation for help. The request creates the event patient.request_support. Repeating an
+// Package requestsupport serves POST /support/request?public_id= (docs/openapi.yaml). Patients use this endpoint to ask
+// the organisation for help with connecting. A request creates the event patient.request_support. Repeating an
 // identical request has no effect.
 package requestsupport
 

@@ -12,7 +12,6 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// recorder records its requests and returns err.
 type recorder struct {
 	from  []inquiry.From
 	asked []inquiry.Support

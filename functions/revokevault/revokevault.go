@@ -1,7 +1,7 @@
-// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), which supports testing. The
-// endpoint disconnects all active connections of a synthetic TEFCA patient, in the same way as DELETE
-// /bridge/org_connection/{orgConnectionId}. The organisation's backend calls this endpoint with a test mode key. The
-// request is idempotent.
+// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), an endpoint for testing. It
+// disconnects all active connections of a synthetic TEFCA patient, as DELETE /bridge/org_connection/{orgConnectionId}
+// does for a single connection. The organisation's backend calls this endpoint with a test-mode key. The request is
+// idempotent.
 package revokevault
 
 import (

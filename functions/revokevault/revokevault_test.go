@@ -27,16 +27,15 @@ const (
 	second  = "c0000000-0000-4000-8000-00000000000b"
 	third   = "c0000000-0000-4000-8000-00000000000c"
 	maple   = `{"email":"maple.aster@tefca.example"}`
-	subject = "p01" // subject of the synthetic patient Maple
+	subject = "p01" // synthetic patient Maple
 )
 
-// world holds a person's connections in one tenant.
 type world struct {
-	statuses map[string]connection.Status // statuses by ID; a listed connection without a status no longer exists
+	statuses map[string]connection.Status // by ID; a listed connection without a status no longer exists
 	listed   []string
 	unlisted error
 	unread   error
-	unended  map[string]error // errors returned by Disconnect, by ID
+	unended  map[string]error // errors returned by Disconnect, by connection ID
 	ended    []string
 	limiter  httpapi.Limiter
 }
@@ -51,7 +50,6 @@ func newWorld() *world {
 	}
 }
 
-// PersonsConnections implements attempt.Persons.
 func (w *world) PersonsConnections(_ context.Context, tenant org.Tenant, person string) ([]string, error) {
 	if tenant != keyedtest.Tenants()[keyedtest.PublicA] || person != binding.Hash(issuer+"|"+subject) {
 		return nil, w.unlisted
@@ -59,7 +57,6 @@ func (w *world) PersonsConnections(_ context.Context, tenant org.Tenant, person 
 	return w.listed, w.unlisted
 }
 
-// Connection implements attempt.Persons.
 func (w *world) Connection(_ context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	if w.unread != nil {
 		return connection.Connection{}, w.unread
@@ -71,7 +68,6 @@ func (w *world) Connection(_ context.Context, tenant org.Tenant, id string) (con
 	return connection.Connection{ID: id, Tenant: tenant, Status: status}, nil
 }
 
-// Disconnect implements attempt.Disconnector.
 func (w *world) Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	if err := w.unended[id]; err != nil {
 		return connection.Connection{}, err
@@ -80,7 +76,6 @@ func (w *world) Disconnect(ctx context.Context, tenant org.Tenant, id string) (c
 	return w.Connection(ctx, tenant, id)
 }
 
-// check sends a request and checks the response. The default credential is PublicA.
 func (w *world) check(t *testing.T, e keyedtest.Exchange) {
 	t.Helper()
 	if e.Method == "" {
@@ -93,7 +88,6 @@ func (w *world) check(t *testing.T, e keyedtest.Exchange) {
 	}))
 }
 
-// revoked returns the response body that lists the given connections.
 func revoked(ids ...string) string {
 	list := ""
 	if len(ids) > 0 {
@@ -117,8 +111,6 @@ func TestRevokeVaultEndsActiveConnections(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultKeepsConnectionsOfOtherPatients checks that the connections of other patients and other organisations
-// stay active.
 func TestRevokeVaultKeepsConnectionsOfOtherPatients(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -132,7 +124,6 @@ func TestRevokeVaultKeepsConnectionsOfOtherPatients(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultRejectsLiveKey checks that live keys are always rejected.
 func TestRevokeVaultRejectsLiveKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
@@ -145,8 +136,8 @@ func TestRevokeVaultRejectsLiveKey(t *testing.T) {
 	}
 }
 
-// TestRevokeVaultRejectsInvalidAddress covers texts that are not a synthetic patient's address. The response must never
-// repeat the submitted text.
+// TestRevokeVaultRejectsInvalidAddress covers values that are not a synthetic patient's address. The response must
+// never repeat the submitted value.
 func TestRevokeVaultRejectsInvalidAddress(t *testing.T) {
 	t.Parallel()
 	nobody := keyedtest.FailureBody("svc_invalid_request",
@@ -242,7 +233,6 @@ func TestRevokeVaultReturnsErrorWhenPartlyRevoked(t *testing.T) {
 	}
 }
 
-// left iterates over the IDs of the connections that are still authorised.
 func (w *world) left() func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for id, status := range w.statuses {
@@ -253,10 +243,9 @@ func (w *world) left() func(yield func(string) bool) {
 	}
 }
 
-// fullBuckets rejects every request as exceeding the rate limit.
+// fullBuckets implements httpapi.Buckets and rejects every request.
 type fullBuckets struct{}
 
-// Take implements httpapi.Buckets.
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }

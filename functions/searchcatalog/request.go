@@ -15,7 +15,7 @@ import (
 const (
 	defaultSize = 25
 	maxQuery    = 300 // in characters
-	maxValues   = 60  // maximum per list; sufficient for all states
+	maxValues   = 60  // maximum length of a list; enough for all US states
 	maxValue    = 64  // in characters
 )
 
@@ -36,7 +36,6 @@ type request struct {
 
 const byLocation = "location"
 
-// check validates the request and converts it to a query for the given mode.
 func (r request) check(mode org.Mode) (search.Query, error) {
 	q := search.Query{Text: r.Query, Size: defaultSize, Platforms: r.PlatformTypes, ByLocation: r.SortBy == byLocation}
 	if r.Size != nil {
@@ -79,7 +78,6 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 // isSuggestion reports whether the results begin with the most used institutions.
 func (r request) isSuggestion() bool { return r.Suggest && strings.TrimSpace(r.Query) == "" }
 
-// maxZIPs is the maximum number of ZIP codes per search.
 const maxZIPs = 10
 
 func badZIPs() error {
@@ -88,8 +86,8 @@ func badZIPs() error {
 		About("sortByOpts.locationZipcodes")
 }
 
-// asked returns a text that identifies the search but not the page. Each cursor is valid only for the search that
-// created it.
+// asked returns a string that identifies the search regardless of the page. Each cursor is valid only for the search
+// that created it.
 func (r request) asked() string {
 	asked := fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
 		slices.Sorted(slices.Values(r.Locations)), r.SortBy,

@@ -29,7 +29,7 @@ type Deps struct {
 	Catalogue Catalogue
 	Cursors   serve.Cursors
 	MostUsed  *serve.MostUsed
-	Own       weburl.Own // the service's own URLs, which are omitted from responses
+	Own       weburl.Own // the service's own URLs, omitted from responses
 }
 
 // Catalogue provides the editions of the searchable catalogue (serve.Catalogue).
@@ -105,7 +105,7 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 }
 
 // searched returns the catalogue to search, and sets the query's start position and the brands to list first. The first
-// page uses the live catalogue. Later pages use the first page's edition and brands.
+// page comes from the live catalogue. Later pages use the same edition and brands as the first page.
 func (d Deps) searched(ctx context.Context, tenant org.Tenant, in request, query *search.Query,
 ) (serve.Search, serve.Searchable, error) {
 	mode, asked := string(tenant.Mode), in.asked()

@@ -32,7 +32,7 @@ const (
 	alderLive = keyedtest.LiveA
 )
 
-// catalogue holds each mode's editions, with the live edition last. A mode may have no editions.
+// catalogue holds each mode's editions, ending with the live edition. A mode may have no editions.
 type catalogue struct {
 	t        testing.TB
 	editions map[string][]edition
@@ -68,7 +68,7 @@ func (c *catalogue) At(_ context.Context, mode string, e serve.Edition) (serve.S
 	return serve.Searchable{}, fault.Gone
 }
 
-// publish creates an edition with the given brands and makes it live in a mode.
+// publish adds an edition with the given brands and makes it the mode's live edition.
 func (c *catalogue) publish(mode string, brands ...record.Brand) {
 	c.t.Helper()
 	entries := make([]search.Entry, 0, len(brands))
@@ -125,7 +125,6 @@ func (c *catalogue) handler() http.Handler {
 	})
 }
 
-// answer is a search response.
 type answer struct {
 	status int
 	text   string
@@ -236,7 +235,7 @@ func TestSearchReturnsEachHitOnceDuringPublication(t *testing.T) {
 				break
 			}
 			last := got.Data.Hits.Hits[len(got.Data.Hits.Hits)-1].Sort
-			if page%2 == 1 { // number parameters may be sent as strings
+			if page%2 == 1 { // numeric parameters may be sent as strings
 				last[0] = json.RawMessage(`"` + string(last[0]) + `"`)
 			}
 			after = `,"searchAfter":[` + string(bytes.Join([][]byte{last[0], last[1], last[2], last[3]}, []byte{','})) + `]`

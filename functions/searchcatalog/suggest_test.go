@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// used holds each tenant's most used brands. Reading the brands of a missing tenant fails.
+// used holds each tenant's most used brands. For other tenants, reading the brands fails.
 type used map[org.Tenant][]string
 
 func (u used) MostUsed(_ context.Context, tenant org.Tenant) ([]string, error) {
@@ -26,7 +26,7 @@ func (u used) MostUsed(_ context.Context, tenant org.Tenant) ([]string, error) {
 	return brands, nil
 }
 
-// newUsedCatalogue returns a catalogue in which each organisation and mode has used different brands.
+// newUsedCatalogue returns a catalogue where organisation A has used different brands in each mode.
 func newUsedCatalogue(t *testing.T) *catalogue {
 	t.Helper()
 	c := newCatalogue(t)
@@ -55,10 +55,10 @@ func TestSearchSuggestsMostUsedThenNearest(t *testing.T) {
 		// without suggest, an empty query lists institutions by name
 		{alder, `{"query":"","size":2}`, "Alder Hospital, Birch Hospital"},
 		{alder, `{"query":"","size":2,` + zip + `}`, "Alder Hospital, Birch Hospital"},
-		// a search for text is unaffected
+		// suggest does not affect text searches
 		{alder, `{"query":"hospital","suggest":true,"locations":["CA"]}`, "Alder Hospital"},
 		{alder, `{"query":"94110","suggest":true,"size":1}`, "Alder Hospital"},
-		// other tenants' institutions never come first, and the search succeeds even if the read fails
+		// another tenant's institutions never come first; if reading the used brands fails, the search still succeeds
 		{birch, `{"query":"","suggest":true,"size":2}`, "Alder Hospital, Birch Hospital"},
 		{alderLive, `{"query":"","suggest":true}`, "Next Clinic, Live Clinic"},
 	} {

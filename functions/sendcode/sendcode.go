@@ -1,6 +1,6 @@
-// Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml), which sends a six-digit code to the
-// email address that a patient has entered. The service's pages call this endpoint. The response is identical for all
-// email addresses. Every request sends another code, subject to rate limits.
+// Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml), which emails a six-digit code to the
+// address that a patient has entered. The service's pages call this endpoint. The response is identical for all email
+// addresses. Every request sends another code, subject to rate limits.
 package sendcode
 
 import (
@@ -42,7 +42,7 @@ type request struct {
 	Language string `json:"lang"`
 }
 
-// response is the response to a request to send a code. Times are in RFC 3339 format.
+// response is the endpoint's response. Times are in RFC 3339 format.
 type response struct {
 	VerificationID string `json:"verification_id"`
 	ExpiresAt      string `json:"expires_at"`

@@ -15,14 +15,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// directory holds one organisation at a given stage of live access.
+// directory holds one organisation with the given live access.
 type directory struct{ access org.LiveAccess }
 
 func (d directory) Organisation(context.Context, string) (org.Organisation, error) {
 	return org.Organisation{ID: "0a", Name: "Alder App", LiveAccess: d.access, FoundedBy: "ac"}, nil
 }
 
-// sender records its requests and returns either err or a code.
 type sender struct {
 	asked []verification.Request
 	err   error

@@ -1,5 +1,5 @@
-// Package sweeper runs every minute. The function resends messages that were lost, late or deferred, or whose worker
-// crashed, and deletes the files of expired exports.
+// Package sweeper implements a Lambda function that runs every minute. The function resends messages that were lost,
+// late or deferred, or whose worker crashed. It also deletes the files of expired exports.
 package sweeper
 
 import (
@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// lookAhead is the time until the run after next. The sweeper immediately sends any message that becomes due within
-	// this time, with a delivery delay.
+	// lookAhead is the time until the run after next. The sweeper sends messages that become due within this time now,
+	// with a delivery delay.
 	lookAhead = 90 * time.Second
 	// nextLook is the time from sending a row's message until the row becomes due again.
 	nextLook = 2 * time.Minute
@@ -46,7 +46,6 @@ type sweeper struct {
 	now   func() time.Time
 }
 
-// act handles one due row of the work table.
 func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool, err error) {
 	if i.Kind == due.Task {
 		task, err := s.tasks.Task(ctx, i.Tenant, i.ID)
@@ -58,7 +57,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 		}
 	}
 	now := s.now()
-	// The additional second ensures that a lease that expires exactly at the due time has expired.
+	// The additional second ensures that a lease that ends exactly at the due time has expired.
 	delay := max(i.At.Sub(now)+time.Second, 0)
 	if i.At.Before(now) {
 		delay = 0
@@ -66,7 +65,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool
 	return s.work.Send(ctx, i, latest(i.At, now).Add(nextLook), delay)
 }
 
-// expire deletes the remaining files of a finished or failed export once the files have expired.
+// expire deletes the remaining files of a finished or failed export after their expiry.
 func (s sweeper) expire(ctx context.Context, task export.Task) error {
 	if s.now().Before(task.FilesUntil) {
 		return nil // the row was read shortly before its due time

@@ -29,14 +29,14 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-// world simulates the database, the queue and the files. Calls listed in failing return an error.
+// world simulates the database, the queue and the files. Methods listed in failing return an error.
 type world struct {
 	mu      sync.Mutex
-	rows    map[int][]due.Item // due rows, by shard
+	rows    map[int][]due.Item
 	tasks   map[string]export.Task
 	failing map[string]error // errors by method, or by method and ID
 	asked   []string
-	done    []string // performed actions, in order
+	done    []string // actions in order
 }
 
 func (w *world) Due(_ context.Context, shard int, before time.Time) ([]due.Item, error) {

@@ -1,6 +1,6 @@
 // Package tefcaworker handles messages from the TEFCA queue. Each message refers to a TEFCA attempt. The worker queries
 // the network for facilities with records, reads the records of the chosen facilities, and deletes identity data when
-// it expires. Duplicate, late and forged messages have no effect, because the attempts have no work that is due.
+// it expires. Duplicate, late and forged messages have no effect, because their attempts have no due work.
 package tefcaworker
 
 import (
@@ -21,7 +21,7 @@ func New(attempts Attempts) func(context.Context, due.Item) error {
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Attempt {
-			return nil // message sent manually to the wrong queue; the scheduler for its kind will resend it
+			return nil // a message sent manually to the wrong queue; the scheduler for its kind will resend it
 		}
 		return attempts.Process(ctx, i.Tenant, i.ID)
 	}

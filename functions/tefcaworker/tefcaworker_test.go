@@ -15,7 +15,6 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// attempts records which attempts were processed.
 type attempts struct {
 	looked []string
 	err    error
@@ -27,7 +26,7 @@ func (a *attempts) Process(_ context.Context, tenant org.Tenant, id string) erro
 }
 
 // TestWorkerProcessesAttemptNamedInMessage checks that a message is retried if processing its attempt fails. Messages
-// of other kinds must be logged and dropped.
+// that don't refer to an attempt must be logged and dropped.
 func TestWorkerProcessesAttemptNamedInMessage(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []org.Mode{org.Test, org.Live} {

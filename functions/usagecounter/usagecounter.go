@@ -1,5 +1,5 @@
-// Package usagecounter runs daily. The function computes each organisation's usage on past days, including days that
-// earlier runs missed, from the event log.
+// Package usagecounter implements a Lambda function that runs daily. The function computes each organisation's usage on
+// past days from the event log, including days that earlier runs missed.
 package usagecounter
 
 import (

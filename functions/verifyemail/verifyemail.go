@@ -1,6 +1,6 @@
-// Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml). The service's page sends
-// the code that a patient received. The response contains a token that proves ownership of the email address. Each code
-// can be used only once.
+// Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml). The service's page submits
+// the code that a patient has received. The response contains a token that proves ownership of the email address. Each
+// code can be used only once.
 package verifyemail
 
 import (

@@ -16,7 +16,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// checker accepts one code, for one tenant.
 type checker struct{}
 
 func (checker) Check(_ context.Context, of org.Tenant, id, digits string) (verification.Verified, error) {

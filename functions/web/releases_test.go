@@ -22,7 +22,6 @@ type kept struct {
 	asked []string
 }
 
-// Open implements pages.Files.
 func (k *kept) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	k.asked = append(k.asked, key)
 	text, ok := k.files[key]
@@ -42,8 +41,8 @@ func keeping(t *testing.T, k *kept) web.Deps {
 	return d
 }
 
-// TestWebServesFilesFromOtherReleases covers two cases. During a deployment, either release may respond to requests for
-// pages of the previous or next version. Pinned SDK versions may no longer be part of the build.
+// TestWebServesFilesFromOtherReleases covers deployments, during which one release may receive requests for the other's
+// files. It also covers pinned SDK versions, which the build may no longer contain.
 func TestWebServesFilesFromOtherReleases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pattern, name, key, own, kind string }{
@@ -70,7 +69,7 @@ func TestWebServesFilesFromOtherReleases(t *testing.T) {
 			tag := got.Header().Get("ETag")
 			for _, h := range []http.Header{got.Header(), own.Header()} {
 				h.Del("ETag")
-				h.Del("Content-Type") // media types in the fixture have no charset
+				h.Del("Content-Type") // the fixture's media types have no charset
 			}
 			if !reflect.DeepEqual(got.Header(), own.Header()) {
 				t.Errorf("%s, %s: %v, one's own has %v", c.name, accept, got.Header(), own.Header())

@@ -1,9 +1,9 @@
-// Package web serves the widget and the service's own pages. The package's routes are GET /widget/embed (the frame on a
-// customer's page), /widget/connect (the page for redirect mode and for the older element's window),
-// /widget/assets/{file}, /sdk/{version}/{file} (the element) with /sdk/manifest.json, /demo (the playground) and
-// /dashboard, which displays no data before sign-in. Widget pages require only a public ID, and all routes are
-// read-only. Files of the current release come from the build deployed with the function. Files of other releases come
-// from the bucket that stores all releases (docs/adr/0035-the-widget.md).
+// Package web serves the widget and the service's own pages. GET /widget/embed is the frame on a customer's page. GET
+// /widget/connect is the page for redirect mode and for the older element's window. Their assets are at
+// /widget/assets/{file}. GET /sdk/{version}/{file} and GET /sdk/manifest.json serve the element and its manifest. GET
+// /demo is the playground, and GET /dashboard displays no data before sign-in. Widget pages require only a public ID,
+// and all routes are read-only. The package serves files of the current release from the function's build. Files of
+// other releases come from the bucket that stores all releases (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -38,8 +38,8 @@ type Deps struct {
 	Organisations Organisations
 	Pages         *pages.Bundle // nil if the service was built without pages
 	Releases      pages.Releases
-	BaseURL       string // the service's URL, including the version
-	DashboardURL  string // dashboard's URL; if empty, a path below the base URL
+	BaseURL       string // service URL, including the version
+	DashboardURL  string // if empty, the dashboard is at a path below BaseURL
 	Own           weburl.Own
 }
 
@@ -48,8 +48,8 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// framed holds a frame's query parameters. All other values are sent over the frame's message channel. Clients written
-// for the same contract also send the element's attributes and alias as parameters, which the page itself reads
+// framed holds a frame's query parameters. The frame receives all other values over its message channel. Compatible
+// clients also send the element's attributes and alias as parameters, which the page itself reads
 // (docs/reference/compatibility.md).
 type framed struct {
 	PublicID string `query:"public_id"`
@@ -59,8 +59,8 @@ type framed struct {
 
 const alias = "public-id"
 
-// connecting holds the hosted page's query parameters. The page passes the parameters on to connect or to an attempt,
-// so this package does not validate the parameters.
+// connecting holds the hosted page's query parameters. This package doesn't validate the parameters, because the page
+// passes them on to connect or to an attempt.
 type connecting struct {
 	PublicID      string `query:"public_id"`
 	Lang          string `query:"lang"`
@@ -99,7 +99,7 @@ func New(d Deps) http.Handler {
 		releaseRoute: get(httpapi.Files(func(ctx context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
 			return d.file(ctx, "sdk/manifest.json", takes)
 		})),
-		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // like files, the playground is not rate-limited
+		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // not rate-limited, like the files
 		dashRoute: get(httpapi.Page(httpapi.Limiter{}, d.dashboard)),
 	})
 }
@@ -115,7 +115,7 @@ func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (
 		"request_id", in.RequestID,
 		"reconnect_org_connection_id", in.ConnectionID, "brand_id", in.BrandID, "portal_id", in.PortalID,
 	)}
-	if in.RedirectURI != "" { // connect adds the redirect URI; a window without a redirect URI returns to its opener
+	if in.RedirectURI != "" { // connect adds the redirect URI; without one, the window returns to its opener
 		boot.Shell = pages.Page
 	}
 	return d.application(ctx, visit, pages.Connect, in.PublicID, boot)
@@ -149,7 +149,7 @@ func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.A
 	})
 }
 
-// dashboard renders the dashboard's page. The page is in English and identical for all visitors.
+// dashboard renders the dashboard's page, which is in English and identical for all visitors.
 func (d Deps) dashboard(_ context.Context, visit httpapi.Visit, _ struct{}) (httpapi.Answer, error) {
 	return d.draw(visit, pages.Dashboard, pages.Boot{
 		Shell: pages.Page, DashboardURL: d.DashboardURL,
@@ -163,8 +163,8 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	}
 	boot.BaseURL, boot.Own = d.BaseURL, d.Own
 	language := visit.Language()
-	// Like the page, compare only the primary language, because loading another language's texts would take an
-	// additional request.
+	// Compare only the primary language, as the page does, because loading another language would take an additional
+	// request.
 	if asked, _, _ := strings.Cut(strings.ToLower(boot.Query["lang"]), "-"); asked == httpapi.English ||
 		asked == httpapi.Spanish {
 		language = asked
@@ -196,12 +196,12 @@ func title(name, language string, of *pages.Branding) string {
 	return text + " \u00b7 " + of.Name
 }
 
-// parsePublicID returns publicID and its mode. The mode is the credential's mode if the credential is known, and
-// otherwise the mode in the public ID. If publicID is malformed, id is empty and the mode is test.
+// parsePublicID returns publicID and its mode. If the credential is known, its mode takes precedence over the mode in
+// publicID. If publicID is malformed, id is empty and the mode is test.
 func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
-	// The embedding page's author made a mistake. In test mode, the widget explains the mistake
+	// A malformed ID is a mistake by the embedding page's author. In test mode, the widget explains it
 	// (docs/reference/deviations.md, "Elements").
 	case !ok:
 		return "", org.Test
@@ -213,8 +213,7 @@ func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	return publicID, org.Live
 }
 
-// maxGiven is the maximum length of a parameter in bytes, which exceeds the limits of all parameters that connect
-// accepts.
+// maxGiven limits the length of a parameter in bytes. It exceeds connect's own limits on parameters.
 const maxGiven = 2048
 
 // nonEmpty returns the parameters that have a non-empty value of at most maxGiven bytes.

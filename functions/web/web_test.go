@@ -31,7 +31,6 @@ const (
 	baseURL   = "https://api.example/v1"
 )
 
-// directory holds one credential with an allowed origin and one credential without an allowed origin.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
@@ -80,8 +79,8 @@ func deps(t *testing.T) web.Deps {
 	}
 }
 
-// get sends a request in the same way as the Lambda adapter. The request's Pattern is the declared path, and its
-// PathValues are the path parameters.
+// get sends a request as the Lambda adapter does. The request's Pattern is the declared path, and its PathValues are
+// the path parameters.
 func get(d web.Deps, pattern, value, query string, header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/v1/x?"+query, http.NoBody)
 	r.Pattern, r.Header = pattern, header
@@ -137,7 +136,7 @@ func TestFrameHasBrandingAndAllowsRegisteredOrigins(t *testing.T) {
 		"Cache-Control": "no-store", "Referrer-Policy": "strict-origin", "X-Content-Type-Options": "nosniff",
 		"Content-Type": "text/html; charset=utf-8",
 		"X-Request-Id": requestID, "Set-Cookie": "",
-		// A cross-origin isolated page can embed only frames with these headers.
+		// A cross-origin isolated page can embed a frame only if the frame has these headers.
 		"Cross-Origin-Embedder-Policy": "credentialless", "Cross-Origin-Resource-Policy": "cross-origin",
 	} {
 		if got := w.Header().Get(name); got != want {
@@ -169,7 +168,7 @@ func TestFrameHasBrandingAndAllowsRegisteredOrigins(t *testing.T) {
 			t.Errorf("%s?%s: %d", at, query, refused.Code)
 		}
 	}
-	// The page's script chooses the same language.
+	// The page's script must choose the same language.
 	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} {
 		w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang="+asked, http.Header{"Accept-Language": {"es"}})
 		if !strings.Contains(w.Body.String(), `<html lang="`+want+`">`) {
@@ -230,7 +229,7 @@ func TestHostedPageForwardsParameters(t *testing.T) {
 		"public_id="+known+"&redirect_uri=https%3A%2F%2Fevil.example%2F"+back+"&email=a@b.example", nil)
 	boot := bootOf(t, w)
 	want := map[string]string{
-		// connect verifies the value later
+		// not yet validated; connect validates it later
 		"redirect_uri": "https://evil.example/", "external_id": "p7", "external_state": "s&9", "request_id": "r1",
 		"reconnect_org_connection_id": "c1", "brand_id": "b1", "portal_id": "q1", "lang": "es",
 	}

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// postTimeout is the time within which a receiver must respond (docs/reference/deviations.md, Webhooks).
+	// postTimeout limits how long a receiver may take to respond (docs/reference/deviations.md, Webhooks).
 	postTimeout = 30 * time.Second
-	// keptBody is the number of bytes of a response body that the delivery log stores.
+	// keptBody limits the response bytes that the delivery log stores.
 	keptBody = 2 << 10
 	// keptHeaders, keptName and keptValue limit the response headers that the delivery log stores.
 	keptHeaders = 40
@@ -33,7 +33,7 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Poster posts webhooks over HTTP, treating redirects as ordinary responses instead of following them.
+// Poster posts webhooks over HTTP. It doesn't follow redirects.
 type Poster struct {
 	Client Doer
 }
@@ -55,7 +55,7 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		// The URL was valid when it was registered. A URL that no longer forms a valid request is treated as blocked.
+		// The URL was valid when it was registered. If the URL is no longer valid, the delivery counts as blocked.
 		return webhook.Answer{Failure: webhook.FailedBlocked}
 	}
 	for name, value := range header {
@@ -76,8 +76,8 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	}
 }
 
-// shownHeader returns the response headers to store in the delivery log: the first in alphabetical order, without
-// cookies, and with long headers truncated.
+// shownHeader returns the response headers to store in the delivery log: the alphabetically first ones, without cookies
+// and with long values truncated.
 func shownHeader(header http.Header) map[string]string {
 	shown := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -88,7 +88,7 @@ func shownHeader(header http.Header) map[string]string {
 		if name == "Set-Cookie" || len(name) > keptName {
 			continue
 		}
-		// Truncation in the middle of a character leaves invalid UTF-8.
+		// Truncation within a character leaves invalid UTF-8.
 		shown[name] = strings.ToValidUTF8(value[:min(len(value), keptValue)], "")
 	}
 	if len(shown) == 0 {

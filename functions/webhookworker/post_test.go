@@ -22,12 +22,10 @@ import (
 
 const receiver = "https://hooks.example/in"
 
-// doer is an HTTP client implemented by a function.
 type doer func(r *http.Request) (*http.Response, error)
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d(r) }
 
-// content is a response body that counts the bytes read from it.
 type content struct {
 	io.Reader
 
@@ -46,7 +44,6 @@ func (c *content) Close() error {
 	return nil
 }
 
-// zeros is a response body that never ends.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -54,7 +51,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hanging is a body whose Read blocks until the context ends, like the real client's body.
+// hanging is a body whose Read blocks until the context ends, as the real client's body does.
 type hanging struct{ end <-chan struct{} }
 
 func (h hanging) Read([]byte) (int, error) {

@@ -18,7 +18,6 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// listen accepts raw connections on a loopback address and calls serve for each connection.
 func listen(t *testing.T, serve func(c net.Conn)) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -60,8 +59,8 @@ func writing(head, again string) func(c net.Conn) {
 	}
 }
 
-// TestPostSurvivesMisbehavingReceivers checks that misbehaving receivers use only limited time and memory, and that
-// they don't affect the next delivery.
+// TestPostSurvivesMisbehavingReceivers checks that misbehaving receivers consume limited time and memory, and don't
+// affect later deliveries.
 func TestPostSurvivesMisbehavingReceivers(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 1<<16)

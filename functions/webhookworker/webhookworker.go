@@ -37,7 +37,7 @@ func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) err
 			return notices.SendNotice(ctx, i.Tenant, i.ID)
 		case due.Task, due.Share, due.Connection, due.Attempt:
 		}
-		return nil // message sent manually to the wrong queue; the sweeper will use the correct queue
+		return nil // a message sent manually to the wrong queue; the sweeper will use the right one
 	}
 }
 
@@ -47,8 +47,8 @@ type Planner interface {
 	Deliver(ctx context.Context, plan webhook.Plan) error
 }
 
-// Together returns a function that prepares a batch by planning the events of all messages together. Messages without a
-// plan are passed to single. If reading the events fails, all messages about events are retried.
+// Together returns a function that plans all of a batch's events at once. Messages without a plan are passed to single.
+// If reading the events fails, all messages about events are retried.
 func Together(
 	planner Planner, single func(context.Context, due.Item) error,
 ) func(context.Context, []due.Item) func(context.Context, due.Item) error {
@@ -84,14 +84,14 @@ func references(batch []due.Item) []webhook.Reference {
 	return all
 }
 
-// plans holds a batch's plans until the batch's messages use them. plans is safe for concurrent use.
+// plans holds a batch's plans until messages take them. plans is safe for concurrent use.
 type plans struct {
 	mu sync.Mutex
 	of map[webhook.Reference]webhook.Plan
 }
 
-// take removes and returns the plan for a message's event. If a batch contains a second message about the same event,
-// take doesn't return a plan for the second message.
+// take removes and returns the plan for a message's event. If a batch contains several messages about an event, only
+// the first gets the plan.
 func (p *plans) take(i due.Item) (plan webhook.Plan, ok bool) {
 	if i.Kind != due.Event {
 		return webhook.Plan{}, false

@@ -12,7 +12,6 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// webhooks records method calls and their arguments.
 type webhooks struct {
 	calls []string
 	err   error

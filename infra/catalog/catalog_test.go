@@ -62,7 +62,6 @@ func TestReadAcceptsExampleList(t *testing.T) {
 	}
 }
 
-// read parses a list and fails the test if the list contains errors.
 func read(t *testing.T, list shipped.List) []listing.Listing {
 	t.Helper()
 	if err := list.Check(); err != nil || list.Mode != "test" {
@@ -128,14 +127,14 @@ func TestVendorSandboxURLsMatchPlatformProfiles(t *testing.T) {
 			!strings.HasPrefix(e.Address, "https://") {
 			t.Errorf("%s, documented at %q, is at %s: %v", l.Name, l.Website, e.Address, err)
 		}
-		// the excluded list, soarian, is for the platform's other product
+		// soarian is excluded, because its list is for the platform's other product
 		if known := profile.Sandbox.FHIRBase; known != "" && known != e.Address && l.Key != "soarian" {
 			t.Errorf("%s is at %s, its platform says %s", l.Name, e.Address, known)
 		}
 	}
 }
 
-// everyNth is the sampling interval for rows of the large list. A soak test uses every row.
+// everyNth is the sampling interval for rows of the large list. The soak test reads every row.
 const everyNth = 5
 
 func TestShippedListsArePublishedWithoutOperatorApproval(t *testing.T) {

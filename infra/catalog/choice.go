@@ -1,7 +1,7 @@
-// Package catalog owns the institution data that ships with the project. The package holds the initial lists of a new
-// stack: sandbox.yaml, vendors.yaml and, from package us, a synthetic list of national size. For operators, the package
-// holds an example of a manually maintained list and the known published lists (sources.yaml). A published list is not
-// fetched until an operator creates a source for the list.
+// Package catalog holds the institution data that ships with the project. A new stack starts with lists from
+// sandbox.yaml, vendors.yaml and package us, which generates a synthetic list of national size. For operators, the
+// package includes an example of a manually maintained list and the known published lists (sources.yaml). A published
+// list is not fetched until an operator creates a source for it.
 package catalog
 
 import (
@@ -34,7 +34,7 @@ type Choice string
 // Valid values of Choice.
 const (
 	None    Choice = "none"    // no institutions
-	Sandbox Choice = "sandbox" // the stack's own sandbox and the vendors' sandboxes
+	Sandbox Choice = "sandbox" // the stack's own sandbox and the vendors' public sandboxes
 	US      Choice = "us"      // Sandbox plus a synthetic list of national size
 )
 
@@ -46,14 +46,14 @@ func ParseChoice(text string) (Choice, error) {
 	return Choice(text), nil
 }
 
-// List is an institution list and the source under which the list is imported.
+// List is an institution list with its import source.
 type List struct {
 	intake.Source
 
 	Body io.Reader
 }
 
-// Lists returns the lists that c selects, all of which are for test mode. sandbox is the URL of the stack's sandbox and
+// Lists returns the lists that c selects. All of them are for test mode. sandbox is the URL of the stack's sandbox and
 // the prefix of the sandbox's FHIR base URLs.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {

@@ -14,9 +14,8 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// converted holds a document and its conversion result.
 type converted struct {
-	name   string // file name without its extension
+	name   string // file name without extension
 	roots  []string
 	report ccda.Report
 }
@@ -78,7 +77,7 @@ func resources(documents []converted) string {
 	return markdown(append([]string{"Type"}, names...), append(rows, all))
 }
 
-// count formats a number; zero becomes an empty string.
+// count formats a number, except zero, for which it returns an empty string.
 func count(n int) string {
 	if n == 0 {
 		return ""
@@ -86,7 +85,7 @@ func count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// omissions returns a Markdown table with a row for each reason why part of a document was omitted.
+// omissions returns a Markdown table with a row for each reason for an omission.
 func omissions(documents []converted) string {
 	type omission struct{ what, reason string }
 	if len(documents) == 0 {

@@ -1,6 +1,6 @@
-// Command ccdadocs writes the tables in docs/reference/ccda-tables.md. The tables list the resources converted from the
-// project's documents and, if they are installed on this machine, from the public documents. The tables also list the
-// omissions with their reasons, and the rules with their templates.
+// Command ccdadocs writes the tables in docs/reference/ccda-tables.md. They list the resources converted from the
+// project's documents and, if installed, from the public documents. They also list omissions with their reasons, and
+// rules with their templates.
 //
 //	go run ./infra/ccdadocs
 //
@@ -40,7 +40,6 @@ func run(args []string) error {
 	return os.WriteFile(*file, text, 0o644) //nolint:gosec // a document, for everybody to read
 }
 
-// renew regenerates the tables in a document from the repository at root.
 func renew(text []byte, root string) ([]byte, error) {
 	ours, err := convertAll(root + "/" + testdata)
 	if err != nil {
@@ -53,8 +52,7 @@ func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) { return tableOf(name, root, ours, public) })
 }
 
-// tableOf generates the table with the given name, or returns an empty string if the table's documents are missing on
-// this machine.
+// tableOf generates the named table. If the table's documents are missing on this machine, the result is empty.
 func tableOf(name, root string, ours, public []converted) (string, error) {
 	switch name {
 	case "our resources":

@@ -13,7 +13,6 @@ const (
 	end   = "<!-- end -->"
 )
 
-// TestDocumentTablesAreUpToDate checks that the tables in the document match the output of make docs.
 func TestDocumentTablesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(repository + "/docs/reference/ccda-tables.md")
@@ -39,7 +38,6 @@ func TestDocumentTablesAreUpToDate(t *testing.T) {
 }
 
 // TestRuleTemplatesAreTested checks that each rule's templates occur in a test or in one of the project's documents.
-// No other test verifies the rules.
 func TestRuleTemplatesAreTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)
@@ -62,8 +60,7 @@ func TestRenewFailsWhenTableGenerationFails(t *testing.T) {
 	}
 }
 
-// TestRenewKeepsTablesWhenDocumentsAreMissing checks that tables stay unchanged on machines without the public
-// documents.
+// TestRenewKeepsTablesWhenDocumentsAreMissing covers machines without the public documents.
 func TestRenewKeepsTablesWhenDocumentsAreMissing(t *testing.T) {
 	t.Parallel()
 	text := "a\n" + begin + "public resources -->\n| kept |\n" + end + "\nb\n"

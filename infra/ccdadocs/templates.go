@@ -22,7 +22,7 @@ const (
 type rule struct {
 	name, target, folder string
 	roots                []string
-	tested               []string // tests and documents that contain one of the templates
+	tested               []string // tests and documents that contain at least one template
 }
 
 // templates returns a Markdown table with a row for each rule.
@@ -77,7 +77,7 @@ func has(text []byte, root string) bool {
 	return bytes.Contains(text, []byte(`"`+root+`"`)) || bytes.Contains(text, []byte(`"`+root+`.1"`))
 }
 
-// readAll reads the files that match patterns and returns their contents by base name.
+// readAll returns the contents of the files that match patterns, by base name.
 func readAll(patterns ...string) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	for _, pattern := range patterns {
@@ -97,7 +97,7 @@ func readAll(patterns ...string) (map[string][]byte, error) {
 }
 
 // without returns a Markdown table of the templates that occur in the documents but have no rule. The table groups the
-// templates by conversion method and states how often each template is used.
+// templates by conversion method and counts the uses of each template.
 func without(documents []converted) string {
 	if len(documents) == 0 {
 		return ""

@@ -1,6 +1,6 @@
-// Package cleanup removes the objects that a check created in a running stack. The package calls the operator's rules,
-// or the API with the organisation's own credentials if the rules lack an operation. The package reports the objects
-// that the service retains permanently, and creates no objects.
+// Package cleanup removes the objects that a check created in a running stack. The package uses a wiring.Operator, or
+// the API with the organisation's credentials for operations that Operator lacks. It reports the objects that the
+// service retains permanently. The package never creates objects.
 package cleanup
 
 import (
@@ -26,8 +26,8 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Disconnect ends a connection and deletes the connection's tokens and files, using an organisation's credential.
-// Ending a connection that has already ended is not an error.
+// Disconnect ends a connection and deletes the connection's tokens and files, using an organisation's credential. If
+// the connection has already ended, Disconnect succeeds.
 func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisation, connectionID string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodDelete,
 		baseURL+"/bridge/org_connection/"+url.PathEscape(connectionID), http.NoBody)
@@ -47,9 +47,9 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	return nil
 }
 
-// Clear deletes everything in an organisation that only a check has used, and then deletes the organisation. Clear uses
-// the test-mode entries in credentials to end connections. If the organisation can't be deleted, it stays suspended and
-// left contains the reason; otherwise left is empty. Clear continues after an error.
+// Clear deletes an organisation that only a check has used, with all its contents. Clear uses the test-mode entries in
+// credentials to end connections. If the organisation can't be deleted, it stays suspended and left contains the
+// reason; otherwise left is empty. Clear continues after an error.
 func Clear(
 	ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, credentials []runfile.Organisation,
 ) (left string, err error) {
@@ -117,7 +117,7 @@ func clearCredentials(ctx context.Context, rules *wiring.Operator, of org.Tenant
 	return errors.Join(failed...)
 }
 
-// Sandbox returns the endpoint ID of the stack's own synthetic EHR, or "" if patients can't connect to that EHR.
+// Sandbox returns the endpoint ID of the stack's own synthetic EHR, or "" if patients can't connect to it.
 func Sandbox(ctx context.Context, rules *wiring.Operator, baseURL string) (string, error) {
 	all, err := rules.Endpoints.List(ctx)
 	if err != nil {

@@ -48,7 +48,6 @@ func chainFlag(flags *flag.FlagSet) func() (orgID string, err error) {
 	}
 }
 
-// auditShown is the printed form of an audit row.
 type auditShown struct {
 	Seq    int64     `json:"seq"`
 	At     time.Time `json:"at"`
@@ -138,7 +137,7 @@ func (s session) verified(ctx context.Context, chain func() (string, error), fil
 	return audit.VerifyExport(bytes.NewReader(text), told...)
 }
 
-// brokenChainError reports a broken audit chain and prints the position of the first broken link.
+// brokenChainError reports the position of the first broken link of an audit chain.
 type brokenChainError struct{ report audit.Report }
 
 func (u *brokenChainError) Error() string {
@@ -147,7 +146,7 @@ func (u *brokenChainError) Error() string {
 
 func (u *brokenChainError) shown() any { return u.report }
 
-// heads is a flag that collects chain heads. The flag may be repeated.
+// heads is a repeatable flag that collects chain heads.
 type heads []audit.Head
 
 // String implements flag.Value.

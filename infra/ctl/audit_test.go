@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// TestAuditListsExportsAndVerifiesLog checks that operators can list and export the audit log and that ctl detects
-// tampering with the table.
+// TestAuditListsExportsAndVerifiesLog checks that operators can list and export the audit log, and that ctl detects
+// changes to the table's rows.
 func TestAuditListsExportsAndVerifiesLog(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)

@@ -71,7 +71,6 @@ func catalogCommands() []command {
 	}...)
 }
 
-// modeFlag adds the flag that selects the catalogue's mode.
 func modeFlag(flags *flag.FlagSet) *string {
 	return flags.String("mode", string(org.Test), "`test` or live")
 }
@@ -127,7 +126,6 @@ func rollbackCatalog(flags *flag.FlagSet) action {
 	}
 }
 
-// publicationShown returns the printed form of a publication's result.
 func publicationShown(out publish.Outcome) map[string]any {
 	shown := map[string]any{
 		"live": out.Live, "published": out.Published, "diff": out.Diff, "endpoint_rows": out.Rows,
@@ -170,7 +168,6 @@ func showRecord(flags *flag.FlagSet) action {
 	return func(ctx context.Context, s session) (any, error) { return s.Catalog.Show(ctx, *mode, *id) }
 }
 
-// overrideShown returns the printed form of an override.
 func overrideShown(mode, id string, said map[string]string) map[string]any {
 	return map[string]any{"mode": mode, "brand_id": id, "said": said, "next": "catalog publish"}
 }

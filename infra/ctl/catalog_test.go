@@ -34,13 +34,12 @@ func writeList(t *testing.T, names ...string) string {
 	return path
 }
 
-// imported imports a list of institutions in live mode and returns the command output.
+// imported imports a list of institutions into live mode and returns the command's output.
 func imported(t *testing.T, outputs string, names ...string) map[string]any {
 	t.Helper()
 	return mustPrint(t, outputs, "catalog import -format lantern-ndjson -mode live -file "+writeList(t, names...))
 }
 
-// brandOf returns the ID of the institution with the given name.
 func brandOf(t *testing.T, outputs, name string) string {
 	t.Helper()
 	printed, err := ctl(t, outputs, "catalog", "search", "-mode", "live", "-text", name)
@@ -129,7 +128,7 @@ func TestCatalogCommandsImportPublishAndOverrideRecords(t *testing.T) {
 	}
 }
 
-// mustPrint runs a command, fails the test if the command fails, and returns its output.
+// mustPrint runs a command that must succeed and returns its output.
 func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	t.Helper()
 	printed, err := ctl(t, outputs, strings.Fields(line)...)
@@ -139,7 +138,7 @@ func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	return printed
 }
 
-// An operator must confirm separately that a source's list may shrink and that a mode may lose many institutions.
+// Operators must separately confirm that a source's list may shrink and that a mode may lose many institutions.
 func TestCatalogImportHoldsLargeRemovalForConfirmation(t *testing.T) {
 	outputs := newStack(t)
 	names := make([]string, 0, 40)
@@ -152,7 +151,7 @@ func TestCatalogImportHoldsLargeRemovalForConfirmation(t *testing.T) {
 		t.Fatalf("half of the list: %v", printed)
 	}
 	play(t, outputs, []step{
-		{line: "catalog publish -mode live", prints: "unconfirmed:40"}, // an unconfirmed value that patients can see
+		{line: "catalog publish -mode live", prints: "unconfirmed:40"},
 		{line: "catalog approve -id alder-county", prints: "catalog publish -mode live"},
 		{line: "catalog publish -mode live", prints: "20 of 40 brands would go"},
 		{line: "catalog search -mode live", prints: "total:40"},

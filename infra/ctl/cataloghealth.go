@@ -19,7 +19,7 @@ func catalogHealthCommands() []command {
 	}}
 }
 
-// healthShown and mostHealthShown are the default and the maximum number of endpoints to print.
+// healthShown and mostHealthShown are the default and maximum numbers of endpoints to print.
 const (
 	healthShown     = 50
 	mostHealthShown = 100
@@ -82,8 +82,8 @@ func departuresShown(all []operator.EndpointDepartures, limit int) []map[string]
 	return rows
 }
 
-// bundlesShown returns the printed form of bundles. Each bundle is printed with its first endpoint. The service fetches
-// nothing from a bundle's URL until an operator creates a source for the bundle.
+// bundlesShown returns the printed form of bundles, each with its first endpoint. The service doesn't fetch a bundle
+// until an operator creates a source for it.
 func bundlesShown(mode string, all []operator.Bundle, limit int) []map[string]any {
 	rows := make([]map[string]any, 0, min(len(all), limit))
 	for _, b := range all[:min(len(all), limit)] {

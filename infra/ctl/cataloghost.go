@@ -28,7 +28,6 @@ func hostCommands() []command {
 	}
 }
 
-// hostFlags adds the flags that select hosts.
 func hostFlags(flags *flag.FlagSet) *operator.HostChoice {
 	choice := &operator.HostChoice{}
 	flags.StringVar(&choice.Host, "host", "", "`host` as catalog diff shows it")
@@ -81,7 +80,7 @@ func refuseHosts(flags *flag.FlagSet) action {
 	}
 }
 
-// hostsShown adds the hosts awaiting approval to shown, sorted by number of servers in descending order.
+// hostsShown adds the hosts awaiting approval to shown, sorted by descending number of servers.
 func hostsShown(shown map[string]any, waiting []compose.Wait, choice *operator.HostChoice, limit int) map[string]any {
 	waiting = slices.DeleteFunc(slices.Clone(waiting), func(w compose.Wait) bool { return !choice.Has(w) })
 	if len(waiting) == 0 {

@@ -10,7 +10,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// listOf writes an uncompressed list that contains the given rows.
 func listOf(t *testing.T, name string, rows ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name+".ndjson")

@@ -121,8 +121,7 @@ func knownSource(id string) (intake.Source, error) {
 	return intake.Source{}, misused("-known: unknown list %q; known lists: %s", id, strings.Join(ids, ", "))
 }
 
-// named sets the source's descriptive fields from the flags that the operator gave, and leaves all other fields
-// unchanged.
+// named sets the source's descriptive fields from the given flags and leaves all other fields unchanged.
 func named(flags *flag.FlagSet, source *intake.Source) {
 	if source.Name == "" {
 		source.Name = source.ID
@@ -140,7 +139,6 @@ func named(flags *flag.FlagSet, source *intake.Source) {
 	}
 }
 
-// sourceShown returns the operator's view of a source.
 func sourceShown(row intake.Row) map[string]any {
 	shown := map[string]any{"source": row.Source, "state": row.State}
 	switch {
@@ -232,7 +230,6 @@ func importList(flags *flag.FlagSet) action {
 	}
 }
 
-// importShown returns the printed form of an import's outcome.
 func importShown(row intake.Row, outcome intake.Outcome) map[string]any {
 	shown := map[string]any{"id": row.Source.ID, "outcome": outcome}
 	read := row.State.Accepted
@@ -255,7 +252,6 @@ func importShown(row intake.Row, outcome intake.Outcome) map[string]any {
 
 var noWord = regexp.MustCompile(`[^a-z0-9]+`)
 
-// sourceName derives a source ID from a file name.
 func sourceName(file string) string {
 	name, _, _ := strings.Cut(strings.ToLower(filepath.Base(file)), ".")
 	return strings.Trim(noWord.ReplaceAllString(name, "-"), "-")

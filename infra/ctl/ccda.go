@@ -25,8 +25,7 @@ func ccdaCommands() []command {
 	}}
 }
 
-// convertDocuments prints the resources converted from the documents, one per line, and writes the report to standard
-// error.
+// convertDocuments converts documents, prints the resources one per line, and writes the report to standard error.
 func convertDocuments(flags *flag.FlagSet) action {
 	report := flags.String("report", "", "`file` for the report (default: standard error)")
 	diff := flags.Bool("diff", false,
@@ -65,12 +64,11 @@ func (s session) reportTo(file string, report ccda.Report) error {
 	return nil
 }
 
-// memoryGoal is the memory use, in bytes, above which the garbage collector runs more often, whatever the CPU cost.
-// Converting a 50 MB document must take less than 200 MB, including the program's own memory.
+// memoryGoal is the soft memory limit in bytes, above which the garbage collector runs more often. Converting a 50 MB
+// document must take less than 200 MB, including the program's own memory.
 const memoryGoal = 150 << 20
 
-// convertFiles prints the resources from every file that can be converted and then reports the files that can't be
-// converted.
+// convertFiles prints the resources of all convertible files. The error lists the files that can't be converted.
 func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 	debug.SetGCPercent(50) // converting a 50 MB document needs several times its size
 	debug.SetMemoryLimit(memoryGoal)
@@ -94,7 +92,7 @@ func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 	return report, errors.Join(err, lines.Flush(), invalid)
 }
 
-// differentError reports that two conversions differ and prints their differences.
+// differentError reports the differences between two conversions.
 type differentError struct{ found clinical.Difference }
 
 func (d *differentError) Error() string {
@@ -120,7 +118,7 @@ func compareFiles(before, after string) (any, error) {
 	return found, nil
 }
 
-// factsIn returns the facts in a file, which contains either resources or a document to convert.
+// factsIn returns the facts in a file of resources, or in a document, which it converts first.
 func factsIn(file string) ([]clinical.Fact, error) {
 	content, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/ctl/clinical"
 )
 
-// differentFoldersError reports that two folders of conversions differ and prints a summary of the differences.
+// differentFoldersError reports a summary of the differences between two folders of conversions.
 type differentFoldersError struct{ found *clinical.Summary }
 
 func (d *differentFoldersError) Error() string {
@@ -77,9 +77,8 @@ func compareFolders(before, after string) (any, error) {
 	return s, nil
 }
 
-// documentsIn lists a folder's documents (*.xml) and resource files (*.ndjson) by base name without extension.
-// documentsIn returns an error if the folder does not contain any such files, or if a document and a resource file
-// share a name.
+// documentsIn lists a folder's documents (*.xml) and resource files (*.ndjson) by base name without extension. It
+// returns an error if there are no such files, or if a document and a resource file share a name.
 func documentsIn(folder string) (map[string]string, error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {

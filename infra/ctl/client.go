@@ -95,7 +95,7 @@ func showClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientShown returns the operator's view of a client, without the client's secret.
+// clientShown returns a client's printed form, without its secret.
 func clientShown(c catalog.OwnedClient) map[string]any {
 	shown := ownerShown(c.Owner)
 	shown["client_auth_id"], shown["method"], shown["origins"] = c.Auth.ID, c.Auth.Method,
@@ -108,7 +108,6 @@ func clientShown(c catalog.OwnedClient) map[string]any {
 	return shown
 }
 
-// ownerShown returns the printed form of an object's owner.
 func ownerShown(owner org.Tenant) map[string]any {
 	if owner == (org.Tenant{}) {
 		return map[string]any{"of": "everybody"}
@@ -116,7 +115,7 @@ func ownerShown(owner org.Tenant) map[string]any {
 	return map[string]any{"of": owner.OrgID, "mode": owner.Mode}
 }
 
-// forClient returns an action on a client that is either shared or owned by an organisation in one mode.
+// forClient returns an action on a client, which is either shared or owned by a tenant.
 func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any,
 	error),
 ) action {
@@ -163,8 +162,8 @@ func removeClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientOwnerFlags adds the flags that select a client's owner. The returned function returns an error if a mode is
-// given for a shared client.
+// clientOwnerFlags adds the flags that select a client's owner. The returned function fails if a mode is given for a
+// shared client.
 func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	owned := ownerFlags(flags)
 	return func() (org.Tenant, error) {
@@ -184,7 +183,7 @@ func secretFlag(flags *flag.FlagSet) *string {
 // maxSecretFile is the maximum size of a secret file, in bytes. Package operator validates the secret itself.
 const maxSecretFile = 64 << 10
 
-// readSecret reads the file that a flag names and trims trailing line breaks. Errors do not repeat the file name,
+// readSecret reads the file that a flag names and trims trailing line breaks. Errors don't contain the file name,
 // because the operator may have passed the secret itself by mistake.
 func readSecret(input io.Reader, name, file string) (secret.Text, error) {
 	if file == "" {

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stored reads the stack's rows in the same way as the stack's functions.
+// stored reads the stack's rows as the stack's functions do.
 type stored struct {
 	config  aws.Config
 	outputs map[string]string
@@ -41,7 +41,6 @@ func openStored(t *testing.T, file string) stored {
 	}
 }
 
-// client returns a client's authentication settings and plain-text secret.
 func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.ClientAuth, string) {
 	t.Helper()
 	found, err := store.Clients(s.control).ClientAuthOf(t.Context(), owner, id)
@@ -59,8 +58,7 @@ func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.Clien
 	return found, string(plain)
 }
 
-// audited returns the actions and targets from a tenant's audit rows, in order. The zero tenant selects the shared
-// rows.
+// audited returns the actions and targets of a tenant's audit rows in order. The zero tenant selects the shared rows.
 func (s stored) audited(t *testing.T, tenant org.Tenant) []string {
 	t.Helper()
 	all, next, err := wiring.AuditLog(s.config, s.outputs).List(t.Context(), tenant.OrgID, 0, 100)
@@ -92,7 +90,7 @@ func shows(text, secret string) bool {
 	}
 	for offset := range 3 {
 		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", offset) + secret))
-		// The first and last base64 characters depend on the adjacent bytes.
+		// The outermost base64 characters depend on adjacent bytes.
 		if strings.Contains(text, encoded[4:len(encoded)-4]) {
 			return true
 		}
@@ -141,7 +139,7 @@ func TestClientSecretIsEncryptedAndNeverPrinted(t *testing.T) {
 			t.Errorf("%v was accepted", refused)
 		}
 	}
-	// The recording must end before the test itself reads any secrets.
+	// Stop recording before the test itself reads any secrets.
 	record := strings.Join(seen, "\n") + sent.all()
 	for _, secret := range []string{first, second} {
 		if shows(record, secret) {

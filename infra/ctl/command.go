@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// command is a ctl command. The help text is generated from the command's fields. The document docs/operate/ctl.md adds
-// effects and warnings.
+// command is a ctl command. The help text is generated from its fields; docs/operate/ctl.md also documents effects and
+// warnings.
 type command struct {
-	name     string   // the command's name, one to three words
+	name     string   // one to three words
 	flags    string   // flags as shown in the help, one line per form
 	help     string   // one-line description
 	needs    []string // required flags
@@ -25,12 +25,11 @@ type command struct {
 // action has already printed its output.
 type action func(ctx context.Context, s session) (any, error)
 
-// synopsis returns the command's syntax, one line per form.
+// synopsis returns the command's syntax, with one line per form.
 func (c command) synopsis() string {
 	return strings.TrimSpace(c.name + " " + strings.ReplaceAll(c.flags, "\n", "\n"+c.name+" "))
 }
 
-// usage returns the command's full help text.
 func (c command) usage() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "usage: ctl %s\n\n%s.", strings.ReplaceAll(c.synopsis(), "\n", "\n       ctl "), c.help)
@@ -58,7 +57,7 @@ func commands() registry {
 	)
 }
 
-// find returns the command with the given words, or a usageError if no command matches.
+// find returns the command whose name consists of words, or a usageError if no command matches.
 func (r registry) find(words []string) (command, error) {
 	if len(words) == 0 {
 		return command{}, misused("a command is required\n%s", r.overview())
@@ -87,10 +86,9 @@ func (r registry) find(words []string) (command, error) {
 		likely(words[1], group.words(1)), words[0])
 }
 
-// mostWords is the maximum number of words in a command's name.
 const mostWords = 3
 
-// help returns the help text for all commands, for the commands that share a first word, or for a single command.
+// help returns the help text for all commands, the commands with a common first word, or a single command.
 func (r registry) help(words []string) (string, error) {
 	if len(words) == 0 {
 		return r.overview(), nil
@@ -114,7 +112,7 @@ func (r registry) below(words string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return !strings.HasPrefix(c.name, words+" ") })
 }
 
-// words returns the distinct first or second words of all command names.
+// words returns the distinct words at position place in all command names.
 func (r registry) words(place int) []string {
 	all := make([]string, 0, len(r))
 	for _, c := range r {
@@ -151,7 +149,7 @@ func (r registry) listing() string {
 
 func asks(word string) bool { return slices.Contains([]string{"help", "-h", "-help", "--help"}, word) }
 
-// likely returns a "did you mean" question if the input is similar enough to a known word.
+// likely returns a "did you mean" question if word is similar enough to a known word.
 func likely(word string, known []string) string {
 	nearest := slices.MinFunc(known, func(a, b string) int { return cmp.Compare(distance(word, a), distance(word, b)) })
 	if distance(word, nearest) > max(2, len(word)/3) {

@@ -31,8 +31,7 @@ func connectionCommands() []command {
 	}
 }
 
-// pagingFlags adds the flags for paging through a list. Callers must call the returned function after parsing the
-// flags.
+// pagingFlags adds the flags for paging through a list. Call the returned function after parsing the flags.
 func pagingFlags(flags *flag.FlagSet) func() (operator.Paging, error) {
 	var p operator.Paging
 	flags.StringVar(&p.After, "after", "", "continue after this `position`, which is next on the previous page")
@@ -109,7 +108,7 @@ func purgeConnection(flags *flag.FlagSet) action {
 	})
 }
 
-// connectionShown returns the operator's view of a connection, without encrypted values or patient data.
+// connectionShown returns a connection's printed form, without encrypted values or patient data.
 func connectionShown(c operator.Connection) map[string]any {
 	shown := map[string]any{
 		"id": c.ID, "org_id": c.Tenant.OrgID, "organisation": c.Organisation, "mode": c.Tenant.Mode, "status": c.Status,
@@ -141,14 +140,14 @@ func connectionShown(c operator.Connection) map[string]any {
 	return shown
 }
 
-// addTime adds a nonzero time to a row's printed form.
+// addTime adds a time to a row's printed form, unless the time is zero.
 func addTime(into map[string]any, name string, at time.Time) {
 	if !at.IsZero() {
 		into[name] = at
 	}
 }
 
-// addDamage adds the names of a row's unreadable attributes to the row's printed form.
+// addDamage adds the names of unreadable attributes to a row's printed form.
 func addDamage(into map[string]any, damaged []fault.Spot) {
 	rows := make([]map[string]string, 0, len(damaged))
 	for _, at := range damaged {

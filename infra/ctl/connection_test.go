@@ -24,7 +24,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Values in stored rows that must never be printed.
+// Stored values that must never be printed.
 const (
 	privateToken    = "sealed-token-of-a-patient"
 	privatePatient  = "hash-of-a-patient-id"
@@ -32,7 +32,7 @@ const (
 	privateKey      = "place-of-a-file"
 )
 
-// patients stores an organisation's connections and exports in the same way as the functions.
+// patients stores an organisation's connections and exports as the functions do.
 type patients struct {
 	stored
 
@@ -40,7 +40,7 @@ type patients struct {
 	endpoint string
 }
 
-// table returns the name of a table that is missing from the stack's outputs because operators do not use it.
+// table returns the name of a table that the stack's outputs omit because operators don't use it.
 func (p patients) table(name string) string {
 	return strings.Replace(p.outputs["WorkTable"], "Work", name, 1)
 }
@@ -53,7 +53,6 @@ func (p patients) tables() (store.Conclusions, store.Register) {
 		store.NewRegister(p.work(), links)
 }
 
-// connect creates a connection, applies set, stores the connection and returns its ID.
 func (p patients) connect(t *testing.T, set func(c *connection.Connection)) string {
 	t.Helper()
 	now := time.Now()
@@ -82,7 +81,7 @@ func (p patients) connect(t *testing.T, set func(c *connection.Connection)) stri
 	return c.ID
 }
 
-// export stores an export task and its event. The end function sets the task's final state. If end is nil, the task
+// export stores an export task and its event. If end is not nil, it sets the task's final state; otherwise the task
 // stays pending.
 func (p patients) export(t *testing.T, id string, end func(task export.Task) (export.Task, webhook.Event)) string {
 	t.Helper()
@@ -102,7 +101,6 @@ func (p patients) export(t *testing.T, id string, end func(task export.Task) (ex
 	return task.ID
 }
 
-// line adds a pending export to its organisation's queue.
 func (p patients) line(t *testing.T, task string, since time.Time) {
 	t.Helper()
 	claimed, err := store.Tasks(p.work()).ClaimTask(t.Context(), p.tenant, task, since, since.Add(time.Minute))
@@ -110,7 +108,6 @@ func (p patients) line(t *testing.T, task string, since time.Time) {
 	expect.NoError(t, store.Tasks(p.work()).JoinLine(t.Context(), claimed, since))
 }
 
-// withPatients returns a stack that contains an organisation and an endpoint.
 func withPatients(t *testing.T) (string, *recording, patients) {
 	t.Helper()
 	outputs, sent := newRecordedStack(t, "")
@@ -124,8 +121,8 @@ func withPatients(t *testing.T) (string, *recording, patients) {
 	}
 }
 
-// matter runs a command for the organisation and returns the command output. matter fails the test if the output
-// contains private data.
+// matter runs a command for the organisation and returns the output. It fails the test if the output contains private
+// data.
 func (p patients) matter(t *testing.T, outputs string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -140,7 +137,6 @@ func (p patients) matter(t *testing.T, outputs string, args ...string) (string, 
 	return out.String(), err
 }
 
-// tells runs a command and checks that the output contains all of the given texts.
 func (p patients) tells(t *testing.T, outputs string, args []string, want ...string) {
 	t.Helper()
 	printed, err := p.matter(t, outputs, args...)
@@ -283,7 +279,7 @@ func TestExportShowExplainsFailure(t *testing.T) {
 	}
 }
 
-// damage makes an attribute of a row unreadable.
+// damage makes one of a row's attributes unreadable.
 func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 	t.Helper()
 	_, err := dynamodb.NewFromConfig(p.config).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{

@@ -74,7 +74,7 @@ func listCredentials(flags *flag.FlagSet) action {
 	})
 }
 
-// credentialShown returns a credential's printed form, without the credential's secrets.
+// credentialShown returns a credential's printed form, without secrets.
 func credentialShown(c org.Credential, uses map[string]time.Time) map[string]any {
 	keys := make([]map[string]any, 0, len(c.Keys))
 	for _, key := range c.Keys {
@@ -94,7 +94,6 @@ func credentialShown(c org.Credential, uses map[string]time.Time) map[string]any
 	}
 }
 
-// publicIDFlag adds the flag that selects a credential by its public ID.
 func publicIDFlag(flags *flag.FlagSet) *string {
 	return flags.String("public-id", "", "public `id`")
 }
@@ -169,7 +168,7 @@ func keyCommands() []command {
 	}}
 }
 
-// showKeys prints our client's public keys in the format that health systems accept.
+// showKeys prints the service's public client keys in the format that health systems accept.
 func showKeys(flags *flag.FlagSet) action {
 	rsa := flags.Bool("rsa", false, "print only RSA keys, for platforms that accept no other keys")
 	return func(ctx context.Context, s session) (any, error) { return s.ClientKeys.PublicKeys(ctx, *rsa) }

@@ -10,7 +10,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// deliveryCommands returns the commands for webhook deliveries.
 func deliveryCommands() []command {
 	return []command{
 		{
@@ -38,7 +37,7 @@ func deliveryCommands() []command {
 	}
 }
 
-// listDeliveries searches the delivery log and prints the newest deliveries first.
+// listDeliveries prints matching deliveries from the delivery log, newest first.
 func listDeliveries(flags *flag.FlagSet) action {
 	var q deliverylog.Query
 	flags.StringVar(&q.ID, "delivery", "", "`id` of a delivery, or of an event to list all its deliveries")
@@ -65,7 +64,7 @@ func listDeliveries(flags *flag.FlagSet) action {
 	})
 }
 
-// showDelivery prints a delivery and all of its attempts, including the request and response of each attempt.
+// showDelivery prints a delivery and the request and response of each attempt.
 func showDelivery(flags *flag.FlagSet) action {
 	id := flags.String("delivery", "", "delivery `id`, from webhook log")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
@@ -131,7 +130,6 @@ func testWebhook(flags *flag.FlagSet) action {
 	})
 }
 
-// timeFlag adds a flag for a time in RFC 3339 format.
 func timeFlag(flags *flag.FlagSet, name, usage string) *time.Time {
 	at := &time.Time{}
 	flags.TextVar(at, name, time.Time{}, usage)

@@ -15,7 +15,7 @@ func doctorCommands() []command {
 	}}
 }
 
-// finding is the result of a check. A check also returns a finding for anything that it could not inspect.
+// finding is the result of a check. A check also returns findings for anything that it can't inspect.
 type finding struct {
 	Check string `json:"check"`
 	State string `json:"state"` // "ok", "wrong" or "not_seen"
@@ -31,13 +31,13 @@ func amiss(do, what string, args ...any) finding {
 	return finding{State: "wrong", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// notInspected returns a finding for something that could not be inspected. The do argument describes the remedy.
+// notInspected returns a finding for something that can't be inspected. do describes the remedy.
 func notInspected(do, what string, args ...any) finding {
 	return finding{State: "not_seen", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// check is one of doctor's named checks. A check that uses the operator's rules needs the stack outputs and the hashing
-// secret, which other checks verify.
+// check is one of doctor's named checks. Checks with byRules set need an open Operator, and thus the stack outputs and
+// hashing secret that other checks verify.
 type check struct {
 	name    string
 	byRules bool
@@ -88,7 +88,7 @@ func examine(*flag.FlagSet) action {
 	}
 }
 
-// failedCheckError reports that a check failed and prints the findings.
+// failedCheckError reports the findings of failed checks.
 type failedCheckError struct{ found any }
 
 func (*failedCheckError) Error() string {

@@ -36,7 +36,6 @@ func newPublisher(t *testing.T) (outputs string, skew *atomic.Int64, status *ato
 	return newStackAt(t, server.URL+"/v1"), skew, status
 }
 
-// examined runs doctor and returns its output and exit code.
 func examined(t *testing.T, outputs string) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -102,7 +101,6 @@ func TestDoctorReportsRemediesAndSkippedChecks(t *testing.T) {
 	}
 }
 
-// tamper changes the actor in the first row of an organisation's audit log.
 func (s stored) tamper(t *testing.T, id, who string) {
 	t.Helper()
 	_, err := store.NewClient(s.config).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -120,7 +118,7 @@ func (s stored) tamper(t *testing.T, id, who string) {
 
 const deadID = "c0000000-0000-4000-8000-0000000000dd"
 
-// die sends a dead letter about a row to the dead-letter queue that which names: Export, Delivery or Refresh.
+// die sends a dead letter about a row to the dead-letter queue selected by which: Export, Delivery or Refresh.
 func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	t.Helper()
 	body, err := due.Item{
@@ -157,7 +155,7 @@ func TestRedriveListsAndResendsDeadLetters(t *testing.T) {
 			t.Errorf("%s: %v, the workers' queue has %d messages", word, err, len(out.Messages))
 		}
 	}
-	found.die(t, "Export", due.Event) // the queue's worker does not handle this kind
+	found.die(t, "Export", due.Event) // the export worker doesn't handle events
 	if shown, err := ctl(t, outputs, "redrive", "-queue", "exports"); err != nil ||
 		!strings.Contains(fmt.Sprint(shown), "outcome:left") {
 		t.Errorf("only looked at: %v, %s", err, shown)
@@ -192,7 +190,7 @@ func TestResealReencryptsSealedValues(t *testing.T) {
 		bytes.Equal(hooks[0].Private, again[0].Private) {
 		t.Errorf("the webhook's secrets are as they were (%v)", err)
 	}
-	do("webhook", "rotate", "-org", id, "-mode", "test", "-id", again[0].ID) // decrypts all of the webhook's secrets
+	do("webhook", "rotate", "-org", id, "-mode", "test", "-id", again[0].ID) // decrypts all the webhook's secrets
 	if rows := found.audited(t, org.Tenant{}); !slices.Contains(rows, "secrets.resealed webhooks=1 clients=1") {
 		t.Errorf("the audit rows are %q", rows)
 	}

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// putOutput changes or removes one of a stack's outputs.
+// putOutput sets or removes a stack output.
 func putOutput(t *testing.T, file, name, value string) {
 	t.Helper()
 	outputs := outputsOf(t, file)
@@ -32,7 +32,6 @@ func putOutput(t *testing.T, file, name, value string) {
 	}
 }
 
-// TestDoctorReportsEachFault introduces each fault into an otherwise healthy stack.
 func TestDoctorReportsEachFault(t *testing.T) {
 	put := func(name, value string) func(*testing.T, string) {
 		return func(t *testing.T, outputs string) {
@@ -103,8 +102,7 @@ func failForHours(t *testing.T, outputs string) {
 	}
 }
 
-// TestDoctorQueriesCloudWatchAndSES covers CloudWatch alarms and the SES sandbox, which the embedded AWS server does
-// not provide.
+// TestDoctorQueriesCloudWatchAndSES covers CloudWatch alarms and the SES sandbox, which the embedded AWS server lacks.
 func TestDoctorQueriesCloudWatchAndSES(t *testing.T) {
 	newPublisher(t)
 	quota, alarms := "", `<member><AlarmName>ctl-ExportDeadLetters</AlarmName></member>`
@@ -150,7 +148,6 @@ func TestDoctorQueriesCloudWatchAndSES(t *testing.T) {
 	}
 }
 
-// pass forwards a request to the embedded AWS server.
 func pass(w http.ResponseWriter, r *http.Request, to string, body []byte) {
 	on, err := http.NewRequestWithContext(r.Context(), r.Method, to+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failingFor is the time that a webhook may fail before doctor reports it. Redeploying a receiver can cause failures
-// for several minutes.
+// failingFor is the duration for which a webhook may fail before doctor reports it. Redeploying a receiver can cause
+// several minutes of failures.
 const failingFor = time.Hour
 
 func checkWebhooks(ctx context.Context, s session) []finding {
@@ -73,7 +73,7 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 	return found
 }
 
-// checkAudit verifies every audit chain and prints the chain heads. The operator should store the heads in a safe
+// checkAudit verifies every audit chain and reports the chain heads. Operators should store the chain heads in a safe
 // place.
 func checkAudit(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)

@@ -43,8 +43,8 @@ func checkOutputs(_ context.Context, s session) []finding {
 	return []finding{fine("All outputs are present.")}
 }
 
-// checkKeys reads the only secret that operators may read, and encrypts and decrypts test data with the only key that
-// operators may use.
+// checkKeys reads KeyHashingSecret, the only secret that operators may read. It also encrypts and decrypts test data
+// with SecretsKey, the only key that operators may use.
 func checkKeys(ctx context.Context, s session) []finding {
 	found := []finding{notInspected(
 		"Search the logs for start.failed: functions that can't read their secrets and keys don't start.",
@@ -75,11 +75,11 @@ func checkKeys(ctx context.Context, s session) []finding {
 	return append(found, fine("SecretsKey encrypts and decrypts, and the service publishes its client keys."))
 }
 
-// tolerated is the maximum tolerated clock difference. AWS rejects signatures that are off by 5 minutes or more.
-// Portals reject assertions with smaller clock errors.
+// tolerated is the largest clock difference that doctor accepts. AWS rejects signatures that are off by 5 minutes or
+// more, but portals reject assertions with smaller clock errors.
 const tolerated = 30 * time.Second
 
-// checkService sends requests to the running service. The service's functions read their parameters at startup.
+// checkService sends a request to the running service, whose functions read their parameters at startup.
 func checkService(ctx context.Context, s session) []finding {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		s.stack.Outputs["BaseUrl"]+"/.well-known/jwks.json", http.NoBody)
@@ -179,7 +179,7 @@ func checkAlarms(ctx context.Context, s session) []finding {
 	return found
 }
 
-// sandboxQuota is the number of emails that an account in the SES sandbox can send in 24 hours.
+// sandboxQuota is the number of emails per day that SES allows accounts in its sandbox.
 const sandboxQuota = 200
 
 func checkMail(ctx context.Context, s session) []finding {
@@ -200,7 +200,7 @@ func checkMail(ctx context.Context, s session) []finding {
 		quota.Max24HourSend))
 }
 
-// summary returns the message of the innermost wrapped error, because full AWS error messages are long.
+// summary returns only the innermost error's message, because complete AWS error messages are long.
 func summary(err error) string {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
 		err = next

@@ -18,7 +18,7 @@ import (
 )
 
 // checkURLs reports stored URLs that point to the service itself or that browsers parse differently. The report
-// identifies each URL by row and field, because an attacker may control the text of the URL.
+// identifies each URL by row and field, because an attacker may control the URL's text.
 func checkURLs(ctx context.Context, s session) []finding {
 	own, err := wiring.OwnURLs(s.stack.Outputs)
 	if err != nil {
@@ -54,7 +54,6 @@ type urlCheck struct {
 	found []finding
 }
 
-// web checks a web URL, which may be empty.
 func (c *urlCheck) web(row, field, text string) {
 	if text == "" {
 		return
@@ -73,7 +72,7 @@ func (c *urlCheck) note(row, field string, err error) {
 
 func (c *urlCheck) organisation(one operator.Listed) {
 	o := one.Organisation
-	if one.Tenant.Mode != org.Live { // both modes share these URLs, so one check suffices
+	if one.Tenant.Mode != org.Live { // both modes share these URLs, so checking one is enough
 		return
 	}
 	row := "Organisation " + one.Tenant.OrgID

@@ -97,7 +97,7 @@ func createEndpoint(flags *flag.FlagSet) action {
 	}
 }
 
-// approvalFlags adds the flags that select which parts of a discovery result are approved.
+// approvalFlags adds the flags that select the parts of a discovery result to approve.
 func approvalFlags(flags *flag.FlagSet) func() operator.Approval {
 	var origins texts
 	flags.Var(&origins, "origin", "the institution's `origin` from discovery; may be repeated")
@@ -106,7 +106,6 @@ func approvalFlags(flags *flag.FlagSet) func() operator.Approval {
 	return func() operator.Approval { return operator.Approval{Origins: origins, Issuer: issuer.said} }
 }
 
-// endpointShown returns the operator's view of an endpoint.
 func endpointShown(e catalog.Endpoint) map[string]any {
 	pins := map[string]string{}
 	for _, pin := range operator.Pinned(e.Pins) {
@@ -122,7 +121,6 @@ func endpointShown(e catalog.Endpoint) map[string]any {
 	}
 }
 
-// endpointFlag adds the flag that selects an endpoint by ID.
 func endpointFlag(flags *flag.FlagSet) *string { return flags.String("id", "", "endpoint `id`") }
 
 func showEndpoint(flags *flag.FlagSet) action {

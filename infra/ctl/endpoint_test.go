@@ -40,7 +40,7 @@ func TestEndpointOverridesAreValidated(t *testing.T) {
 }
 
 func TestEndpointApproveRequiresNewOriginAfterMove(t *testing.T) {
-	outputs := newStackAt(t, "http://127.0.0.1:4566/v1") // allows requests to loopback addresses
+	outputs := newStackAt(t, "http://127.0.0.1:4566/v1") // permits requests to loopback addresses
 	done := doer(t, outputs)
 	login := "http://127.0.0.1:1"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

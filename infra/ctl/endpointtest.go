@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failedTestError reports that an endpoint test found failures and prints the findings.
+// failedTestError reports the findings of a failed endpoint test.
 type failedTestError struct {
 	checks []probe.Check
 	failed int
@@ -66,7 +66,7 @@ func testEndpoint(flags *flag.FlagSet) action {
 	}
 }
 
-// test runs the probe. If a check fails, test returns an error that contains the findings.
+// test probes subject. If a check fails, test returns an error that contains the findings.
 func (s session) test(ctx context.Context, subject probe.Subject) (any, error) {
 	p, err := wiring.NewProbe(s.stack.Config, s.stack.Outputs, s.stack.Options(actor), s.Operator)
 	if err != nil {
@@ -91,13 +91,13 @@ func platformOf(named string) (string, error) {
 	return found.ID, nil
 }
 
-// findSubject looks up the endpoint by ID or FHIR base URL. If the endpoint does not exist yet, findSubject returns a
+// findSubject looks up the endpoint by ID or FHIR base URL. If the endpoint is not stored yet, findSubject returns a
 // provisional endpoint.
 func findSubject(
 	ctx context.Context, o *wiring.Operator, id, base, mode string,
 ) (e catalog.Endpoint, stored bool, err error) {
 	if id == "" {
-		if id, err = operator.EndpointID(mode, base); err != nil { // the endpoint test reports the URL's error
+		if id, err = operator.EndpointID(mode, base); err != nil { // the test itself reports an invalid URL
 			//nolint:nilerr // see above
 			return catalog.Endpoint{FHIRBase: base, Mode: mode, Status: catalog.EndpointActive}, false, nil
 		}

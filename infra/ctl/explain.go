@@ -24,7 +24,7 @@ func explainCommands() []command {
 // longestLine is the maximum length of a log line in bytes. CloudWatch accepts lines of up to 256 KiB.
 const longestLine = 1 << 20
 
-// explainLines reads log lines and prints each explanation immediately, because the input may be endless.
+// explainLines reads log lines and prints each explanation immediately, because the input may never end.
 func explainLines(flags *flag.FlagSet) action {
 	file := flags.String("line", "-", "`file` with log lines, - for standard input")
 	return func(ctx context.Context, s session) (any, error) {
@@ -64,7 +64,7 @@ func explainLines(flags *flag.FlagSet) action {
 	}
 }
 
-// reader opens the file that -line names. Errors do not repeat the file name, because the operator may have passed a
+// reader opens the file that -line names. Errors don't contain the file name, because the operator may have passed a
 // log line by mistake.
 func (s session) reader(file string) (io.ReadCloser, error) {
 	if file == "-" {

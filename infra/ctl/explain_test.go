@@ -19,7 +19,6 @@ import (
 	"recordbridge/infra/ctl/explain"
 )
 
-// failureRows returns the rows in docs/operate/failures.md.
 func failureRows(t *testing.T) []explain.Failure {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
@@ -29,7 +28,6 @@ func failureRows(t *testing.T) []explain.Failure {
 	return table.Failures()
 }
 
-// lineOf builds a log line from the fields of a row.
 func lineOf(t *testing.T, row explain.Failure) string {
 	t.Helper()
 	fields := map[string]string{}
@@ -37,7 +35,7 @@ func lineOf(t *testing.T, row explain.Failure) string {
 		switch {
 		case documented == "-":
 			continue
-		case name == "class" && strings.HasPrefix(documented, "…"): // any value that contains this part
+		case name == "class" && strings.HasPrefix(documented, "…"): // any value that contains this text
 			fields[name] = regexp.MustCompile("[A-Za-z]*" + strings.Trim(documented, "…") +
 				"[A-Za-z]*Exception").FindString(docs.Failures())
 		case documented != "":
@@ -57,7 +55,7 @@ func lineOf(t *testing.T, row explain.Failure) string {
 	return string(line)
 }
 
-// explained runs explain on input, opening a stack only if the folder or the arguments select one.
+// explained runs explain on input. It opens a stack only if the working directory or the arguments select one.
 func explained(t *testing.T, input string, args ...string) (told []explain.Explanation, said string) {
 	t.Helper()
 	var out, about bytes.Buffer
@@ -78,8 +76,8 @@ func explained(t *testing.T, input string, args ...string) (told []explain.Expla
 	}
 }
 
-// TestExplainSuggestsValidCommandsForEachFailure checks the explanation and the links for every row in the table, and
-// checks that ctl accepts the suggested commands.
+// TestExplainSuggestsValidCommandsForEachFailure checks the explanation, links and suggested commands for every row in
+// the table.
 func TestExplainSuggestsValidCommandsForEachFailure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)
@@ -117,7 +115,7 @@ func TestExplainSuggestsValidCommandsForEachFailure(t *testing.T) {
 	}
 }
 
-// checkTaken checks that ctl accepts a command line, to the extent possible without a stack.
+// checkTaken checks that ctl accepts a command line, as far as possible without a stack.
 func checkTaken(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)
@@ -139,7 +137,6 @@ func checkTaken(t *testing.T, line string) {
 	}
 }
 
-// TestExplainAdviceLinksToExistingDocuments checks that every document path in the advice exists.
 func TestExplainAdviceLinksToExistingDocuments(t *testing.T) {
 	t.Parallel()
 	document, found := regexp.MustCompile(`docs/[\w/.-]+\.md`), 0
@@ -203,7 +200,7 @@ func TestExplainRunsWithoutStack(t *testing.T) {
 	if len(told) != 2 || strings.Count(said, "ctl: names are omitted: no stack: there is no local run here") != 1 {
 		t.Errorf("%d lines were explained, and said was %q", len(told), said)
 	}
-	// Explaining a line that does not report a failure does not require a stack.
+	// A line that does not report a failure can be explained without a stack.
 	if told, said := explained(t, "Ready.\n"); len(told) != 0 ||
 		said != "ctl: 0 lines explained, 1 without a failure, 0 malformed\n" {
 		t.Errorf("%v, %q", told, said)
@@ -236,7 +233,7 @@ func TestExplainPrintsEachExplanationImmediately(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		err := run(t.Context(), []string{"explain"}, streams{input: lines, out: out, said: io.Discard})
-		done <- errors.Join(err, lines.Close(), out.Close()) // closes both pipes so that no goroutine blocks forever
+		done <- errors.Join(err, lines.Close(), out.Close()) // closing both pipes prevents goroutine leaks
 	}()
 	if _, err := fmt.Fprintln(written, lineOf(t, row)); err != nil {
 		t.Fatal(err)

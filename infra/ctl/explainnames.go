@@ -9,15 +9,14 @@ import (
 )
 
 // names looks up the names of organisations and endpoints in the stack. The stack is opened on the first lookup,
-// because make run may still be starting. Each name is looked up only once.
+// because it may still be starting. Each name is looked up only once.
 type names struct {
 	session session
 	isTried bool
-	known   map[string]string // names by ID; "" if the stack has no name for the ID
+	known   map[string]string // by ID; "" if the stack has no name for the ID
 }
 
-// add adds the names of the IDs in an explanation. If a name can't be looked up, add omits the name and reports the
-// omission.
+// add adds the names of the IDs in an explanation. If a lookup fails, add omits the name and reports the failure.
 func (n *names) add(ctx context.Context, told explain.Explanation) {
 	tenant, err := tenantOf(told.Whose["org_id"], told.Whose["mode"])
 	endpoint, isEndpoint := ids.ParseUUID(told.Where["endpoint_id"])
@@ -38,7 +37,7 @@ func (n *names) add(ctx context.Context, told explain.Explanation) {
 	}
 }
 
-// openStack opens the stack and reports whether the stack is available.
+// openStack opens the stack on first use and reports whether it is available.
 func (n *names) openStack(ctx context.Context) bool {
 	if n.isTried {
 		return n.session.Operator != nil

@@ -56,7 +56,6 @@ func showExport(flags *flag.FlagSet) action {
 	})
 }
 
-// exportListed returns the operator's view of an export in a list.
 func exportListed(e operator.Export) map[string]any {
 	listed := map[string]any{"task_id": e.ID, "connection_id": e.ConnectionID, "status": e.Status}
 	if e.FailureReason != "" {
@@ -70,8 +69,8 @@ func exportListed(e operator.Export) map[string]any {
 	return listed
 }
 
-// exportShown returns the operator's complete view of an export. The view includes counts but never includes contents,
-// links or file locations.
+// exportShown returns an export's complete printed form. It includes counts, but never contents, links or file
+// locations.
 func exportShown(e operator.Export) map[string]any {
 	shown := exportListed(e)
 	shown["org_id"], shown["mode"], shown["do"] = e.Tenant.OrgID, e.Tenant.Mode, e.Do

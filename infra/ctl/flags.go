@@ -24,9 +24,9 @@ func misused(format string, args ...any) error {
 	return &usageError{cause: fmt.Errorf(format, args...)}
 }
 
-// parse parses the flags of a command. Commands that accept operands receive the remaining arguments. Errors do not
-// repeat unexpected arguments, because an argument may be a secret whose flag is missing. If the user requests help,
-// parse returns flag.ErrHelp.
+// parse parses the flags of a command. If operands is set, remaining arguments are allowed. Errors don't contain
+// unexpected arguments, because an argument may be a secret whose flag is missing. If the user requests help, parse
+// returns flag.ErrHelp.
 func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args); err != nil {
@@ -51,7 +51,7 @@ func refuseEmptyFlags(flags *flag.FlagSet) error {
 	return err
 }
 
-// needed returns an error that names the first missing required flag.
+// needed returns an error that names the first required flag that is missing.
 func needed(flags *flag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if !given(flags, name) {
@@ -69,8 +69,8 @@ func given(flags *flag.FlagSet, name string) bool {
 	return found
 }
 
-// naming adds the flag's name to an error about its value. An ID flag is named after its object. In commands with only
-// one kind of object, the flag is -id.
+// naming adds the flag's name to an error about its value. An ID flag is named after its object, or -id in commands
+// with only one kind of object.
 func naming(flags *flag.FlagSet, err error) error {
 	for _, name := range []string{fault.Of(err).Field, "id"} {
 		if fault.Of(err).Field != "" && flags.Lookup(name) != nil {
@@ -93,7 +93,7 @@ func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tena
 	}
 }
 
-// forOrganisation returns an action on an organisation in both modes. The action receives one of the organisation's two
+// forOrganisation returns an action on an organisation in both modes. The action receives one of the organisation's
 // tenants.
 func forOrganisation(flags *flag.FlagSet,
 	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),
@@ -140,7 +140,6 @@ func modeOf(text string) (org.Mode, error) {
 	return mode, nil
 }
 
-// texts is a text flag that may be repeated.
 type texts []string
 
 // String implements flag.Value.
@@ -155,9 +154,9 @@ func (t *texts) Set(value string) error {
 	return nil
 }
 
-// mayBeEmpty is a flag that also accepts an empty value. The empty value resets a setting.
+// mayBeEmpty is a flag that also accepts an empty value, which resets a setting.
 type mayBeEmpty struct {
-	said *string // value given, or nil if the flag was not given
+	said *string // nil if the flag was not given
 }
 
 // String implements flag.Value.

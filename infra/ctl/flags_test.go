@@ -15,7 +15,7 @@ const unknownID = "00000000-0000-4000-8000-000000000000"
 // world holds one object of each kind that a command can act on.
 type world struct {
 	org, publicID, hook, endpoint, client string
-	brand, other                          string // brands in the catalogue
+	brand, other                          string
 }
 
 func newWorld(t *testing.T, outputs string) world {
@@ -40,7 +40,7 @@ func newWorld(t *testing.T, outputs string) world {
 	return w
 }
 
-// right returns valid values for all flags of a command, so that only the flag under test has an invalid value.
+// right returns valid values for all of a command's flags, so that tests can invalidate one flag at a time.
 func (w world) right(command string) map[string]string {
 	tenant := map[string]string{"org": w.org, "mode": "test"}
 	with := func(base map[string]string, more ...string) map[string]string {
@@ -116,7 +116,6 @@ func (w world) right(command string) map[string]string {
 	return map[string]string{}
 }
 
-// rightOfCatalog returns valid values for the catalogue commands.
 func (w world) rightOfCatalog(command string) map[string]string {
 	brand := map[string]string{"mode": "live", "id": w.brand}
 	values := map[string]map[string]string{
@@ -158,7 +157,6 @@ func wrong(t *testing.T, name string) string {
 	return "wrong"
 }
 
-// TestInvalidValueErrorNamesFlag covers every flag of every command.
 func TestInvalidValueErrorNamesFlag(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
@@ -169,17 +167,17 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 	})
 	w.brand, w.other = brandOf(t, outputs, "Alder Hospital"), brandOf(t, outputs, "Birch Clinic")
 	harmless := []string{
-		// flags that accept any text
+		// accept any text
 		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias",
-		// flags that accept any text, although nothing matches
+		// accept any text, which may match nothing
 		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state",
 		"catalog search -platform", "catalog search -zip",
-		// flags that accept any text and compare it with the discovery document
+		// accept any text, which is compared with the discovery document
 		"endpoint create -issuer", "endpoint approve -issuer",
 		"webhook log -id", "webhook log -delivery", "connection list -external-id", // any text is valid, but nothing matches
 		"client list -", "registration set -client-auth x",
-		"ccda -report",                 // flag that accepts any file
-		"organisation recover -reason", // flag that accepts any text
+		"ccda -report",                 // accepts any file
+		"organisation recover -reason", // accepts any text
 	}
 	for _, c := range commands() {
 		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
@@ -197,7 +195,7 @@ func TestInvalidValueErrorNamesFlag(t *testing.T) {
 				delete(values, "endpoint")
 			}
 			if c.name == "registration callback" && f.Name == "endpoint" {
-				values[f.Name] = "wrong" // accepted, since the endpoint may be created later
+				values[f.Name] = "wrong" // valid, because the endpoint may be created later
 			}
 			args := strings.Fields(c.name)
 			for name, value := range values {
@@ -219,7 +217,6 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestParseRejectsEmptyFlagValue covers empty flag values, which result from unset shell variables.
 func TestParseRejectsEmptyFlagValue(t *testing.T) {
 	t.Parallel()
 	var taken []string
@@ -248,7 +245,7 @@ func TestParseRejectsEmptyFlagValue(t *testing.T) {
 	}
 }
 
-// TestOmittedFlagsPreserveStoredValues runs each command with only the flags that select the command's object.
+// TestOmittedFlagsPreserveStoredValues runs each command with only the flags that select its object.
 func TestOmittedFlagsPreserveStoredValues(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	w := newWorld(t, outputs)
@@ -257,9 +254,9 @@ func TestOmittedFlagsPreserveStoredValues(t *testing.T) {
 	tenant := "-org " + w.org + " -mode test "
 	for line, want := range map[string]string{
 		"organisation set -org " + w.org:                  "-website",
-		"organisation emails -org " + w.org:               "", // without other flags, ctl only prints the settings
+		"organisation emails -org " + w.org:               "", // prints the settings without changing them
 		"credential set -public-id " + w.publicID:         "-add-redirect",
-		"webhook types " + tenant + "-id " + w.hook:       "", // without other flags, ctl only prints the settings
+		"webhook types " + tenant + "-id " + w.hook:       "", // prints the settings without changing them
 		"webhook url " + tenant + "-id " + w.hook:         "-url is required",
 		"webhook set " + tenant + "-id " + w.hook:         "-no-headers",
 		"endpoint rename -id " + w.endpoint:               "-name is required",

@@ -68,7 +68,7 @@ func TestUsageErrorSuggestsSimilarCommand(t *testing.T) {
 	}
 }
 
-// TestSynopsisMatchesFlags checks that the synopsis of each command lists exactly the flags that the command parses.
+// TestSynopsisMatchesFlags checks that the synopsis of each command lists exactly the flags that the command accepts.
 func TestSynopsisMatchesFlags(t *testing.T) {
 	t.Parallel()
 	word := regexp.MustCompile(`(?:^|[\s\[(])-([a-z-]+)`)

@@ -1,7 +1,7 @@
 // Command ctl is the operator's command line. The command manages organisations, credentials, webhooks, institutions
-// and our registrations with institutions, and explains log lines. By default, ctl uses the local run described in
-// .local/run.json. The -stack flag selects a stack on AWS by name. The -outputs flag selects a stack by a file that
-// contains its outputs:
+// and client registrations, and explains log lines. By default, ctl uses the local stack described in .local/run.json.
+// The -stack flag selects a stack on AWS by name. The -outputs flag selects a stack by a file that contains its
+// outputs:
 //
 //	go run ./infra/ctl organisation create -name "Alder Clinic App"
 //	go run ./infra/ctl -stack recordbridge organisation list
@@ -35,7 +35,6 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// exitCode returns the exit code for an error. Usage errors have their own exit code.
 func exitCode(err error) int {
 	if err == nil {
 		return 0
@@ -46,11 +45,10 @@ func exitCode(err error) int {
 	return 1
 }
 
-// streams holds a command's input and output streams.
 type streams struct {
 	input io.Reader // input for secrets and log lines
 	out   io.Writer // receives results
-	said  io.Writer // stream for omissions and messages about the stack in use
+	said  io.Writer // for omissions and messages about the stack in use
 }
 
 func run(ctx context.Context, args []string, s streams) error {
@@ -126,8 +124,7 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	return show(s.out, result)
 }
 
-// located adds the affected row or table, if known, to an error. If the failure is temporary, located also adds the
-// remedy.
+// located adds the affected row or table to an error, if known. For temporary failures, it also adds the remedy.
 func located(err error) error {
 	at := fault.SpotOf(err)
 	switch {
@@ -157,13 +154,13 @@ func tell(out io.Writer, text string) error {
 	return err
 }
 
-// printedError is an error that also carries a result to print.
+// printedError is an error with a result to print.
 type printedError interface {
 	error
 	shown() any
 }
 
-// unfinishedError reports that an object was created but that a later step failed, such as writing the audit row.
+// unfinishedError reports that an object was created but a later step failed, such as writing the audit row.
 type unfinishedError struct {
 	result any
 	cause  error
@@ -177,8 +174,8 @@ func (u *unfinishedError) Unwrap() error { return u.cause }
 
 func (u *unfinishedError) shown() any { return u.result }
 
-// showing returns the result of a command that creates a secret. The command prints the secret even if a later step
-// fails, because ctl can't show the secret again.
+// showing returns the result of a command that creates a secret. The secret is printed even if a later step fails,
+// because ctl can't show it again.
 func showing(result any, made secret.Text, err error) (any, error) {
 	if err == nil || made.Empty() {
 		return result, err

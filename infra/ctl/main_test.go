@@ -24,7 +24,7 @@ import (
 const nowhere = "https://192.0.2.1/r4"
 
 // newStack starts an embedded AWS server with the project's template and returns the path of the stack's outputs file.
-// newStack sets environment variables as an operator would, so tests that call newStack must not run in parallel.
+// It sets environment variables as an operator would, so tests that use it must not run in parallel.
 func newStack(t *testing.T) string {
 	t.Helper()
 	return newStackAt(t, "")
@@ -37,11 +37,10 @@ func newStackAt(t *testing.T, baseURL string) string {
 	return outputs
 }
 
-// recording records requests to the embedded AWS server.
 type recording struct {
 	mu     sync.Mutex
 	sent   []byte
-	faults *faults.ByHand // injected AWS faults; initially none
+	faults *faults.ByHand // injected AWS faults
 }
 
 func (r *recording) note(t *testing.T, request *http.Request) {
@@ -56,21 +55,20 @@ func (r *recording) note(t *testing.T, request *http.Request) {
 	r.sent = append(append(append(r.sent, request.Header.Get("X-Amz-Target")+" "...), body...), '\n')
 }
 
-// all returns the contents of all requests recorded so far.
 func (r *recording) all() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return string(r.sent)
 }
 
-// anyServer is a placeholder in the deployed template for the URL of a test server on this machine.
+// anyServer is the deployed template's placeholder for the URL of a test server on this machine.
 const anyServer = "http://127.0.0.1:65535"
 
-// templates caches parsed templates by PublicBaseUrl, because parsing a template is slow. The cache does not need a
-// lock, because tests that use a stack do not run in parallel.
+// templates caches parsed templates by PublicBaseUrl, because parsing a template is slow. The cache needs no lock,
+// because tests that use a stack don't run in parallel.
 var templates = map[string]*template.Template{}
 
-// deployed returns the template for a stack with the given public URL.
+// deployed returns the template of a stack with the given public URL.
 func deployed(t *testing.T, baseURL string) *template.Template {
 	t.Helper()
 	if found := templates[baseURL]; found != nil {
@@ -125,7 +123,6 @@ func newRecordedStack(t *testing.T, baseURL string) (string, *recording) {
 	return file, sent
 }
 
-// outputsOf reads a stack's outputs from a file.
 func outputsOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	body, err := os.ReadFile(file)
@@ -139,12 +136,11 @@ func outputsOf(t *testing.T, file string) map[string]string {
 	return outputs
 }
 
-// to returns streams that write results to out and have empty input.
+// to returns streams that write results to out and whose input is empty.
 func to(out io.Writer) streams {
 	return streams{input: strings.NewReader(""), out: out, said: io.Discard}
 }
 
-// ctl runs a command and returns its output.
 func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
 	t.Helper()
 	return ctlWith(t, outputs, "", args...)
@@ -168,7 +164,6 @@ func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]an
 	return printed, nil
 }
 
-// doer returns a function that runs a command and fails the test if the command fails.
 func doer(t *testing.T, outputs string) func(args ...string) map[string]any {
 	t.Helper()
 	return func(args ...string) map[string]any {

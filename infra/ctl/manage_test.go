@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// listing runs a command that prints a list and returns the printed list.
+// listing runs a command that prints a list, and returns that list.
 func listing(t *testing.T, outputs, line string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -28,7 +28,6 @@ func listing(t *testing.T, outputs, line string) []map[string]any {
 // step is a command in a scenario, with its expected output or error.
 type step struct{ line, prints, refused string }
 
-// play runs a scenario.
 func play(t *testing.T, outputs string, steps []step) {
 	t.Helper()
 	for _, s := range steps {
@@ -158,7 +157,7 @@ func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 		{line: "endpoint remove -id " + w.endpoint, refused: "endpoint disable"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
 		{line: "endpoint disable -id " + w.endpoint, refused: "is already suspended"},
-		// fields without flags stay unchanged
+		// omitted flags leave their fields unchanged
 		{line: "endpoint show -id " + w.endpoint, prints: "overrides:authorize: {aud: none}"},
 		{line: "endpoint enable -id " + w.endpoint, prints: "status:active"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
@@ -207,7 +206,6 @@ func TestManagementCommandsUpdateObjectsAndAreAudited(t *testing.T) {
 	checkAudited(t, outputs, w)
 }
 
-// checkAudited checks that every change in the scenario has an audit row.
 func checkAudited(t *testing.T, outputs string, w world) {
 	t.Helper()
 	found := openStored(t, outputs)

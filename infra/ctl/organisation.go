@@ -107,8 +107,7 @@ func createOrganisation(flags *flag.FlagSet) action {
 	}
 }
 
-// inviteOwner invites an owner by email. The command does not print the invitation token, which only the email may
-// contain.
+// inviteOwner invites an owner by email. It doesn't print the invitation token, which may appear only in the email.
 func inviteOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "owner's `address`, at the organisation's own domain")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
@@ -187,7 +186,6 @@ func keepOrganisation(flags *flag.FlagSet) action {
 	})
 }
 
-// organisationShown returns the operator's view of an organisation.
 func organisationShown(o org.Organisation) map[string]any {
 	shown := map[string]any{
 		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
@@ -214,7 +212,7 @@ func organisationShown(o org.Organisation) map[string]any {
 	return shown
 }
 
-// lookFlags adds the flags that set the look of an organisation's pages, and the purpose that the pages state.
+// lookFlags adds the flags that set the look and stated purpose of an organisation's pages.
 func lookFlags(flags *flag.FlagSet) {
 	_ = flags.String("radius", "", "corner radius in `pixels`, from 0 to 24 (default: 12)")
 	_ = flags.String("font", "", "`list` of font names, such as 'Georgia, serif'; fonts must be installed on the device")
@@ -265,7 +263,8 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	})
 }
 
-// emails shows or changes the email addresses that receive an organisation's notices. Omitted flags change nothing.
+// emails shows or changes the email addresses that receive an organisation's notices. Without flags, it changes
+// nothing.
 func emails(flags *flag.FlagSet) action {
 	var named texts
 	flags.Var(&named, "email", "new notice `address`; may be repeated (default: show the current addresses)")

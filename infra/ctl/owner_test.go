@@ -8,8 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestOrganisationInviteSendsTokenOnlyByEmail checks that the invitation is sent only to the owner's email address and
-// that the token appears only in the email.
+// TestOrganisationInviteSendsTokenOnlyByEmail also checks that only the owner's address receives the invitation.
 func TestOrganisationInviteSendsTokenOnlyByEmail(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "https://api.alder.example/v1")
 	do := doer(t, outputs)
@@ -40,7 +39,7 @@ func TestOrganisationInviteSendsTokenOnlyByEmail(t *testing.T) {
 		!strings.Contains(form.Get("Message.Body.Html.Data"), token) {
 		t.Errorf("the mail is %v", form)
 	}
-	if strings.Count(sent.all(), token) != 2 { // the token appears in the email's HTML and text forms
+	if strings.Count(sent.all(), token) != 2 { // once each in the email's HTML and text
 		t.Error("what makes the invitation work is elsewhere, too")
 	}
 	if rows := openStored(t, outputs).audited(t, org.Tenant{Mode: org.Live, OrgID: id}); len(rows) != 2 ||

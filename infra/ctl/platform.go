@@ -29,7 +29,7 @@ func listPlatforms(*flag.FlagSet) action {
 	}
 }
 
-// showPlatform prints the platform information needed to register our client there.
+// showPlatform prints the details of a platform for registering the service's client there.
 func showPlatform(flags *flag.FlagSet) action {
 	id := flags.String("platform", "", "EHR platform `type`")
 	return func(context.Context, session) (any, error) {

@@ -24,8 +24,8 @@ func redriveCommands() []command {
 	}}
 }
 
-// deadLetterQueues returns the dead-letter queues by command-line name, each with the receiver to which its messages
-// are resent.
+// deadLetterQueues returns the dead-letter queues by command-line name, with a function that resends each queue's
+// messages.
 func deadLetterQueues(client *sqs.Client, outputs map[string]string) map[string]struct {
 	dead queue.Backlog
 	send func(context.Context, due.Item, time.Duration) error
@@ -59,8 +59,8 @@ type letter struct {
 	Outcome   string `json:"outcome"` // "left", "sent" or "unreadable"
 }
 
-// mostLetters limits the number of dead letters that one run receives. A received letter is invisible to other
-// receivers for two minutes.
+// mostLetters limits the number of dead letters that one run receives. Receiving a letter hides it from other receivers
+// for two minutes.
 const mostLetters = 1000
 
 func redrive(flags *flag.FlagSet) action {
@@ -93,8 +93,8 @@ func redrive(flags *flag.FlagSet) action {
 	}
 }
 
-// resend repeats the work to which a dead letter refers and then deletes the letter. Sending the work twice is
-// harmless, but work from a lost letter would have to wait for the sweeper.
+// resend enqueues a dead letter's work again before it deletes the letter. Duplicate work is harmless, but work lost
+// with a letter would have to wait for the sweeper.
 func resend(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
 	send func(context.Context, due.Item, time.Duration) error,
 ) (letter, error) {

@@ -68,7 +68,7 @@ func listRegistrations(*flag.FlagSet) action {
 		rows := make([]map[string]any, 0, len(all))
 		for _, r := range all {
 			shown := ownerShown(r.Owner)
-			delete(shown, "mode") // the registration already determines the mode
+			delete(shown, "mode") // implied by the registration
 			shown["place"], shown["client_id"] = placeShown(r.Registration.Place), r.Registration.ClientID
 			if r.Registration.AuthID != "" {
 				shown["client_auth_id"] = r.Registration.AuthID
@@ -108,14 +108,14 @@ func removeRegistration(flags *flag.FlagSet) action {
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		gone, err := s.Registrations.Remove(ctx, owner, place)
 		shown := ownerShown(owner)
-		delete(shown, "mode") // the registration already determines the mode
+		delete(shown, "mode") // implied by the registration
 		shown["place"], shown["client_id"], shown["removed"] = placeShown(gone.Place), gone.ClientID, true
 		return shown, err
 	})
 }
 
-// forPlace returns an action on our registration for an endpoint and mode. The registration is either shared or owned
-// by an organisation.
+// forPlace returns an action on the service's registration for an endpoint and mode, which is either shared or owned by
+// an organisation.
 func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any,
 	error),
 ) action {
@@ -132,7 +132,7 @@ func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner
 	}
 }
 
-// registrationShown returns the operator's view of a registration, without secrets.
+// registrationShown returns a registration's printed form, without secrets.
 func registrationShown(r operator.Registered) map[string]any {
 	shown := map[string]any{
 		"place": placeShown(r.Registration.Place), "of": "everybody", "client_id": r.Registration.ClientID,

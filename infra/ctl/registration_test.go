@@ -76,7 +76,7 @@ func TestRegistrationShowReturnsMostSpecificRegistration(t *testing.T) {
 func wantShown(t *testing.T, what string, got, want map[string]any) {
 	t.Helper()
 	got = maps.Clone(got)
-	delete(got, "callback") // TestEndpointApproveRequiresNewOriginAfterMove checks this command
+	delete(got, "callback") // covered by TestEndpointApproveRequiresNewOriginAfterMove
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}

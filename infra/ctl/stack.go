@@ -12,17 +12,16 @@ import (
 )
 
 const (
-	// localRun is the path of the run file that make run writes to the repository folder.
+	// localRun is the path of make run's run file, relative to the repository root.
 	localRun = ".local/run.json"
-	// actor is the actor name recorded in audit rows.
-	actor = "operator"
+	actor    = "operator"
 )
 
-// where selects a stack on AWS by name, or any stack by its outputs file. If both fields are empty, where selects the
-// stack that make run started.
+// where selects a stack on AWS by name, or any stack by its outputs file. The zero value selects the stack that make
+// run started.
 type where struct{ stack, outputs string }
 
-// session holds the streams of a command. After the command's stack is open, session also holds the operator's rules.
+// session holds a command's streams and, once its stack is open, an Operator.
 type session struct {
 	*wiring.Operator // nil until the stack is open
 	streams

@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// describeStacks responds like CloudFormation for a stack named ctl, with the outputs stored in a file.
+// describeStacks responds like CloudFormation for a stack named ctl with the outputs in a file.
 func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 	if r.FormValue("Action") != "DescribeStacks" || r.FormValue("Version") != "2010-05-15" ||
 		r.FormValue("StackName") != "ctl" {
@@ -40,7 +40,7 @@ func describeStacks(w http.ResponseWriter, r *http.Request, file string) {
 	_, _ = io.WriteString(w, `</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`)
 }
 
-// attempt runs a command in this folder and returns its output and the name of the stack that it used.
+// attempt runs a command in this folder and returns its output and messages.
 func attempt(t *testing.T, args ...string) (printed, said string, err error) {
 	t.Helper()
 	var out, about bytes.Buffer
@@ -48,8 +48,6 @@ func attempt(t *testing.T, args ...string) (printed, said string, err error) {
 	return out.String(), about.String(), err
 }
 
-// TestCommandsFindLocalStackWithoutFlags checks that commands need only the run file, which contains the table names
-// and the secret.
 func TestCommandsFindLocalStackWithoutFlags(t *testing.T) {
 	outputs := newStack(t)
 	here := runfile.AWS{
@@ -98,7 +96,7 @@ func TestStackFlagSelectsStackByName(t *testing.T) {
 		err.Error() != "-stack nowhere in us-east-1: ValidationError: Stack with id nowhere does not exist" {
 		t.Errorf("one that is not there: %v", err)
 	}
-	// The AWS command line uses this output format.
+	// the AWS CLI's output format
 	names := outputsOf(t, outputs)
 	listed := make([]map[string]string, 0, len(names))
 	for name, value := range names {
@@ -122,8 +120,8 @@ func TestStackFlagSelectsStackByName(t *testing.T) {
 	}
 }
 
-// TestMissingCredentialsErrorNamesMissingSettings checks that ctl reports its own error. The SDK's error would describe
-// EC2 instance metadata, the last credential source that the SDK tries.
+// TestMissingCredentialsErrorNamesMissingSettings checks that ctl reports its own error, because the SDK's error
+// describes only the last source it tried, EC2 instance metadata.
 func TestMissingCredentialsErrorNamesMissingSettings(t *testing.T) {
 	profiles := writeFile(t, "[profile there]\nregion = eu-west-1\n[profile nowhere]\n")
 	for name, test := range map[string]struct {
@@ -162,7 +160,7 @@ func TestMissingCredentialsErrorNamesMissingSettings(t *testing.T) {
 		t.Setenv("AWS_CONFIG_FILE", profiles)
 		t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
 		t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:1")
-		// the SDK's client would retry for several seconds
+		// otherwise the SDK retries for several seconds
 		t.Setenv("AWS_EC2_METADATA_DISABLED", strconv.FormatBool(name != "half a key"))
 		_, _, err := attempt(t, "-stack", "ctl", "organisation", "list")
 		if exitCode(err) != 1 || slices.ContainsFunc(test.want,

@@ -9,8 +9,6 @@ import (
 	"testing"
 )
 
-// TestAddKeyPrintsCreatedKeyWhenAuditFails checks that ctl prints a newly created secret even if a later step fails,
-// because ctl can't show the secret again.
 func TestAddKeyPrintsCreatedKeyWhenAuditFails(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)

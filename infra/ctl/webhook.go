@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ofTenant is the synopsis of the flags that select a tenant.
+// ofTenant is the synopsis of the tenant flags.
 const ofTenant = "-org ID -mode test|live"
 
 func webhookCommands() []command {
@@ -108,7 +108,7 @@ func showWebhook(flags *flag.FlagSet) action {
 	})
 }
 
-// webhookTypes shows or changes the event types of a webhook. Omitted flags change nothing.
+// webhookTypes shows or changes a webhook's event types. Without flags, it changes nothing.
 func webhookTypes(flags *flag.FlagSet) action {
 	typed := typeFlags(flags)
 	none := flags.Bool("none", false, "keep only the required event types")
@@ -167,7 +167,6 @@ func removeWebhook(flags *flag.FlagSet) action {
 	})
 }
 
-// forWebhook returns an action on a tenant's webhook.
 func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant, id string) (any,
 	error),
 ) action {
@@ -177,7 +176,6 @@ func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, ten
 	})
 }
 
-// typeFlags adds the flag for optional event types.
 func typeFlags(flags *flag.FlagSet) func() ([]webhook.Type, error) {
 	var names texts
 	flags.Var(&names, "type", fmt.Sprintf("optional event `type`; may be repeated; always included: %v",
@@ -197,7 +195,7 @@ func typesOf(names []string) ([]webhook.Type, error) {
 	return types, nil
 }
 
-// readHeaders parses lines of the form NAME=VALUE. Errors do not repeat any input, because the values are secrets.
+// readHeaders parses lines of the form NAME=VALUE. Errors don't contain any input, because the values are secrets.
 func readHeaders(input io.Reader, file string) (map[string]string, error) {
 	content, err := readSecret(input, "header-file", file)
 	if err != nil || content.Empty() {

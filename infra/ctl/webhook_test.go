@@ -18,7 +18,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// work returns the store for events, deliveries and notices.
 func (s stored) work() store.Work {
 	return store.Work{DB: dynamodb.NewFromConfig(s.config), Table: s.outputs["WorkTable"]}
 }
@@ -37,7 +36,7 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 		t.Fatal(err)
 	}
 	rows := make([]map[string]types.AttributeValue, 0, len(out.Items))
-	for _, item := range out.Items { // the index contains only keys
+	for _, item := range out.Items { // index items contain only keys
 		row, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{
 			TableName: new(s.outputs["WorkTable"]), Key: map[string]types.AttributeValue{"pk": item["pk"], "sk": item["sk"]},
 		})
@@ -49,7 +48,6 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 	return rows
 }
 
-// webhooks runs "webhook list" and returns its output.
 func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -178,7 +176,7 @@ func TestWebhookCreateUsesDefaultTypesUnlessSpecified(t *testing.T) {
 	}
 }
 
-// deliver stores a completed delivery dated one hour after the previous delivery.
+// deliver stores a delivery. Deliveries with consecutive numbers are one hour apart.
 func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int,
 	status webhook.DeliveryStatus,
 ) string {
@@ -223,7 +221,7 @@ func TestWebhookReplayResendsMissedEventsAfterEnable(t *testing.T) {
 	if err := hooks.DisableSubscription(t.Context(), tenant, hook, webhook.ReasonGone, at); err != nil {
 		t.Fatal(err)
 	}
-	// time between the two deliveries, even on a slow machine
+	// between the first two deliveries, even on a slow machine
 	since := time.Now().Add(-99*time.Hour - 30*time.Minute).Format(time.RFC3339)
 	replay := []string{"webhook", "replay", "-org", id, "-id", hook, "-failed-since", since}
 	if _, err := ctl(t, outputs, replay...); err == nil || !strings.Contains(err.Error(), "Enable it first") {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// webhookShown returns a webhook's printed form, without the webhook's secrets.
+// webhookShown returns a webhook's printed form, without secrets.
 func webhookShown(s webhook.Subscription) map[string]any {
 	shown := map[string]any{"id": s.ID, "url": s.URL, "types": s.Types, "created_at": s.CreatedAt, "disabled": s.Disabled}
 	if s.Note != "" {
@@ -33,7 +33,7 @@ func webhookShown(s webhook.Subscription) map[string]any {
 	return shown
 }
 
-// oldSecretsEnd returns the times at which the webhook's old secrets expire.
+// oldSecretsEnd returns the expiry times of the webhook's old secrets.
 func oldSecretsEnd(s webhook.Subscription) []time.Time {
 	ends := []time.Time{}
 	for _, old := range s.Secrets {

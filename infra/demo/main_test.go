@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf writes the run file of a stack that has only an organisation, and returns the file's path and the stack's
-// URL.
+// stackOf writes the run file of a stack that contains only an organisation, and returns the file's path and the
+// stack's URL.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,8 +46,7 @@ func TestDemoPrintsStackName(t *testing.T) {
 	}
 }
 
-// TestDemoFailsWhenStackNameDiffers also checks that the demo doesn't start its own runner. The test provides no
-// runner.
+// TestDemoFailsWhenStackNameDiffers also checks that the demo doesn't start a stack: the test provides no runner.
 func TestDemoFailsWhenStackNameDiffers(t *testing.T) {
 	t.Parallel()
 	embedded, url := stackOf(t, "embedded")

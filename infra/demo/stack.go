@@ -19,12 +19,12 @@ import (
 // wanted specifies the stack that the demo uses.
 type wanted struct {
 	runFile string // run file of a running stack
-	name    string // required stack name, "" for any
-	own     bool   // whether to start a separate demo stack with the runner
+	name    string // required stack name; "" for any
+	own     bool   // whether to start a separate stack with the runner
 	runner  string
 }
 
-// find returns the selected stack and prints the stack's name. stop ends the stack if find started it.
+// find returns the selected stack and prints its name. If find started the stack, stop ends it.
 func find(ctx context.Context, w wanted, out io.Writer) (stack runfile.Run, stop func(), err error) {
 	stop = func() {}
 	if w.own {
@@ -43,7 +43,6 @@ func find(ctx context.Context, w wanted, out io.Writer) (stack runfile.Run, stop
 	return stack, stop, nil
 }
 
-// running returns the stack that a run file describes, if the stack still responds.
 func running(ctx context.Context, file string) (runfile.Run, error) {
 	const advice = "start one with make run or make local-sam, or use -own to let the demo start one"
 	stack, err := read(file)
@@ -68,7 +67,7 @@ func read(file string) (runfile.Run, error) {
 	return stack, nil
 }
 
-// answers reports whether the stack that a run file describes responds and still serves the run's first organisation.
+// answers reports whether a run file's stack responds and still serves the run's first organisation.
 func answers(ctx context.Context, stack runfile.Run) bool {
 	if len(stack.Organisations) == 0 {
 		return false

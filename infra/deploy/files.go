@@ -26,15 +26,15 @@ const builtPages = ".aws-sam/build/WebFunction/ui"
 // sdk is the folder of the web component's released versions, which customers pin with an integrity attribute.
 const sdk = "sdk"
 
-// files uploads the widget's immutable files to a bucket. If the web function's own build does not contain a requested
-// file, the function serves the file from the bucket (docs/adr/0035-the-widget.md).
+// files uploads the widget's immutable files to a bucket. The web function serves files that its own build lacks from
+// this bucket (docs/adr/0035-the-widget.md).
 type files struct {
 	built fs.FS
 	out   io.Writer
 }
 
-// keepBefore uploads the files to the bucket of an existing stack, so that the files are available regardless of which
-// version serves a page.
+// keepBefore uploads the files to the bucket of an existing stack, so that the files are available to pages of either
+// version during a deployment.
 func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err error) {
 	deployed, err := target.Named(ctx, stack)
 	if cloudformation.IsMissing(err) || err == nil && deployed.Outputs["WidgetBucket"] == "" {
@@ -46,8 +46,8 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep uploads the files that are missing from the bucket. keep never overwrites a file, and returns an error if the
-// bucket contains a version of the web component with different bytes.
+// keep uploads the files that are missing from the bucket. It never overwrites a file. If the bucket contains different
+// bytes for a version of the web component, keep returns an error.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in "+
@@ -56,7 +56,7 @@ func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	}
 	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
 	made := 0
-	for _, folder := range []string{sdk, "widget/assets"} { // the SDK comes first, because its upload can be rejected
+	for _, folder := range []string{sdk, "widget/assets"} { // the SDK's upload can be rejected, so it comes first
 		err := fs.WalkDir(f.built, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
@@ -86,7 +86,7 @@ func (f files) put(ctx context.Context, bucket blob.Bucket, name string) (isNew 
 	if refused, ok := errors.AsType[smithy.APIError](err); !ok || refused.ErrorCode() != "PreconditionFailed" {
 		return err == nil, err
 	}
-	// Compressed files may differ, because each Node version compresses differently.
+	// Compressed files may differ between Node versions.
 	if !strings.HasPrefix(name, sdk+"/") || path.Ext(name) != ".js" {
 		return false, nil
 	}
@@ -98,7 +98,7 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = object.Close() }() // opened only for reading
+	defer func() { _ = object.Close() }() // errors don't matter, because the object is only read
 	before, err := io.ReadAll(object)
 	if err == nil && !bytes.Equal(before, content) {
 		err = fmt.Errorf("%s was deployed with other content, which customers may have pinned: raise the version in "+
@@ -107,9 +107,9 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	return err
 }
 
-// setting reads an environment's deployment setting from samconfig.toml. A value for the deploy command overrides the
-// value for all commands. setting supports only TOML tables and double-quoted strings, as in SAM's own examples. For
-// any other syntax, setting returns an empty value.
+// setting reads an environment's deployment setting from samconfig.toml. A value for the deploy command overrides a
+// value for all commands. setting supports only TOML tables and double-quoted strings, as in SAM's own examples. It
+// returns "" for any other syntax.
 func setting(config string, env environment, wanted string) string {
 	found := map[string]string{}
 	table := ""

@@ -20,8 +20,7 @@ const (
 	pinned = "sdk/" + built.Version + "/svc-widget.js"
 )
 
-// newWidget returns a project with a built widget. The project's stack either has a bucket already or gets one from the
-// deployment.
+// newWidget returns a project with a built widget.
 func newWidget(t *testing.T) (*project, *s3.Client) {
 	t.Helper()
 	p := newProject(t)
@@ -33,7 +32,6 @@ func newWidget(t *testing.T) (*project, *s3.Client) {
 	return p, bucket
 }
 
-// held returns the bucket's contents by key.
 func held(t *testing.T, bucket *s3.Client) map[string]string {
 	t.Helper()
 	listed, err := bucket.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: awssdk.String("widget")})
@@ -49,8 +47,8 @@ func held(t *testing.T, bucket *s3.Client) map[string]string {
 	return all
 }
 
-// TestDeployUploadsWidgetFilesBeforeStack covers the transition between two versions, during which either version may
-// respond. If the deployment creates the bucket, the files are uploaded afterwards.
+// TestDeployUploadsWidgetFilesBeforeStack covers deployments, during which either version may respond. If the
+// deployment creates the bucket, the files are uploaded afterwards.
 func TestDeployUploadsWidgetFilesBeforeStack(t *testing.T) {
 	for made, after := range map[string]string{"": " after 1", "bucket": " after 2", "stack": " after 2"} {
 		t.Run("made "+made, func(t *testing.T) {
@@ -104,7 +102,7 @@ func TestDeployKeepsFilesOfPreviousReleases(t *testing.T) {
 }
 
 // TestDeployRejectsChangedElementVersion checks that a released version of the element can't change. A page with an
-// integrity attribute would reject different bytes, and a page without the attribute would load unexpected code.
+// integrity attribute would reject changed bytes, and a page without one would load unexpected code.
 func TestDeployRejectsChangedElementVersion(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")

@@ -31,12 +31,12 @@ stack_name = "prod-stack"
 
 // project is a repository folder with a fake sam that records its calls, and with fake CloudFormation and S3 servers.
 type project struct {
-	calls   string            // arguments passed to sam
-	asked   []string          // requests to CloudFormation, in the form "Action StackName"
-	outputs map[string]string // the stack's outputs
-	made    string            // resource that the deployment creates: "stack", or "bucket" in an existing stack
+	calls   string
+	asked   []string // requests to CloudFormation, in the form "Action StackName"
+	outputs map[string]string
+	made    string // created by the deployment: "stack", or "bucket" in an existing stack
 	cloud   *aws.Cloud
-	puts    []string // uploads to the bucket in order, each with the number of earlier sam calls
+	puts    []string // bucket uploads in order, each with the number of earlier sam calls
 }
 
 func newProject(t *testing.T) *project {
@@ -80,7 +80,7 @@ func newProject(t *testing.T) *project {
 	return p
 }
 
-// ServeHTTP simulates S3 and CloudFormation. A deployment creates the simulated stack.
+// ServeHTTP simulates S3 and CloudFormation. The stack exists once a deployment has created it.
 func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	called, _ := os.ReadFile(p.calls)
 	if p.cloud.HandlesObject(r) {
@@ -222,7 +222,7 @@ func TestDeployFailsWhenSAMFails(t *testing.T) {
 			t.Errorf("%v, want %q; printed %s, CloudFormation was asked %v", err, want, printed, p.asked)
 		}
 	}
-	write(t, "new.go", "") // only deployments to production reject uncommitted changes
+	write(t, "new.go", "") // ignored, because only production deployments reject uncommitted changes
 	t.Setenv("FAILING", "")
 	if _, _, err := p.deploy(t, "-env", "dev"); err != nil {
 		t.Error(err)

@@ -43,7 +43,7 @@ func run(args []string) error {
 	return os.WriteFile(*file, text, 0o644) //nolint:gosec // a document, for everybody to read
 }
 
-// renew replaces the table of functions in a document with a table generated from the repository at root.
+// renew regenerates a document's table of functions from the repository at root.
 func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) {
 		if name != "functions" {
@@ -53,7 +53,6 @@ func renew(text []byte, root string) ([]byte, error) {
 	})
 }
 
-// functions returns the table of functions in Markdown.
 func functions(root string) (string, error) {
 	loaded, err := template.Load(root+"/template.yaml", template.Options{
 		BaseURL: "http://localhost", StackName: "stack", Parameters: map[string]string{"EnableSandbox": "true"},
@@ -81,7 +80,6 @@ func functions(root string) (string, error) {
 		strings.Join(rows, ""), nil
 }
 
-// triggers lists the events that invoke a function.
 func triggers(f template.Function, methods map[string][]string) []string {
 	all := make([]string, 0, len(f.Routes)+len(f.QueueTriggers)+len(f.Schedules))
 	for _, r := range f.Routes {

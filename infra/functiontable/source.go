@@ -15,7 +15,7 @@ import (
 // source determines which files in shared/ each function uses.
 type source struct {
 	root     string
-	declared map[string]map[string]string // file that declares each function and each type with methods, by folder
+	declared map[string]map[string]string // file that declares each function or type with methods, by folder and name
 }
 
 // plumbing lists the folders and packages that the table omits because most functions use them.
@@ -42,7 +42,7 @@ func (s *source) files(function string) ([]string, error) {
 			case !strings.HasPrefix(file, "shared/wiring/"):
 				domain = append(domain, file)
 			case !slices.Contains(folders, path.Dir(file)):
-				folders = append(folders, path.Dir(file)) // a folder that several functions share
+				folders = append(folders, path.Dir(file)) // shared by several functions
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func (s *source) files(function string) ([]string, error) {
 	return links, nil
 }
 
-// used returns the files that declare the identifiers that a folder uses from other packages.
+// used returns the files that declare the other packages' identifiers that a folder uses.
 func (s *source) used(folder string) ([]string, error) {
 	parsed, err := s.parse(folder)
 	if err != nil {
@@ -83,11 +83,11 @@ func (s *source) used(folder string) ([]string, error) {
 	return files, err
 }
 
-// imported maps the local names of the shared/ packages that a file imports, except plumbing, to the packages' folders.
+// imported maps local package names to folders, for all shared/ packages that a file imports, except plumbing.
 func imported(f *ast.File) map[string]string {
 	folders := map[string]string{}
 	for _, spec := range f.Imports {
-		importPath, _ := strconv.Unquote(spec.Path.Value) // valid: the parser has already accepted the path
+		importPath, _ := strconv.Unquote(spec.Path.Value) // can't fail, because the parser has accepted the path
 		folder, ours := strings.CutPrefix(importPath, "recordbridge/")
 		isPlumbing := func(prefix string) bool { return strings.HasPrefix(folder+"/", prefix) }
 		if !ours || !strings.HasPrefix(folder, "shared/") || slices.ContainsFunc(plumbing, isPlumbing) {
@@ -133,8 +133,7 @@ func (s *source) declarations(folder string) (map[string]string, error) {
 	return declared, nil
 }
 
-// addFunctions adds a file's functions and the receiver types of the file's methods, unless a receiver type already has
-// a file.
+// addFunctions adds a file's functions and its methods' receiver types, unless a receiver type already has a file.
 func addFunctions(declared map[string]string, file string, f *ast.File) {
 	for _, d := range f.Decls {
 		fn, ok := d.(*ast.FuncDecl)
@@ -148,7 +147,6 @@ func addFunctions(declared map[string]string, file string, f *ast.File) {
 	}
 }
 
-// receiver returns the name of a method's receiver type.
 func receiver(fn *ast.FuncDecl) string {
 	t := fn.Recv.List[0].Type
 	if pointer, ok := t.(*ast.StarExpr); ok {
@@ -160,7 +158,7 @@ func receiver(fn *ast.FuncDecl) string {
 	return ""
 }
 
-// parse parses a folder's files except tests, and returns the parsed files by path relative to root.
+// parse parses a folder's files, except tests, and returns them by path relative to root.
 func (s *source) parse(folder string) (map[string]*ast.File, error) {
 	names, err := filepath.Glob(filepath.Join(s.root, folder, "*.go"))
 	if err != nil {

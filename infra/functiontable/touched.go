@@ -16,10 +16,10 @@ var verbs = map[string]string{
 	"secretsmanager:GetSecretValue": "", "ssm:GetParameter": "", "ses:SendEmail": "send", "sqs:SendMessage": "send",
 }
 
-// ignored lists the actions that every function may perform and the actions required to consume a queue.
+// ignored lists actions that every function may perform, or that consuming a queue requires.
 var ignored = []string{"logs:", "xray:", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 
-// namesOf maps each resource's ARN to the resource's name in the template, without the suffix for the resource's kind.
+// namesOf maps each resource's ARN to its name in the template. Table names omit the suffix "Table".
 func namesOf(t *template.Template) map[string]string {
 	names := map[string]string{}
 	for _, r := range t.Tables {
@@ -79,8 +79,8 @@ func verbOf(action string) (verb string, shown bool) {
 	return verb, true
 }
 
-// resource returns the template's name for the resource that an ARN belongs to, or the ARN's last part if the template
-// has no such resource.
+// resource returns the template's name for the resource with the given ARN, or the ARN's last part if the template has
+// no such resource.
 func resource(arn string, names map[string]string) string {
 	for whole := arn; whole != ""; {
 		if name, ok := names[whole]; ok {

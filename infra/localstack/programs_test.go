@@ -28,8 +28,8 @@ func TestParseRejectsInvalidCommandLine(t *testing.T) {
 	}
 }
 
-// TestProgramRunsWithoutInheritedAWSCredentials checks that a program does not receive the AWS credentials in the user's
-// environment.
+// TestProgramRunsWithoutInheritedAWSCredentials checks that a program does not receive the AWS credentials in the
+// user's environment.
 func TestProgramRunsWithoutInheritedAWSCredentials(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "production")
 	t.Setenv("AWS_SESSION_TOKEN", "SENTINEL")

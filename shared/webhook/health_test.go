@@ -101,8 +101,8 @@ func TestRarelyUsedWebhookIsNotDisabledAfterFewFailures(t *testing.T) {
 	})
 }
 
-// TestOwnerIsWarnedOnceWhenAllAttemptsOfEventFail checks that an event that fails for 75 h 35 min causes a single warning,
-// at the first attempt after one day.
+// TestOwnerIsWarnedOnceWhenAllAttemptsOfEventFail checks that an event that fails for 75 h 35 min causes a single
+// warning, at the first attempt after one day.
 func TestOwnerIsWarnedOnceWhenAllAttemptsOfEventFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package wiring assembles the authorizevault function from its adapters. The authorizevault function links only the
+// Package wiring builds the authorizevault function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -23,7 +23,7 @@ type Environment struct {
 	TEFCAQueueURL string `env:"TEFCA_QUEUE_URL,required"`
 }
 
-// Build returns the authorizevault function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the authorizevault function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "authorizevault")
 	if err != nil {

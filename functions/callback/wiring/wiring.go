@@ -1,5 +1,5 @@
-// Package wiring assembles the callback function from its adapters. The callback function links only the adapters that
-// this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the callback function's handler and its adapters. The function's binary links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -37,7 +37,8 @@ type Environment struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// Build returns the callback function's handler. Build is called once per cold start and reads secrets and a parameter.
+// Build reads secrets and an SSM parameter, and returns the callback function's handler. Build is called once per cold
+// start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.New(ctx, env.Env, p.Process, "callback", env.KeyHashingSecret)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package wiring assembles the catalogprobe function from its adapters. The catalogprobe function links only the
+// Package wiring builds the catalogprobe function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -30,7 +30,7 @@ type Environment struct {
 	EndpointProbes   string `env:"ENDPOINT_PROBES,required"`
 }
 
-// Build returns the catalogprobe function's handler. Build is called once per cold start and reads a parameter.
+// Build reads an SSM parameter and returns the catalogprobe function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.ScheduleHandler, error) {
 	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {

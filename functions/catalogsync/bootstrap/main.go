@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// within is the time limit for an HTTP exchange, long enough for a slow download of the largest list.
+// within limits the duration of an HTTP exchange. The limit is long enough for a slow download of the largest list.
 const within = 8 * time.Minute
 
 func main() { outbound.RunWithin(within, wiring.Build) }

@@ -1,5 +1,5 @@
-// Package wiring assembles the catalogsync function from its adapters. The catalogsync function links only the adapters
-// that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the catalogsync function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -34,7 +34,7 @@ type Environment struct {
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
-// Build returns the catalogsync function's handler.
+// Build reads an SSM parameter and returns the catalogsync function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.ScheduleHandler, error) {
 	baseURL, own, err := ownurls.Read(ctx, p.Process, env.URLEnv)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the connect function from its adapters. The connect function links only the adapters that
-// this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the connect function's handler and its adapters. The function's binary links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -24,7 +24,8 @@ type Environment struct {
 	SecretsKey string `env:"SECRETS_KEY,required"`
 }
 
-// Build returns the connect function's handler. Build is called once per cold start and reads secrets and a parameter.
+// Build reads secrets and an SSM parameter, and returns the connect function's handler. Build is called once per cold
+// start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p.Process, "connect")
 	if err != nil {

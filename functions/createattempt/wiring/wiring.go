@@ -1,4 +1,4 @@
-// Package wiring assembles the createattempt function from its adapters. The createattempt function links only the
+// Package wiring builds the createattempt function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -21,8 +21,8 @@ type Environment struct {
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
-// Build returns the createattempt function's handler. Build is called once per cold start and reads secrets and a
-// parameter.
+// Build reads secrets and an SSM parameter, and returns the createattempt function's handler. Build is called once per
+// cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p.Process, "createattempt")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboardconnections function from its adapters. The dashboardconnections function links
-// only the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the dashboardconnections function's handler and its adapters. The function's binary links only
+// the adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -30,7 +30,8 @@ type Environment struct {
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 }
 
-// Build returns the function's handler. Build is called once per cold start and reads secrets and a parameter.
+// Build reads secrets and an SSM parameter, and returns the dashboardconnections function's handler. Build is called
+// once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := manage.NewMember(ctx, env.MemberEnv, env.CookieEnv, p)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboardcredentials function from its adapters. The dashboardcredentials function links
-// only the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the dashboardcredentials function's handler and its adapters. The function's binary links only
+// the adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -28,8 +28,8 @@ type Environment struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// Build returns the dashboardcredentials function's handler. Build is called once per cold start and reads secrets and
-// a parameter.
+// Build reads secrets and an SSM parameter, and returns the dashboardcredentials function's handler. Build is called
+// once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	baseURL, own, err := ownurls.Read(ctx, p, env.URLEnv)
 	if err != nil {

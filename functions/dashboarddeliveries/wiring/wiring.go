@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboarddeliveries function from its adapters. The dashboarddeliveries function links
-// only the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the dashboarddeliveries function's handler and its adapters. The function's binary links only
+// the adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -29,7 +29,8 @@ type Environment struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// Build returns the function's handler. Build is called once per cold start and reads a secret and a parameter.
+// Build reads a secret and an SSM parameter, and returns the dashboarddeliveries function's handler. Build is called
+// once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := manage.NewMember(ctx, env.MemberEnv, env.CookieEnv, p)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboardexports function from its adapters. The dashboardexports function links only
-// the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the dashboardexports function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -21,7 +21,8 @@ type Environment struct {
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
-// Build returns the function's handler. Build is called once per cold start and reads a secret and a parameter.
+// Build reads a secret and an SSM parameter, and returns the dashboardexports function's handler. Build is called once
+// per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := manage.NewMember(ctx, env.MemberEnv, env.CookieEnv, p)
 	if err != nil {

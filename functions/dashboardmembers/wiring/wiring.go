@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboardmembers function from its adapters. The dashboardmembers function links only
-// the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the dashboardmembers function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -23,8 +23,8 @@ type Environment struct {
 	AuditTable string `env:"AUDIT_TABLE,required"`
 }
 
-// Build returns the dashboardmembers function's handler. Build is called once per cold start and reads a secret and a
-// parameter.
+// Build reads a secret and an SSM parameter, and returns the dashboardmembers function's handler. Build is called once
+// per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := dashboard.New(ctx, env.Env, p)
 	if err != nil {

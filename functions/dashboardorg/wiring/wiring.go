@@ -1,4 +1,4 @@
-// Package wiring assembles the dashboardorg function from its adapters. The dashboardorg function links only the
+// Package wiring builds the dashboardorg function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -37,8 +37,8 @@ type Environment struct {
 	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // limit on codes per mailbox
 }
 
-// Build returns the dashboardorg function's handler. Build is called once per cold start and reads a secret and a
-// parameter.
+// Build reads a secret and an SSM parameter, and returns the dashboardorg function's handler. Build is called once per
+// cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	baseURL, own, err := ownurls.Read(ctx, p, env.URLEnv)
 	if err != nil {
@@ -48,7 +48,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
-	var mailer verification.Mailer // nil if no emails are sent
+	var mailer verification.Mailer // nil if emails are disabled
 	var answers inquiry.Mailer
 	if env.MailFrom != "" {
 		from := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
@@ -59,7 +59,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	inquiries := store.Inquiries(work)
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
-	// Members, not the operator, write replies to inquiries, so the emails don't contain a support address.
+	// Members reply to inquiries, not the operator, so the emails contain no support address.
 	inbox := inquiry.Inbox{Rows: inquiries, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
 	audited := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
 	// founder doesn't send invitations, so it doesn't need a dashboard URL.

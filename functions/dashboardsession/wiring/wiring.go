@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboardsession function from its adapters. The dashboardsession function links only
-// the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the dashboardsession function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -29,14 +29,14 @@ type Environment struct {
 
 	AuditTable string `env:"AUDIT_TABLE,required"`
 	SecretsKey string `env:"SECRETS_KEY,required"`
-	// KeyHashingSecret also hashes recovery codes, which are valid for as long as private keys.
+	// KeyHashingSecret also hashes recovery codes, which must remain valid as long as private keys do.
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 	RequestsPerHour  int    `env:"REQUESTS_PER_HOUR,required"` // limit on code requests per client address
 	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`    // limit on codes per mailbox
 }
 
-// Build returns the dashboardsession function's handler. Build is called once per cold start and reads secrets and a
-// parameter.
+// Build reads secrets and an SSM parameter, and returns the dashboardsession function's handler. Build is called once
+// per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := dashboard.New(ctx, env.Env, p)
 	if err != nil {

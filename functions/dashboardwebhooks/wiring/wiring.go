@@ -1,5 +1,5 @@
-// Package wiring assembles the dashboardwebhooks function from its adapters. The dashboardwebhooks function links only
-// the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the dashboardwebhooks function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -35,8 +35,8 @@ type Environment struct {
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
 }
 
-// Build returns the dashboardwebhooks function's handler. Build is called once per cold start and reads a secret and a
-// parameter.
+// Build reads a secret and an SSM parameter, and returns the dashboardwebhooks function's handler. Build is called once
+// per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	baseURL, own, err := ownurls.Read(ctx, p, env.URLEnv)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the deleteconnection function from its adapters. The deleteconnection function links only
-// the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the deleteconnection function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -17,7 +17,7 @@ type Environment struct {
 	disconnector.Env
 }
 
-// Build returns the deleteconnection function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the deleteconnection function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

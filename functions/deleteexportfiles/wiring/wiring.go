@@ -1,5 +1,5 @@
-// Package wiring assembles the deleteexportfiles function from its adapters. The deleteexportfiles function links only
-// the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the deleteexportfiles function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -23,7 +23,7 @@ type Environment struct {
 	ExportsBucket string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build returns the deleteexportfiles function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the deleteexportfiles function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

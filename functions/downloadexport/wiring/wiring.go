@@ -1,4 +1,4 @@
-// Package wiring assembles the downloadexport function from its adapters. The downloadexport function links only the
+// Package wiring builds the downloadexport function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -24,7 +24,7 @@ type Environment struct {
 	ExportsBucket  string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build returns the downloadexport function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the downloadexport function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package wiring assembles the exportcatalog function from its adapters. The exportcatalog function links only the
+// Package wiring builds the exportcatalog function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -30,8 +30,8 @@ type Environment struct {
 	ExportsPerHour   int    `env:"EXPORTS_PER_HOUR,required"`
 }
 
-// Build returns the exportcatalog function's handler. Build is called once per cold start and reads secrets and the
-// public URL.
+// Build reads secrets and an SSM parameter, and returns the exportcatalog function's handler. Build is called once per
+// cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package wiring assembles the exportworker function from its adapters. The exportworker function links only the
+// Package wiring builds the exportworker function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -32,8 +32,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxWait is the maximum time for which a token refresh waits for a slot at its token endpoint before the task is
-// deferred.
+// maxWait limits how long a token refresh waits for a slot at its token endpoint before the task is deferred.
 const maxWait = 15 * time.Second
 
 // Environment holds the function's environment variables, as set in template.yaml.
@@ -59,8 +58,8 @@ type Environment struct {
 	AddMetaSource    bool          `env:"ADD_META_SOURCE,required"`
 }
 
-// Build returns the exportworker function's handler. Build is called once per cold start and reads a secret and a
-// parameter.
+// Build reads a secret and an SSM parameter, and returns the exportworker function's handler. Build is called once per
+// cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db := store.NewClient(p.AWS)
 	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)

@@ -1,5 +1,5 @@
-// Package wiring assembles the getattempt function from its adapters. The getattempt function links only the adapters
-// that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the getattempt function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -17,7 +17,7 @@ type Environment struct {
 	edge.PublicEnv
 }
 
-// Build returns the getattempt function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the getattempt function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "getattempt")
 	if err != nil {

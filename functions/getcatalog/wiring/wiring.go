@@ -1,5 +1,5 @@
-// Package wiring assembles the getcatalog function from its adapters. The getcatalog function links only the adapters
-// that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the getcatalog function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -28,7 +28,8 @@ type Environment struct {
 	CatalogBucket string `env:"CATALOG_BUCKET,required"`
 }
 
-// Build returns the getcatalog function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and an SSM parameter, and returns the getcatalog function's handler. Build is called once per
+// cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "getcatalog")
 	if err != nil {

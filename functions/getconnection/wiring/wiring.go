@@ -1,4 +1,4 @@
-// Package wiring assembles the getconnection function from its adapters. The getconnection function links only the
+// Package wiring builds the getconnection function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -18,7 +18,7 @@ type Environment struct {
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
-// Build returns the getconnection function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the getconnection function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the getorg function from its adapters. The getorg function links only the adapters that this
-// package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the getorg function's handler and its adapters. The function's binary links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -17,7 +17,8 @@ type Environment struct {
 	ownurls.URLEnv
 }
 
-// Build returns the getorg function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and an SSM parameter, and returns the getorg function's handler. Build is called once per cold
+// start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "browser")
 	if err != nil {

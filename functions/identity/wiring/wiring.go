@@ -1,5 +1,5 @@
-// Package wiring assembles the identity function from its adapters. The identity function links only the adapters that
-// this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the identity function's handler and its adapters. The function's binary links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -33,7 +33,8 @@ type Environment struct {
 	WorkTable   string `env:"WORK_TABLE,required"`
 }
 
-// Build returns the identity function's handler. Build is called once per cold start and reads secrets and a parameter.
+// Build reads secrets and an SSM parameter, and returns the identity function's handler. Build is called once per cold
+// start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, edge.PublicEnv{
 		Env: env.Env, ControlTable: env.ControlTable,

@@ -1,5 +1,5 @@
-// Package wiring assembles the identitycallback function from its adapters. The identitycallback function links only
-// the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the identitycallback function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -34,7 +34,8 @@ type Environment struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// Build returns the identitycallback function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and an SSM parameter, and returns the identitycallback function's handler. Build is called once
+// per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.New(ctx, env.Env, p.Process, "identitycallback", env.LimitSecret)
 	if err != nil {

@@ -23,10 +23,9 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// nobody is an HTTP client that can't reach any server.
+// nobody is an HTTP client whose requests always fail.
 type nobody struct{}
 
-// Do implements the client's interface. Do always returns an error.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
 // TestCallbacksHaveSeparateRateLimit checks that starting an attempt does not count against the rate limit for

@@ -1,5 +1,5 @@
-// Package wiring assembles the jwks function from its adapters. The jwks function links only the adapters that this
-// package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the jwks function's handler and its adapters. The function's binary links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -22,7 +22,7 @@ type Environment struct {
 	LimitSecret string   `env:"LIMIT_SECRET,required"`
 }
 
-// Build returns the jwks function's handler. Build is called once per cold start and reads secrets. The handler reads
+// Build reads a secret and returns the jwks function's handler. Build is called once per cold start. The handler reads
 // the keys only when the first request arrives.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.New(ctx, env.Env, p, "jwks", env.LimitSecret)

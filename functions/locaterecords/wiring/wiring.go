@@ -1,4 +1,4 @@
-// Package wiring assembles the locaterecords function from its adapters. The locaterecords function links only the
+// Package wiring builds the locaterecords function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -19,7 +19,7 @@ type Environment struct {
 	WorkTable string `env:"WORK_TABLE,required"`
 }
 
-// Build returns the locaterecords function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the locaterecords function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "locaterecords")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the reconnect function from its adapters. The reconnect function links only the adapters
-// that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the reconnect function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -26,8 +26,8 @@ type Environment struct {
 	SecretsKey      string `env:"SECRETS_KEY,required"`
 }
 
-// Build returns the reconnect function's handler. Build is called once per cold start and reads secrets and a
-// parameter.
+// Build reads secrets and an SSM parameter, and returns the reconnect function's handler. Build is called once per cold
+// start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p.Process, "reconnect")
 	if err != nil {

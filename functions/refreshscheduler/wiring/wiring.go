@@ -1,5 +1,5 @@
-// Package wiring assembles the refreshscheduler function from its adapters. The refreshscheduler function links only
-// the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the refreshscheduler function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (

@@ -1,4 +1,4 @@
-// Package wiring assembles the refreshworker function from its adapters. The refreshworker function links only the
+// Package wiring builds the refreshworker function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -27,10 +27,9 @@ import (
 )
 
 const (
-	// maxWait is the maximum time for which a refresh waits for a slot at its token endpoint before the refresh is
-	// deferred.
+	// maxWait limits how long a refresh waits for a slot at its token endpoint before it is deferred.
 	maxWait = 10 * time.Second
-	// concurrency equals the batch size, so that a slow token endpoint does not delay other messages.
+	// concurrency equals the batch size, so that a slow token endpoint delays no other messages.
 	concurrency = 10
 )
 

@@ -1,5 +1,5 @@
-// Package wiring assembles the requesthealthsystem function from its adapters. The requesthealthsystem function links
-// only the adapters that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the requesthealthsystem function's handler and its adapters. The function's binary links only
+// the adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -17,7 +17,8 @@ type Environment struct {
 	ownurls.URLEnv
 }
 
-// Build returns the requesthealthsystem function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and an SSM parameter, and returns the requesthealthsystem function's handler. Build is called
+// once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, inquiries, err := recorder.New(ctx, env.Env, p, "requesthealthsystem")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package wiring assembles the requestsupport function from its adapters. The requestsupport function links only the
+// Package wiring builds the requestsupport function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -15,7 +15,7 @@ type Environment struct {
 	recorder.Env
 }
 
-// Build returns the requestsupport function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the requestsupport function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, inquiries, err := recorder.New(ctx, env.Env, p, "requestsupport")
 	if err != nil {

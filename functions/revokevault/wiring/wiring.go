@@ -1,5 +1,5 @@
-// Package wiring assembles the revokevault function from its adapters. The revokevault function links only the adapters
-// that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the revokevault function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -23,8 +23,8 @@ type Environment struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// Build returns the revokevault function's handler. Build is called once per cold start and reads secrets and a
-// parameter.
+// Build reads secrets and an SSM parameter, and returns the revokevault function's handler. Build is called once per
+// cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewKeyed(ctx, env.KeyedEnv, p)
 	if err != nil {

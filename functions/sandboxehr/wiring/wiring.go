@@ -1,5 +1,5 @@
-// Package wiring assembles the sandboxehr function from its adapters. The sandboxehr function links only the adapters
-// that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the sandboxehr function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -25,7 +25,7 @@ type Environment struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// Build returns the sandboxehr function's handler. Build is called once per cold start and reads a parameter.
+// Build reads an SSM parameter and returns the sandboxehr function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {

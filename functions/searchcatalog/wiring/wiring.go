@@ -1,4 +1,4 @@
-// Package wiring assembles the searchcatalog function from its adapters. The searchcatalog function links only the
+// Package wiring builds the searchcatalog function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -28,8 +28,8 @@ type Environment struct {
 	CursorSecret  string `env:"CURSOR_SECRET,required"`
 }
 
-// Build returns the searchcatalog function's handler. Build is called once per cold start, reads secrets and loads the
-// live catalogue.
+// Build reads secrets and an SSM parameter, loads the live catalogue and returns the searchcatalog function's handler.
+// Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "searchcatalog")
 	if err != nil {

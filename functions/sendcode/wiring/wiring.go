@@ -1,5 +1,5 @@
-// Package wiring assembles the sendcode function from its adapters. The sendcode function links only the adapters that
-// this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the sendcode function's handler and its adapters. The function's binary links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -26,7 +26,7 @@ type Environment struct {
 	MailFrom     string `env:"MAIL_FROM"`               // sender address; if empty, no emails are sent
 }
 
-// Build returns the sendcode function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the sendcode function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewHourly(ctx, env.HourlyEnv, p, "sendcode")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the sweeper function from its adapters. The sweeper function links only the adapters that
-// this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the sweeper function's handler and its adapters. The function's binary links only the adapters
+// that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (

@@ -30,9 +30,9 @@ type membership struct {
 	Anchors     string `json:"anchors"`
 }
 
-// networks returns each mode's combined network, which consists of the configured networks. In test mode, the combined
-// network also includes the simulated network if the sandbox is deployed. The secret is read only if a network is
-// configured. Errors never quote the secret.
+// networks combines the configured networks of each mode into a single network. If the sandbox is deployed, the
+// test-mode network includes the simulated network. The secret is read only if a network is configured. Errors never
+// quote the secret.
 func networks(ctx context.Context, env Environment, p outbound.Process) (map[org.Mode]tefca.Network, error) {
 	members := map[org.Mode][]joint.Member{org.Test: nil, org.Live: nil}
 	if env.EnableSandbox {
@@ -66,7 +66,6 @@ func networks(ctx context.Context, env Environment, p outbound.Process) (map[org
 	return made, nil
 }
 
-// memberships reads the secret and returns each network's membership.
 func memberships(ctx context.Context, env Environment, p outbound.Process,
 	configured int,
 ) (map[string]membership, error) {
@@ -87,7 +86,6 @@ func memberships(ctx context.Context, env Environment, p outbound.Process,
 	return held, nil
 }
 
-// live returns the joint.Member for a configured network.
 func live(c setting.Network, as membership, env Environment, p outbound.Process) (joint.Member, error) {
 	if c.Name == setting.IHE {
 		return gateways(c, as, env, p)

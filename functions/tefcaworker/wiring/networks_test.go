@@ -28,14 +28,13 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// nobody is an HTTP client that can't reach any server.
+// nobody is an HTTP client whose requests always fail.
 type nobody struct{}
 
-// Do implements the client's interface. Do always returns an error.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// TestBuildRejectsIncompleteNetworkConfiguration also checks that the error names the network but doesn't quote the configuration or
-// the secret.
+// TestBuildRejectsIncompleteNetworkConfiguration also checks that the error names the network but doesn't quote the
+// configuration or the secret.
 func TestBuildRejectsIncompleteNetworkConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ config, held, secret, want string }{
@@ -62,11 +61,11 @@ func TestBuildRejectsIncompleteNetworkConfiguration(t *testing.T) {
 	}
 }
 
-// text matches JSON members whose value is a string or is a list that begins with a string.
+// text matches JSON members whose value is a string or a list that begins with a string.
 var text = regexp.MustCompile(`"(\w+)":(\[?)"[^"]*"`)
 
-// TestBuildErrorDoesNotQuoteConfiguration covers every text member, because an operator may have put a key in the wrong
-// document by mistake.
+// TestBuildErrorDoesNotQuoteConfiguration covers every string member, because an operator might put a key in the wrong
+// document.
 func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	t.Parallel()
 	const (
@@ -84,9 +83,9 @@ func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	damaged := `{"ihe":{"certificate":"SENTINEL","key":"SENTINEL","anchors":"SENTINEL"}}`
 	for _, c := range []struct {
 		config, held string
-		free         []string // members for which any text is valid
+		free         []string // members that accept any text
 	}{
-		{ihe, damaged, nil}, // the certificate is invalid in both cases
+		{ihe, damaged, nil}, // always fails, because the certificate is invalid
 		{facilitated, membership(t), []string{"client_name", "organization_name", "name", "city", "state"}},
 	} {
 		if err := build(t, c.config, c.held, "held"); (err == nil) != (c.free != nil) {
@@ -102,8 +101,7 @@ func TestBuildErrorDoesNotQuoteConfiguration(t *testing.T) {
 	}
 }
 
-// build builds the worker with a configuration. If held is not empty, build adds a secret named "held" with that
-// content.
+// build creates the worker from a configuration. If held is not empty, it is stored as the secret named "held".
 func build(t *testing.T, document, held, secret string) error {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})

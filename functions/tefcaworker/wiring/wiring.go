@@ -1,5 +1,5 @@
-// Package wiring assembles the tefcaworker function from its adapters. The tefcaworker function links only the adapters
-// that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the tefcaworker function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -46,7 +46,7 @@ type Environment struct {
 	TEFCASecret string `env:"TEFCA_SECRET"`
 }
 
-// Build returns the tefcaworker function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the tefcaworker function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	hashing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.KeyHashingSecret)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package wiring assembles the usagecounter function from its adapters. The usagecounter function links only the
+// Package wiring builds the usagecounter function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 

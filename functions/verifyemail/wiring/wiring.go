@@ -1,5 +1,5 @@
-// Package wiring assembles the verifyemail function from its adapters. The verifyemail function links only the adapters
-// that this package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the verifyemail function's handler and its adapters. The function's binary links only the
+// adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -18,7 +18,7 @@ type Environment struct {
 	edge.PublicEnv
 }
 
-// Build returns the verifyemail function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the verifyemail function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "verifyemail")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring assembles the web function from its adapters. The web function links only the adapters that this
-// package imports. Production and tests use the same wiring with different Process values.
+// Package wiring builds the web function's handler and its adapters. The function's binary links only the adapters that
+// this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
 import (
@@ -25,15 +25,15 @@ type Environment struct {
 	ownurls.URLEnv
 
 	DashboardURL string `env:"DASHBOARD_URL"`
-	UIDir        string `env:"UI_DIR,required"` // directory of the pages, deployed with the binary
+	UIDir        string `env:"UI_DIR,required"` // directory of the page files, deployed with the binary
 	WidgetBucket string `env:"WIDGET_BUCKET,required"`
 }
 
-// Build returns the web function's handler. Build is called once per cold start and reads secrets, a parameter and the
-// pages.
+// Build reads secrets, an SSM parameter and the page files, and returns the web function's handler. Build is called
+// once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	built, err := pages.Load(os.DirFS(filepath.Join(p.Root, env.UIDir)))
-	// A build without pages is allowed, but its page routes respond with an error.
+	// A build without pages is valid, but requests for its pages return an error.
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// garbage is the GOGC value in percent. A delivery allocates half a megabyte and doesn't retain any memory. With Go's
-// default of 100, garbage collection took an eighth of the running time. The function uses only a few megabytes of its
-// memory.
+// garbage is the GOGC value in percent. A delivery allocates half a megabyte and retains none of it. With the default
+// of 100, garbage collection took an eighth of the running time. The function uses only a few megabytes of its
+// available memory.
 const garbage = 400
 
 func main() {

@@ -1,4 +1,4 @@
-// Package wiring assembles the webhookworker function from its adapters. The webhookworker function links only the
+// Package wiring builds the webhookworker function's handler and its adapters. The function's binary links only the
 // adapters that this package imports. Production and tests use the same wiring with different Process values.
 package wiring
 
@@ -39,11 +39,11 @@ type Environment struct {
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
 	MailFrom         string        `env:"MAIL_FROM"`    // sender address; if empty, no emails are sent
-	SupportMail      string        `env:"SUPPORT_MAIL"` // if empty, support tickets are only listed
+	SupportMail      string        `env:"SUPPORT_MAIL"` // if empty, support requests are only listed
 	DashboardURL     string        `env:"DASHBOARD_URL,required"`
 }
 
-// Build returns the webhookworker function's handler. Build is called once per cold start and reads secrets.
+// Build reads secrets and returns the webhookworker function's handler. Build is called once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)
 	if err != nil {

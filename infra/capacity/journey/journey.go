@@ -1,5 +1,5 @@
-// Package journey owns the cost table of the product's journeys. The table lists each function's AWS calls, the
-// DynamoDB units consumed, the bytes transferred and the waiting time. All figures are counted, not estimated. The
+// Package journey holds the cost table of the product's typical uses, called journeys. For each function, the table
+// lists AWS calls, DynamoDB units, bytes transferred and waiting time. All figures are counted, not estimated. The
 // tests in infra/test/e2e perform the journeys and fail if the counts differ from the table.
 package journey
 
@@ -14,7 +14,7 @@ import (
 //go:embed calls.csv
 var calls []byte
 
-// Additional values of Cost.Service, besides the service names of wire.Call.
+// Values of Cost.Service that are not service names of wire.Call.
 const (
 	// Lambda rows count function invocations.
 	Lambda = "lambda"
@@ -24,20 +24,20 @@ const (
 	Outside = "outside"
 )
 
-// Cost is one row of the table: a single operation's share of a journey's cost.
+// Cost is a table row, which holds one operation's share of a journey's cost.
 type Cost struct {
 	Journey   string
-	Function  string // the function's folder; empty in Outside and Logs rows
-	Service   string // a service as in wire.Call, or one of the constants
+	Function  string // function's folder; empty in Outside and Logs rows
+	Service   string // service name as in wire.Call, or a constant above
 	Operation string
 	// On is the operation's target: a table and row kind ("Work EVENT"), a table's index ("Work byDue"), or a queue.
 	On     string
 	Calls  int
-	Reads  float64 // DynamoDB read units consumed
-	Writes float64 // DynamoDB write units consumed
-	Bytes  int     // bytes sent to S3, logged, or received from outside
-	// Waits is a Lambda row's invocation time in seconds, assuming that AWS calls take no time and that each outside
-	// server responds after one second. Only responses awaited in sequence are counted.
+	Reads  float64
+	Writes float64
+	Bytes  int // bytes sent to S3, logged, or received from outside
+	// Waits is a Lambda row's invocation time in seconds, assuming that AWS calls take no time and that outside servers
+	// respond after one second. Only responses awaited in sequence are counted.
 	Waits float64
 }
 

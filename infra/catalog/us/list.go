@@ -1,9 +1,9 @@
-// Package us generates a synthetic institution list. The list is as large and as untidy as all vendor lists published
-// in the United States combined. The package reproduces each vendor's and each server's share of the rows. The package
-// also reproduces the shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal
-// form, degree or state. All data is invented: proper names, towns and customer numbers are built from syllables, and
-// server names end in us.example (RFC 2606). Only the health care vocabulary and the first three digits of ZIP codes
-// are real. The list is the same on every run.
+// Package us generates a synthetic institution list. The list is as large and as inconsistent as all vendor lists
+// published in the United States combined. It has the same share of rows for each vendor and server. It also has the
+// same shares of duplicate rows, rows with a ZIP code, names in capitals, and names that contain a legal form, degree
+// or state. All data is invented: proper names, towns and customer numbers are built from syllables, and server names
+// end in us.example (RFC 2606). Only the health care vocabulary and the first three digits of ZIP codes are real. The
+// list is the same on every run.
 package us
 
 import (
@@ -29,8 +29,8 @@ type List struct {
 	random  *rand.Rand
 	invent  inventor
 	vendors []vendor
-	made    int           // rows generated so far for vendors[0]
-	copied  []institution // rows that the collector copies from other vendors
+	made    int           // rows generated for vendors[0] so far
+	copied  []institution // institutions that the collector copies from other vendors
 	unread  bytes.Buffer
 }
 
@@ -68,7 +68,6 @@ type institution struct {
 	name, town, state, zip, number, host string
 }
 
-// row is a list row in the format that shared/catalog/listing reads.
 type row struct {
 	List string `json:"list"`
 	Name string `json:"name"`
@@ -77,8 +76,8 @@ type row struct {
 	ZIP  string `json:"zip"`
 }
 
-// next returns the institution for the vendor's next row. The institution is new or, for the collector, may be a copy
-// of another vendor's institution.
+// next returns the institution for the vendor's next row. The institution is new unless v is the collector, which may
+// copy another vendor's institution.
 func (l *List) next(v vendor) institution {
 	if v.copies > 0 && len(l.copied) > 0 && l.chance(v.copies) {
 		at, last := l.random.IntN(len(l.copied)), len(l.copied)-1
@@ -102,7 +101,7 @@ func (l *List) next(v vendor) institution {
 	return i
 }
 
-// rows returns a vendor's rows for an institution, one for each base URL.
+// rows returns a vendor's rows for an institution, one per base URL.
 func (l *List) rows(v vendor, i institution) []row {
 	r := row{List: v.label, Name: i.name}
 	switch {
@@ -127,7 +126,6 @@ func (l *List) rows(v vendor, i institution) []row {
 	return rows
 }
 
-// place returns a random ZIP code and its state.
 func (l *List) place() (state, zip string) {
 	for state == "" {
 		zip = fmt.Sprintf("%05d", l.random.IntN(100_000))
@@ -136,7 +134,6 @@ func (l *List) place() (state, zip string) {
 	return state, zip
 }
 
-// number returns a random customer number.
 func (l *List) number() string {
 	const digits = "ABCDEFGHJKLMNPQRSTUVWXYZ0123456789"
 	text := make([]byte, 14)

@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// inventor generates institution names.
 type inventor struct {
 	random *rand.Rand
 	words  map[string]choices
@@ -42,10 +41,9 @@ func newInventor(random *rand.Rand) inventor {
 
 const (
 	commonNames = 250
-	commonOneIn = 30 // one institution in commonOneIn has a common name
+	commonOneIn = 30 // one in this many institutions has a common name
 )
 
-// pick returns a random text of the given kind.
 func (n inventor) pick(kind string) string {
 	c := n.words[kind]
 	left := n.random.IntN(c.all)
@@ -57,7 +55,6 @@ func (n inventor) pick(kind string) string {
 	return ""
 }
 
-// name returns a random institution name.
 func (n inventor) name() string {
 	if n.random.IntN(commonOneIn) == 0 {
 		return n.common[n.random.IntN(len(n.common))]
@@ -88,13 +85,11 @@ func (n inventor) fill(pattern string) string {
 	return strings.Join(words, " ")
 }
 
-// proper returns a random proper name.
 func (n inventor) proper(end string) string { return n.pick("begin") + n.pick("middle") + n.pick(end) }
 
-// town returns an invented town name.
 func (n inventor) town() string { return n.proper("end") + n.pick("town") }
 
-// form returns a legal form with its separator, such as a comma, ready to append to a name.
+// form returns a legal form with its separator, such as a comma, for appending to a name.
 func (n inventor) form() string { return n.pick("comma") + n.pick("form") }
 
 // otherwise returns a spelling variant of name, as another vendor's list might contain it.

@@ -25,14 +25,14 @@ import (
 // realList is the path of the vendors' published list, which is stored next to the project but is not part of it.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// row is a list row with the institution's name as the catalogue reads it.
+// row is a list row with the institution name that the catalogue extracts.
 type row struct {
 	List, Name, URL, NPI, ZIP string
 
 	state, key string
 }
 
-// Rows of both lists. All tests share the rows, so the 47,650 rows are read only once.
+// Rows of both lists. The tests share them, so that the 47,650 rows are read only once.
 var (
 	invented = sync.OnceValues(func() ([]row, error) { return rowsIn(us.NewList()) })
 	actual   = sync.OnceValues(func() ([]row, error) {
@@ -94,7 +94,6 @@ var (
 	letters    = regexp.MustCompile(`[A-Za-z]`)
 )
 
-// statistics returns a list's counts and row shares.
 func statistics(rows []row) map[string]float64 {
 	lists, servers, said := map[string]float64{}, map[string]float64{}, map[string]float64{}
 	states := map[string]map[string]bool{}
@@ -218,7 +217,7 @@ func TestNewListIsDeterministicAndValid(t *testing.T) {
 	}
 	report, err := listing.Read(t.Context(), listing.LanternNDJSON, bytes.NewReader(first),
 		func(listing.Listing) error { return nil })
-	twice := report.Entries - report.Listings // duplicate names at the largest server; the real list has 19
+	twice := report.Entries - report.Listings // the largest server's duplicate names; the real list has 19
 	if err != nil || twice > 40 || len(report.Problems) != 1 || report.Problems[0].Reason != listing.DuplicateKey {
 		t.Errorf("%+v, %v", report, err)
 	}

@@ -2,18 +2,18 @@ package us
 
 import "slices"
 
-// vendor is an invented list publisher that has a real publisher's statistics.
+// vendor is an invented list publisher with a real publisher's statistics.
 type vendor struct {
 	label string
 	rows  int
-	// base URLs of the vendor's servers; "#" stands for an institution's number, "@" for its host name
+	// base URLs; "#" stands for an institution's number, "@" for its host name
 	bases []string
 
-	// Shares of rows that have each property.
+	// Shares of rows with each property.
 	zip, npi, capitals, legal, stateFirst, townLast, noise float64
 
-	isCopied bool    // the collector also lists some of this vendor's rows
-	copies   float64 // share of the collector's rows that are copied from other vendors
+	isCopied bool    // whether the collector lists some of this vendor's rows
+	copies   float64 // share of the collector's rows copied from other vendors
 }
 
 // vendors returns all vendors; the collector is last.
@@ -24,7 +24,7 @@ func vendors() []vendor {
 	})
 }
 
-// largeVendors returns the publishers that have more than a thousand rows, including rows in their additional lists.
+// largeVendors returns the publishers with more than a thousand rows, including rows in their additional lists.
 func largeVendors() []vendor {
 	return []vendor{
 		{label: "Onehall_Clinicals", rows: 17019, bases: []string{onehall}, capitals: 0.16, legal: 0.31, stateFirst: 0.72},
@@ -61,7 +61,7 @@ func largeVendors() []vendor {
 	}
 }
 
-// smallVendors returns the publishers that have between a hundred and a thousand rows.
+// smallVendors returns the publishers with a hundred to a thousand rows.
 func smallVendors() []vendor {
 	return []vendor{
 		{
@@ -99,7 +99,7 @@ func smallVendors() []vendor {
 	}
 }
 
-// synthetic returns the publishers that have only a few rows each.
+// synthetic returns the publishers with only a few rows each.
 func synthetic() []vendor {
 	names := []string{
 		"Alba", "Brio", "Cirra", "Dova", "Ember", "Folia", "Gala", "Helio", "Iris", "Juno", "Kite", "Lumen", "Mira", "Nova",

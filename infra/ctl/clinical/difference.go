@@ -12,9 +12,9 @@ type Difference struct {
 	Changed []Change `json:"changed"`
 }
 
-// Change is a fact that has different values in the two sets.
+// Change is a fact whose values differ between the two sets.
 type Change struct {
-	Fact // the fact before the change
+	Fact // fact before the change
 
 	Parts map[string]Sides `json:"parts"` // differing values by element path
 }
@@ -54,10 +54,9 @@ func Compare(before, after []Fact) Difference {
 	return d
 }
 
-// named reports whether two facts have the same type and code.
 func (f Fact) named(other Fact) bool { return f.Type == other.Type && f.Code == other.Code }
 
-// parts returns the elements in which two facts differ, by path.
+// parts returns the elements that differ between two facts, by path.
 func parts(before, after Fact) map[string]Sides {
 	differ := map[string]Sides{}
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(before.parts)), slices.Collect(maps.Keys(after.parts))) {

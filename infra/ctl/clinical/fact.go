@@ -1,6 +1,6 @@
 // Package clinical compares two sets of a patient's FHIR resources by each fact's type, code, time, value and status.
-// The comparison ignores IDs, narratives and order, so equivalent conversions of a document are equal regardless of the
-// converter.
+// The comparison ignores IDs, narratives and order, so equivalent conversions of a document compare as equal,
+// regardless of the converter.
 package clinical
 
 import (
@@ -19,9 +19,9 @@ import (
 type Fact struct {
 	Type string `json:"type"`           // resourceType
 	Code string `json:"code,omitempty"` // subject's code as system|code, or its text if there is no code
-	Time string `json:"time,omitempty"` // time at which the fact applied or occurred
+	Time string `json:"time,omitempty"` // time when the fact applied or occurred
 
-	parts map[string][]string // all other elements by path
+	parts map[string][]string // values of all other elements, by path
 }
 
 // contextTypes lists resource types that are not facts themselves. Facts refer to these resources for people, locations
@@ -36,7 +36,7 @@ func Read(resources []byte) ([]Fact, error) {
 	var all []map[string]any
 	known := map[string]map[string]any{}
 	decoder := json.NewDecoder(bytes.NewReader(resources))
-	decoder.UseNumber() // compare decimals as written
+	decoder.UseNumber() // preserves decimals as written
 	for {
 		var resource map[string]any
 		err := decoder.Decode(&resource)
@@ -117,7 +117,7 @@ func number(resource map[string]any) string {
 	return ""
 }
 
-// subject returns the value of the first subject element that the resource contains.
+// subject returns the value of the first subject element in resource.
 func subject(resource map[string]any, known map[string]map[string]any) string {
 	if medication, ok := resource["medicationReference"].(map[string]any); ok {
 		if product, ok := known[text(medication, "reference")]; ok {
@@ -153,7 +153,7 @@ func concept(value any) string {
 	return text(object, "text")
 }
 
-// moment returns the value of the first time element that the resource contains.
+// moment returns the value of the first time element in resource.
 func moment(resource map[string]any) string {
 	for _, name := range []string{
 		"effectiveDateTime", "effectivePeriod", "onsetDateTime", "onsetPeriod", "performedDateTime", "performedPeriod",

@@ -19,16 +19,16 @@ const (
 type Kind struct {
 	Difference string `json:"difference"`
 	Type       string `json:"type"`
-	Path       string `json:"path,omitempty"` // element path within the resource
+	Path       string `json:"path,omitempty"`
 	Count      int    `json:"count"`
-	Documents  int    `json:"documents"` // number of documents with this difference
+	Documents  int    `json:"documents"` // documents with this difference
 	Example    string `json:"example"`   // example, with its document, fact and values
 }
 
 // Summary counts the differences between many pairs of conversions, grouped by kind.
 type Summary struct {
 	Documents  int      `json:"documents"`
-	Different  int      `json:"different"` // number of documents with differences
+	Different  int      `json:"different"` // documents with differences
 	OnlyBefore []string `json:"only_before"`
 	OnlyAfter  []string `json:"only_after"`
 	Kinds      []*Kind  `json:"kinds"` // most frequent first
@@ -82,7 +82,7 @@ func (s *Summary) Add(document string, d Difference) {
 	})
 }
 
-// kind returns the counter for a kind of difference, creating the counter on first use.
+// kind returns the counter for a kind of difference, creating it on first use.
 func (s *Summary) kind(difference, kind, path string) *Kind {
 	at := slices.IndexFunc(s.Kinds, func(k *Kind) bool {
 		return k.Difference == difference && k.Type == kind && k.Path == path

@@ -1,6 +1,6 @@
 // Package cloudformation lets operator programs read a deployed stack's outputs and resources and protect the stack
-// from deletion. The package replaces the SDK's CloudFormation client, which has 3.7 MB of source code and requires a
-// different core version from the functions.
+// from deletion. The package replaces the SDK's CloudFormation client, which has 3.7 MB of source code. The SDK's
+// client also requires a different core version from the functions.
 package cloudformation
 
 import (
@@ -17,7 +17,6 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// version is the API version that every request sends.
 const version = "2010-05-15"
 
 // Outputs returns the outputs of the stack with the given name or ARN (AWS CloudFormation API Reference,
@@ -39,7 +38,7 @@ func Outputs(ctx context.Context, cfg aws.Config, now func() time.Time, stack st
 	return outputs, nil
 }
 
-// IsMissing reports whether err means that the requested stack does not exist.
+// IsMissing reports whether err indicates that the requested stack does not exist.
 func IsMissing(err error) bool {
 	refused, ok := errors.AsType[*awscall.RefusedError](err)
 	return ok && refused.Code == "ValidationError" && strings.HasSuffix(refused.Message, " does not exist")
@@ -57,8 +56,8 @@ func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack
 	return described.ID, err
 }
 
-// Protect enables termination protection. The stack can't be deleted until the protection is disabled
-// (UpdateTerminationProtection).
+// Protect enables termination protection for a stack. A protected stack can't be deleted until the protection is
+// disabled (UpdateTerminationProtection).
 func Protect(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) error {
 	var protected struct{}
 	return ask(ctx, cfg, now, url.Values{

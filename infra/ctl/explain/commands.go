@@ -9,7 +9,7 @@ import (
 
 const portalMoved = "portal_moved"
 
-// commands returns the ctl commands that show or repair the subject of the log line, with all IDs filled in.
+// commands returns the ctl commands that show or repair the log line's subject, with all IDs filled in.
 func (l Line) commands() []string {
 	var all []string
 	endpoint, mode, owner := l.id("endpoint_id"), l.mode(), l.id("org_id")
@@ -28,8 +28,8 @@ func (l Line) commands() []string {
 	return all
 }
 
-// atEndpoint returns commands that concern an external server and our client there. The result is empty if the patient
-// caused the outcome or if one of our own rows failed.
+// atEndpoint returns commands about an external server and the service's client there. The result is empty if the
+// patient caused the outcome or if the service failed to read or write a row.
 func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	class, step := l.Fields["class"], l.Fields["step"]
 	isPatients := slices.Contains([]string{"declined", "invalid_grant", "not_granted"}, class)
@@ -60,7 +60,7 @@ func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	return append(all, test)
 }
 
-// ofTenant returns commands that concern a tenant's objects.
+// ofTenant returns commands about a tenant's objects.
 func (l Line) ofTenant(tenant string) []string {
 	var all []string
 	if id := l.id("subscription_id"); id != "" {
@@ -82,7 +82,7 @@ func (l Line) ofTenant(tenant string) []string {
 	return all
 }
 
-// mode returns the mode in the log line, or "" if the mode is invalid.
+// mode returns the line's mode, or "" if it is invalid.
 func (l Line) mode() string {
 	mode, ok := org.ParseMode(l.Fields["mode"])
 	if !ok {
@@ -91,8 +91,8 @@ func (l Line) mode() string {
 	return string(mode)
 }
 
-// id returns the value of a field, or "" if the value is not a valid ID. Only valid IDs are safe in commands that
-// operators paste into a shell.
+// id returns a field's value, or "" if it is not a valid ID. Only valid IDs are safe in commands that operators paste
+// into a shell.
 func (l Line) id(name string) string {
 	value := l.Fields[name]
 	isForeign := func(r rune) bool { return !strings.ContainsRune("0123456789abcdef-", r) }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Explanation explains a log line. The maps hold the line's fields by name. The caller adds the names of the objects to
-// which ID fields refer.
+// Explanation explains a log line. Its maps hold the line's fields by name. The caller adds the names of the objects
+// that ID fields refer to.
 type Explanation struct {
-	What     string            `json:"what"` // the failure's name in docs/operate/failures.md
+	What     string            `json:"what"` // failure's name in docs/operate/failures.md
 	Means    string            `json:"means,omitempty"`
 	Whose    map[string]string `json:"whose"`
 	Where    map[string]string `json:"where"`
@@ -60,7 +60,7 @@ func (l Line) some(names ...string) map[string]string {
 	return found
 }
 
-// summary describes a log line by its message, outcome and location.
+// summary summarises a line's message, outcome and location.
 func (l Line) summary() string {
 	words := []string{l.Fields["msg"]}
 	for _, name := range []string{"result", "outcome", "step", "table", "row", "unsent_to"} {
@@ -71,7 +71,7 @@ func (l Line) summary() string {
 	return strings.Join(words, ", ")
 }
 
-// inWords returns the meanings of the codes in the line that the table defines.
+// inWords returns the table's explanations of the codes in line.
 func (t Table) inWords(line Line) string {
 	var words []string
 	for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
@@ -82,8 +82,7 @@ func (t Table) inWords(line Line) string {
 	return strings.Join(words, "; ")
 }
 
-// find returns the row that best matches the line. If several rows match equally well, find returns the first matching
-// row.
+// find returns the row that best matches line, or the first of several rows that match equally well.
 func (t Table) find(line Line) (Failure, bool) {
 	var best Failure
 	var most int
@@ -96,10 +95,10 @@ func (t Table) find(line Line) (Failure, bool) {
 	return best, isFound
 }
 
-// score counts the fields that have the same value in the row and in the line. The fits result is false if the line
-// contradicts one of the row's identifying fields.
+// score counts the fields that have the same value in the row and in the line. A line that contradicts one of the row's
+// identifying fields does not fit.
 func (f Failure) score(line Line) (score int, fits bool) {
-	// Only some failures log these fields, so a line that lacks a field reports a different failure.
+	// A line fits a row only if both or neither have each of these fields.
 	for _, sign := range []string{"step", "event", "disabled"} {
 		if _, documented := f.Fields[sign]; documented != (line.Fields[sign] != "") {
 			return 0, false

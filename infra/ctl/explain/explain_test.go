@@ -91,8 +91,7 @@ func TestExplainChoosesBestMatchingRow(t *testing.T) {
 	}
 }
 
-// TestExplainChoosesFirstRowWhenScoresAreEqual covers rows with equal scores. The tests that use the real document
-// cover the other rows.
+// TestExplainChoosesFirstRowWhenScoresAreEqual uses its own table. Other tests cover the rows of the real document.
 func TestExplainChoosesFirstRowWhenScoresAreEqual(t *testing.T) {
 	t.Parallel()
 	table, err := explain.NewTable("| Failure | Line | Fields | What to do |\n|---|---|---|---|\n" +

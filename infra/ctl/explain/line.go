@@ -10,20 +10,19 @@ import (
 
 // Line is one log line.
 type Line struct {
-	Function string            // function that wrote the line, if the prefix names one
-	Fields   map[string]string // fields by name; empty if the text is not a log line from a function
+	Function string            // the function that wrote the line, if the prefix names it
+	Fields   map[string]string // by name; empty if the text is not a function's log line
 }
 
-// errBroken means that a line looks like JSON but can't be parsed. The error does not repeat the line, because the line
-// may contain secrets.
+// errBroken reports invalid JSON. It omits the line, which may contain secrets.
 var errBroken = errors.New("a line looks like JSON but is invalid")
 
 // announced matches the prefix that make run prints before each line from a function.
 var announced = regexp.MustCompile(`^([0-9A-Za-z]+) \| $`)
 
-// ReadLine parses a log line as written by a function, as printed by make run, or as shown by CloudWatch with a prefix.
-// For text without JSON, such as Lambda's own messages, ReadLine returns no fields. Empty and redacted values are
-// treated as absent.
+// ReadLine parses a log line from a function, from make run's output, or from CloudWatch, including any prefix. For
+// text without JSON, such as Lambda's own messages, ReadLine returns no fields. Empty and redacted values are treated
+// as absent.
 func ReadLine(text string) (Line, error) {
 	line := Line{Fields: map[string]string{}}
 	begin := strings.IndexByte(text, '{')
@@ -45,7 +44,7 @@ func ReadLine(text string) (Line, error) {
 	return line, nil
 }
 
-// scalar returns a string, number or boolean as text, or "" for any other value.
+// scalar returns a string, number or boolean as text, and "" for any other value.
 func scalar(value json.RawMessage) string {
 	var text string
 	switch {
@@ -65,7 +64,7 @@ func (l Line) Failed() bool {
 		f["limiter_failed"] == "true" || f["level"] == "ERROR")
 }
 
-// Agrees reports whether a field in the line matches the value in the table.
+// Agrees reports whether a field in the line matches the documented value.
 func (l Line) Agrees(name, documented string) bool {
 	value := l.Fields[name]
 	inner := strings.Trim(documented, "…")

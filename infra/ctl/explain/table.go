@@ -1,7 +1,7 @@
 // Package explain explains log lines that report failures. An explanation contains the failure's name, owner, location,
-// cause and remedy, and relevant ctl commands. The package reads lines in the format that functions write. All
-// information about failures comes from docs/operate/failures.md, which operators also read. The package doesn't query
-// any stack, and it prints only the known fields of each line.
+// cause and remedy, and relevant ctl commands. All information about failures comes from docs/operate/failures.md,
+// which operators also read. Explanations contain only the known fields of each line. The package doesn't query any
+// stack.
 package explain
 
 import (
@@ -14,7 +14,7 @@ import (
 // Failure is a row in the failures table.
 type Failure struct {
 	Name string
-	// Fields holds the fields expected in the line, including msg. The value "" matches any value, "-" matches a
+	// Fields holds the expected fields of the line, including msg. The value "" matches any value, "-" matches a
 	// missing value, and text between … matches part of a value.
 	Fields map[string]string
 	Advice string // recommended action
@@ -23,7 +23,7 @@ type Failure struct {
 // Table holds the content of docs/operate/failures.md.
 type Table struct {
 	failures []Failure
-	words    map[string]string // meanings of class, reason and similar codes
+	words    map[string]string // meanings of codes such as class and reason
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 	wordsHead    = "| Word | Means |\n|---|---|\n"
 )
 
-// NewTable parses docs/operate/failures.md.
+// NewTable parses document, the text of docs/operate/failures.md.
 func NewTable(document string) (Table, error) {
 	t := Table{words: map[string]string{}}
 	for _, cells := range rows(document, failuresHead, 4) {
@@ -68,7 +68,7 @@ var (
 	link   = regexp.MustCompile(`\[[^\]]+\]\(([^)]+)\)`)
 )
 
-// fields parses the field cell of a row and adds the fields that every log line has. Fields in the row take precedence.
+// fields parses the field cell of a row and adds the fields that every log line has. Values in the row take precedence.
 func fields(message, cell string) map[string]string {
 	all := map[string]string{"msg": strings.Trim(message, "`"), "result": "failed", "org_id": "", "mode": ""}
 	for _, field := range marked.FindAllStringSubmatch(cell, -1) {

@@ -1,7 +1,6 @@
-// Package target locates a running stack and the credentials for it. The package finds a stack on AWS by name or reads
-// the stack's outputs from a file such as .local/run.json. The package also defines the errors for a stack that can't
-// be found. The operator's command line and the checks of running stacks use this package. No Lambda function links the
-// package.
+// Package target locates a running stack and the credentials for it. The package finds a stack on AWS by name, or reads
+// a stack's outputs from a file such as .local/run.json. It also defines the errors for stacks that can't be found.
+// Both ctl and the checks of running stacks use this package. No Lambda function links the package.
 package target
 
 import (
@@ -29,7 +28,7 @@ type Stack struct {
 	Name    string // display name
 	Config  aws.Config
 	Outputs map[string]string
-	Run     runfile.Run // other content of the file, if it is a run file
+	Run     runfile.Run // the file's other content, if it is a run file
 }
 
 // Options returns the options for an operator on this machine, read from the environment. Audit rows record the given
@@ -41,12 +40,13 @@ func (s Stack) Options(actor string) wiring.Options {
 	}
 }
 
-// Open opens the operator's rules on the stack.
+// Open returns an Operator for the stack. Audit rows record the given actor.
 func (s Stack) Open(ctx context.Context, actor string) (*wiring.Operator, error) {
 	return wiring.Open(ctx, s.Config, s.Outputs, s.Options(actor))
 }
 
-// Named returns the stack with the given name or ARN, looking on AWS or, if set, at AWS_ENDPOINT_URL.
+// Named returns the stack with the given name or ARN. If AWS_ENDPOINT_URL is set, Named searches there instead of on
+// AWS.
 func Named(ctx context.Context, name string) (Stack, error) {
 	cfg, err := signedIn(ctx)
 	if err != nil {
@@ -59,7 +59,8 @@ func Named(ctx context.Context, name string) (Stack, error) {
 	return Stack{Name: "stack " + name + " in " + cfg.Region, Config: cfg, Outputs: outputs}, nil
 }
 
-// Protect makes CloudFormation refuse to delete the stack until an operator disables the protection.
+// Protect enables the stack's termination protection, so that CloudFormation rejects its deletion until an operator
+// disables the protection.
 func Protect(ctx context.Context, name string) error {
 	cfg, err := signedIn(ctx)
 	if err != nil {
@@ -102,7 +103,7 @@ func FromFile(ctx context.Context, file string) (Stack, error) {
 // answerTimeout limits how long a local run may take to respond.
 const answerTimeout = 2 * time.Second
 
-// checkRunning checks that the local stack described by a file still responds.
+// checkRunning checks that the local stack described in file still responds.
 func checkRunning(ctx context.Context, file, address string) error {
 	at, err := url.Parse(address)
 	if err != nil {
@@ -116,7 +117,7 @@ func checkRunning(ctx context.Context, file, address string) error {
 	return connection.Close()
 }
 
-// readOutputs parses the outputs of a stack, given as a CloudFormation list or as a single JSON object.
+// readOutputs parses a stack's outputs, which are a CloudFormation list or a JSON object.
 func readOutputs(body []byte) (map[string]string, error) {
 	outputs := map[string]string{}
 	if json.Unmarshal(body, &outputs) == nil {

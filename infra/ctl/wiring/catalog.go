@@ -26,8 +26,7 @@ type catalogue struct {
 	publisher publish.Publisher
 }
 
-// catalogParts returns the catalogue's adapters for the stack with the given outputs. The catalogsync function uses the
-// same adapters.
+// catalogParts returns the adapters for the given stack's catalogue. The catalogsync function uses the same adapters.
 func catalogParts(cfg aws.Config, outputs map[string]string, o Options, own weburl.Own) (catalogue, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

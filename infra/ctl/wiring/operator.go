@@ -32,7 +32,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Operator combines all parts of package operator for a single stack. Use Open to create an Operator. An Operator is
+// Operator holds the types of package operator, configured for one stack. Create an Operator with Open. An Operator is
 // safe for concurrent use.
 type Operator struct {
 	Organisations    operator.Organisations
@@ -61,7 +61,6 @@ type Operator struct {
 	CatalogOverrides operator.CatalogOverrides
 }
 
-// adapters holds the adapters that several parts of Operator share.
 type adapters struct {
 	cfg     aws.Config
 	outputs map[string]string
@@ -111,9 +110,9 @@ func newAdapters(
 	}
 }
 
-// Each group holds the Control rows that one part of Operator uses together.
+// Each group holds the rows of the Control table that one part of Operator uses.
 type (
-	// owned lists every row that an organisation can own.
+	// owned lists every kind of row that an organisation can own.
 	owned struct {
 		store.Directory
 		store.Hooks
@@ -171,8 +170,8 @@ func newOperator(a adapters, parts catalogue) *Operator {
 	}
 }
 
-// Restore returns a restorer, which copies token sets from a table that DynamoDB restored from a backup. The restorer
-// needs permissions on both tables, which operators normally lack (docs/operate/incidents.md, "Break-glass").
+// Restore returns a store that copies token sets from a table that DynamoDB restored from a backup. Its caller needs
+// permissions on both tables, which operators normally lack (docs/operate/incidents.md, "Break-glass").
 func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, from string) (operator.TokenRows, error) {
 	switch outputs["TokensTable"] {
 	case "":
@@ -188,13 +187,13 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 		From:        store.Tokens{DB: db, Table: from},
 	}
 	if _, err := rows.Restored(ctx, org.Tenant{}, ids.Random()); err != nil && !errors.Is(err, fault.NotFound) {
-		return nil, fmt.Errorf("read the restored table: %w", err) // the call fails before restoring any token set
+		return nil, fmt.Errorf("read the restored table: %w", err) // fails before any token set is restored
 	}
 	return rows, nil
 }
 
-// NewProbe returns the endpoint tester for the stack with the given outputs. The tester uses the rules that are already
-// open for the stack. Our client authenticates as in the functions (shared/wiring/portal), but with the operator's own
+// NewProbe returns the endpoint tester for the stack with the given outputs. The tester reads registrations and keys
+// through rules. The service's client authenticates as in the functions (shared/wiring/portal), but with the operator's
 // permissions.
 func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
 	platforms, err := platform.NewRegistry()

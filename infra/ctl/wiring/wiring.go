@@ -1,6 +1,6 @@
-// Package wiring opens the operator's rules (shared/manage/operator) on a running stack. The stack may run on a laptop,
-// on LocalStack or on AWS. As in the functions, the wiring selects adapters by the outputs of template.yaml. The
-// command line, tests, and the runner that seeds a new stack use the package. No Lambda function links the package.
+// Package wiring creates the operator's view of a running stack, an Operator (shared/manage/operator). The stack may
+// run on a laptop, on LocalStack or on AWS. As in the functions, the outputs of template.yaml determine the adapters.
+// The package is used by ctl, by tests, and by the runner that seeds a new stack. No Lambda function links the package.
 package wiring
 
 import (
@@ -34,18 +34,18 @@ const (
 	maxDocument = 64 << 10
 )
 
-// Options holds the operator's name, clock, sources of randomness and network settings.
+// Options holds the operator's name and HTTP client, and the clock and sources of IDs and randomness.
 type Options struct {
 	Now    func() time.Time
 	NewID  ids.Source
 	Random io.Reader
 	Actor  string // actor name recorded in audit rows
 	// HTTP sends requests to health systems through the same network guard that the functions use. HTTP is nil if the
-	// operator does not send such requests.
+	// operator doesn't contact health systems.
 	HTTP smart.Doer
 }
 
-// Open opens the operator's rules on the stack with the given outputs (see Outputs in template.yaml).
+// Open returns an Operator for the stack with the given outputs (see Outputs in template.yaml).
 func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*Operator, error) {
 	for _, name := range []string{
 		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "CatalogTable", "CatalogBucket", "KeyHashingSecret",
@@ -55,7 +55,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 			return nil, fmt.Errorf("the stack has no output %s", name)
 		}
 	}
-	// AWS requests are signed with this machine's time, regardless of the clock that the rules use.
+	// AWS requests are signed with this machine's time, regardless of o.Now.
 	hashing, err := awssecret.Keyring(ctx, cfg, time.Now, outputs["KeyHashingSecret"])
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
@@ -71,11 +71,11 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 	return newOperator(newAdapters(cfg, outputs, o, own, hashing), parts), nil
 }
 
-// OwnURLs returns the URLs that belong to the stack with the given outputs.
+// OwnURLs returns the service's own URLs on the stack with the given outputs.
 func OwnURLs(outputs map[string]string) (weburl.Own, error) { return weburl.NewOwn(outputs["OwnUrls"]) }
 
-// Members returns the member administration for the stack with the given outputs. If the stack has no sender address
-// for email, invitations fail.
+// Members returns the service that manages members on the stack with the given outputs. If the stack has no sender
+// address for email, invitations fail.
 func Members(cfg aws.Config, outputs map[string]string, o Options) members.Service {
 	made := members.Service{
 		Rows: store.Accounts{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}, Audit: AuditLog(cfg, outputs),
@@ -101,7 +101,7 @@ func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	return made
 }
 
-// AuditLog returns the audit log reader for the stack with the given outputs.
+// AuditLog returns the audit log of the stack with the given outputs.
 func AuditLog(cfg aws.Config, outputs map[string]string) audit.Log {
 	return audit.Log{Rows: store.Audit{DB: store.NewClient(cfg), Table: outputs["AuditTable"]}}
 }
@@ -119,7 +119,7 @@ func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// get fetches a document without following redirects. The registered keys must come from the exact URL that health
+// get fetches a document without following redirects, because registered keys must come from the exact URL that health
 // systems request.
 func get(ctx context.Context, address string) ([]byte, error) {
 	client := http.Client{

@@ -1,5 +1,6 @@
-// Package job performs the main job against a running stack, acting as an application, the application's patient and
-// its webhook receiver. The job connects the patient, requests the export, receives the webhook and downloads the file.
+// Package job performs the service's main job (docs/develop/lifecycles.md) against a running stack. It acts as an
+// application, a patient and a webhook receiver. The job connects the patient, requests the export, receives the
+// webhook and downloads the file.
 package job
 
 import (
@@ -22,7 +23,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Job is one run of the main job for the first organisation seeded in the stack.
+// Job performs the main job for the first organisation seeded in the stack.
 type Job struct {
 	stack   runfile.Run
 	org     runfile.Organisation
@@ -33,8 +34,7 @@ type Job struct {
 }
 
 // New returns a job that exports a persona's record. If persona is empty, the job uses the sandbox's third persona. The
-// job writes its progress to out. If the stack lacks seed data or the persona, New returns an error that names the
-// missing data.
+// job writes its progress to out. If the stack lacks seed data or the persona, New returns an error.
 func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	if len(stack.Organisations) == 0 || len(stack.Sandbox.Personas) < 3 {
 		return nil, errors.New("the stack was started without its seed")
@@ -57,7 +57,7 @@ func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 // Through makes the job send its requests through client, which must not follow redirects.
 func (j *Job) Through(client *http.Client) { j.client = client }
 
-// Perform runs the main job step by step.
+// Perform performs all steps of the main job.
 func (j *Job) Perform(ctx context.Context) error {
 	j.sayf("\n1. Patient %s signs in at the sandbox and consents", j.persona.ID)
 	connectionID, err := j.Connect(ctx)
@@ -76,8 +76,8 @@ func (j *Job) Perform(ctx context.Context) error {
 	return j.Finish(ctx, taskID)
 }
 
-// Finish waits for the event that ends an export, and downloads the file that the event refers to. If the organisation
-// has no webhook, Finish polls the API instead.
+// Finish waits for the event that reports an export's end, and downloads the event's file. If the organisation has no
+// webhook, Finish polls the API instead.
 func (j *Job) Finish(ctx context.Context, taskID string) error {
 	j.sayf("3. Waiting for the webhook")
 	hook, err := j.await(ctx, taskID)
@@ -96,7 +96,7 @@ func (j *Job) Finish(ctx context.Context, taskID string) error {
 	return j.download(ctx, hook.Data.Links[0].URL, hook.Data.Stats.Total)
 }
 
-// Connect follows the connect flow like the patient's browser, consents, and returns the connection's ID.
+// Connect follows the connect flow as the patient's browser would, consents, and returns the connection's ID.
 func (j *Job) Connect(ctx context.Context) (string, error) {
 	address := j.stack.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {j.org.PublicID}, "endpoint_id": {j.stack.Sandbox.EndpointID}, "redirect_uri": {j.org.RedirectURI},
@@ -186,7 +186,6 @@ func (j *Job) get(ctx context.Context, address string) (*http.Response, error) {
 // succeeded is the event type for a successful export.
 const succeeded = "patient.ehi_export_success"
 
-// event is the body of a webhook request.
 type event struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
@@ -212,7 +211,7 @@ const (
 	askEvery  = time.Second          // polling interval of the API, which is rate-limited
 )
 
-// await polls the inbox for webhook messages and verifies the messages about the task.
+// await polls the inbox for webhook messages and verifies those about the task.
 func (j *Job) await(ctx context.Context, taskID string) (event, error) {
 	look, every := j.ask, askEvery
 	if j.org.WebhookURL != "" {

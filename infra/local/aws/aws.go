@@ -1,5 +1,5 @@
-// Package aws assembles the embedded AWS. One HTTP handler serves all services. The handler identifies each call,
-// verifies its signature, runs the middleware and writes the journal. Package aws doesn't emulate any service itself.
+// Package aws implements an embedded AWS server. A single HTTP handler serves all services. It identifies each call,
+// verifies the signature, runs the middleware and writes the journal. Package aws doesn't emulate any service itself.
 // Each service has its own package below this one, and all services share package wire.
 //
 // The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). Calls within the
@@ -31,13 +31,13 @@ import (
 )
 
 const (
-	// For a host that is an IP address, the SDKs put the S3 bucket in the path.
+	// Because the host is an IP address, SDKs put the S3 bucket in the path.
 	defaultURL    = "http://127.0.0.1:4566"
 	region        = "us-east-1"
 	defaultSecret = "local"
 )
 
-// Options configures New. The zero value configures an empty AWS in memory.
+// Options configures New. The zero value configures an empty in-memory AWS.
 type Options struct {
 	URL string // base URL of the cloud and its queues; "" means http://127.0.0.1:4566
 	Dir string // directory for the journal and S3's objects; "" stores everything in memory
@@ -45,7 +45,7 @@ type Options struct {
 	// the secret key is "local", which is suitable only for tests. A cloud that listens on a port needs a confidential
 	// secret key.
 	SecretKey  string
-	Middleware []wire.Middleware // middleware for every call; the first element is outermost
+	Middleware []wire.Middleware // applies to every call; the first element is outermost
 	// Skew returns how far the cloud's clock is ahead of the signing caller's clock. The skew affects signatures and
 	// the Date header. If Skew is nil, both clocks show the same time.
 	Skew func(caller string) time.Duration
@@ -59,7 +59,7 @@ type Cloud struct {
 	signatures *sigv4.Verifier
 	journal    *journal.Log // journal of changes; nil if the cloud exists only in memory
 	services   map[string]wire.Service
-	handlers   map[string]wire.Handler // each service's handler, wrapped in the middleware
+	handlers   map[string]wire.Handler // wrapped in the middleware
 
 	dynamodb *ddb.Server
 	s3       *s3.Server
@@ -67,9 +67,8 @@ type Cloud struct {
 	sqs      *sqs.Server
 }
 
-// New creates the services. If o.Dir is set, New also restores the state that an earlier Cloud stored there. If the
-// directory is damaged or in use by another process, New returns an error that states the remedy. Close the Cloud after
-// use.
+// New returns a Cloud. If o.Dir is set, New restores the state that an earlier Cloud stored there. If the directory is
+// damaged or in use by another process, New returns an error that states the remedy. Close the Cloud after use.
 func New(o Options) (*Cloud, error) {
 	c, err := build(o)
 	if err != nil || c.journal == nil {
@@ -81,7 +80,7 @@ func New(o Options) (*Cloud, error) {
 	return c, nil
 }
 
-// build returns a Cloud that has not yet read its journal.
+// build returns a Cloud that has not read its journal yet.
 func build(o Options) (*Cloud, error) {
 	c := &Cloud{
 		url: cmp.Or(o.URL, defaultURL), secretKey: cmp.Or(o.SecretKey, defaultSecret), skew: o.Skew,
@@ -123,7 +122,7 @@ func (c *Cloud) Close() error {
 	return c.journal.Close()
 }
 
-// DynamoDB returns the DynamoDB service, for the console and for the component that removes expired rows.
+// DynamoDB returns the DynamoDB service, for the console and for the removal of expired rows.
 func (c *Cloud) DynamoDB() *ddb.Server { return c.dynamodb }
 
 // SES returns the mail service.
@@ -164,7 +163,7 @@ func (c *Cloud) dump(emit func(service string, record any) error) error {
 	return nil
 }
 
-// abandon releases everything that New has opened and returns err.
+// abandon releases all resources that New has acquired and returns err.
 func (c *Cloud) abandon(err error) error {
 	_ = c.Close() // the caller needs only the first error
 	return err

@@ -106,8 +106,8 @@ func TestFunctionBuildReplacesChangedBinaries(t *testing.T) {
 	}
 }
 
-// TestFunctionBuildUsesSeparateFolderForOtherPlatforms checks that binaries for other platforms, such as containers on a
-// Mac, do not replace this machine's binaries.
+// TestFunctionBuildUsesSeparateFolderForOtherPlatforms checks that binaries for other platforms, such as containers on
+// a Mac, do not replace this machine's binaries.
 func TestFunctionBuildUsesSeparateFolderForOtherPlatforms(t *testing.T) {
 	t.Parallel()
 	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64

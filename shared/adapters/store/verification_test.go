@@ -72,8 +72,8 @@ func TestVerificationRoundTripsCodeHistoryAndToken(t *testing.T) {
 	}
 }
 
-// TestExchangeCodeSucceedsOnlyOnce checks that if several callers submit the correct code at once, only one caller receives
-// a token.
+// TestExchangeCodeSucceedsOnlyOnce checks that if several callers submit the correct code at once, only one caller
+// receives a token.
 func TestExchangeCodeSucceedsOnlyOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

@@ -139,8 +139,8 @@ func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	})
 }
 
-// TestComposeNeverMergesDifferentPlacesByName checks that rows joined only by name, state, ZIP code and shared servers are all
-// in the same place.
+// TestComposeNeverMergesDifferentPlacesByName checks that rows joined only by name, state, ZIP code and shared servers
+// are all in the same place.
 func TestComposeNeverMergesDifferentPlacesByName(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -101,8 +101,8 @@ func TestHealthAfterProbeDependsOnProbesAndConnections(t *testing.T) {
 	}
 }
 
-// TestHealthAfterProbeIsUnchangedWhenServerIsBusy checks that probing a busy server does not affect the server's state, and
-// that the next probe waits for the delay that the server requests.
+// TestHealthAfterProbeIsUnchangedWhenServerIsBusy checks that probing a busy server does not affect the server's state,
+// and that the next probe waits for the delay that the server requests.
 func TestHealthAfterProbeIsUnchangedWhenServerIsBusy(t *testing.T) {
 	t.Parallel()
 	well := health.Record{EndpointID: endpointID}.After(health.Finding{Token: "t"}, health.Observed{}, noon)
@@ -118,8 +118,8 @@ func TestHealthAfterProbeIsUnchangedWhenServerIsBusy(t *testing.T) {
 	}
 }
 
-// TestProbeIntervalIncreasesWhileEndpointFails checks that a failing endpoint is probed again after 15 minutes, and that the
-// delay doubles after each failure, up to three days.
+// TestProbeIntervalIncreasesWhileEndpointFails checks that a failing endpoint is probed again after 15 minutes, and
+// that the delay doubles after each failure, up to three days.
 func TestProbeIntervalIncreasesWhileEndpointFails(t *testing.T) {
 	t.Parallel()
 	r, at, probes := health.Record{EndpointID: endpointID}, noon, 0

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestPublishDoesNotCountMergedBrandsAsRemoved checks that an institution merged into another institution still resolves and
-// does not raise a question.
+// TestPublishDoesNotCountMergedBrandsAsRemoved checks that an institution merged into another institution still
+// resolves and does not raise a question.
 func TestPublishDoesNotCountMergedBrandsAsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -28,8 +28,8 @@ func TestPublishDoesNotCountMergedBrandsAsRemoved(t *testing.T) {
 	}
 }
 
-// TestPublishIgnoresRemovedInstitutionsOfSharedServer checks that removed institutions and portals don't count as users of a
-// server.
+// TestPublishIgnoresRemovedInstitutionsOfSharedServer checks that removed institutions and portals don't count as users
+// of a server.
 func TestPublishIgnoresRemovedInstitutionsOfSharedServer(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*record.Catalog){

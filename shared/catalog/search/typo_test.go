@@ -30,8 +30,8 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// TestTypoDistanceMatchesEditDistanceDefinition compares words over a small alphabet with all of their candidates. Because the
-// alphabet is small, all of the words are similar.
+// TestTypoDistanceMatchesEditDistanceDefinition compares words over a small alphabet with all of their candidates.
+// Because the alphabet is small, all of the words are similar.
 func TestTypoDistanceMatchesEditDistanceDefinition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))

@@ -219,8 +219,9 @@ func (c *cancelling) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set
 	return c.world.Exchange(ctx, grant)
 }
 
-// TestConcurrentCancelAndCompleteHaveOneOutcome runs a cancellation concurrently with every step in a window, in many orders. The test
-// checks that either the cancellation or the completion wins, and that all results agree on the winner.
+// TestConcurrentCancelAndCompleteHaveOneOutcome runs a cancellation concurrently with every step in a window, in many
+// orders. The test checks that either the cancellation or the completion wins, and that all results agree on the
+// winner.
 func TestConcurrentCancelAndCompleteHaveOneOutcome(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

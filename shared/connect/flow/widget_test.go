@@ -369,7 +369,8 @@ func TestCreateReportsPortalOutage(t *testing.T) {
 	}
 }
 
-// TestAttemptKeepsBrandingUntilCallback checks that the windows, including error windows, have the same look as the attempt's page.
+// TestAttemptKeepsBrandingUntilCallback checks that the windows, including error windows, have the same look as the
+// attempt's page.
 func TestAttemptKeepsBrandingUntilCallback(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

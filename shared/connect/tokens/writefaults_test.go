@@ -20,8 +20,8 @@ func storing(kind faults.Kind, first, last int) []faults.Rule {
 	return rules
 }
 
-// TestRotatedTokenSetIsStoredDespiteAWSFaults covers a rotated refresh token. Unless AWS fails on every try, the token must
-// be stored once, as the next version, and returned to the caller.
+// TestRotatedTokenSetIsStoredDespiteAWSFaults covers a rotated refresh token. Unless AWS fails on every try, the token
+// must be stored once, as the next version, and returned to the caller.
 func TestRotatedTokenSetIsStoredDespiteAWSFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -27,9 +27,9 @@ func identifierMark(one fhir.Identifier) uint64 {
 	return checkpoint.MarkOf(one.System + "\n" + one.Value)
 }
 
-// of classifies a resource (docs/reference/decisions-collection.md, "Owner of a resource"). Each of the resource's own members that
-// names a patient must name our patient. If no such member names a patient, all references in the resource are
-// considered.
+// of classifies a resource (docs/reference/decisions-collection.md, "Owner of a resource"). Each of the resource's own
+// members that names a patient must name our patient. If no such member names a patient, all references in the resource
+// are considered.
 func (o owner) of(resource fhir.Resource) ownership {
 	says := contained{owner: o, outer: resource}
 	answer := ownerNone
