@@ -73,13 +73,18 @@ func split(all []Sentence, group, file string, first, last int, passage string) 
 var (
 	fence     = regexp.MustCompile("^\\s*(```|~~~)")
 	startsNew = regexp.MustCompile(`^\s*([-*]|\d+\.|\||#+|>)\s`)
+	codeSpan  = regexp.MustCompile("`[^`]*`")
 )
 
-// ofMarkdown extracts prose, list items and table cells, but not code.
+// The first and last line of a table that make docs generates from code (infra/marked).
+const startOfGenerated, endOfGenerated = "<!-- table ", "<!-- end -->"
+
+// ofMarkdown extracts prose, list items and table cells, but not code, cells that consist mostly of code spans, or
+// generated tables.
 func ofMarkdown(group, file, content string) []Sentence {
 	var all []Sentence
 	var passage []string
-	first, inCode := 1, false
+	first, inCode, isGenerated := 1, false, false
 	flush := func(next int) {
 		all = split(all, group, file, first, max(first, next-1), strings.Join(passage, " "))
 		passage, first = nil, next
@@ -88,6 +93,10 @@ func ofMarkdown(group, file, content string) []Sentence {
 	for line := range strings.Lines(content) {
 		number++
 		switch {
+		case strings.HasPrefix(line, startOfGenerated), strings.HasPrefix(line, endOfGenerated):
+			flush(number)
+			isGenerated = strings.HasPrefix(line, startOfGenerated)
+		case isGenerated:
 		case fence.MatchString(line):
 			flush(number)
 			inCode = !inCode
@@ -97,7 +106,9 @@ func ofMarkdown(group, file, content string) []Sentence {
 		case strings.HasPrefix(line, "|"):
 			flush(number)
 			for cell := range strings.SplitSeq(strings.Trim(line, "| \n"), "|") {
-				all = split(all, group, file, number, number, cell)
+				if len(strings.Fields(codeSpan.ReplaceAllString(cell, ""))) >= wordsOfSentence {
+					all = split(all, group, file, number, number, cell)
+				}
 			}
 		case startsNew.MatchString(line):
 			flush(number)

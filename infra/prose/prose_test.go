@@ -15,7 +15,8 @@ func TestSentencesAreExtractedFromEachFileType(t *testing.T) {
 	for file, c := range map[string]struct{ content, want string }{
 		"docs/a.md": {
 			"# Verify a signature here\n\nCompute the MAC. Compare it\nin constant time.\n\n" +
-				"```sh\nmake it run now please\n```\n| one two three four | no |\n",
+				"```sh\nmake it run now please\n```\n| one two three four | no | `a` `b` `c` `d` |\n" +
+				"<!-- table x -->\n| five six seven eight |\n<!-- end -->\n",
 			"document 1-1 Verify a signature here\ndocument 3-4 Compare it in constant time.\n" +
 				"document 9-9 one two three four\n",
 		},

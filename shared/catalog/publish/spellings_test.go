@@ -18,7 +18,7 @@ func (g given) Lists(context.Context, string) ([]compose.List, error) {
 	return []compose.List{{Source: "s", Listings: g}}, nil
 }
 
-func TestPublishRejectsOwnURLInAnySpelling(t *testing.T) {
+func TestPublishRejectsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	const honest, kept = "https://b\u00fccher.example/", "https://xn--bcher-kva.example/"
 	var lists given

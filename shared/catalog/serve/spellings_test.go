@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/catalog/serve"
 )
 
-// TestSearchOmitsOwnURLsInAnySpelling covers snapshots from earlier releases, which contain the lists' URLs unchanged.
-func TestSearchOmitsOwnURLsInAnySpelling(t *testing.T) {
+// TestSearchOmitsServiceURLVariants covers snapshots from earlier releases, which contain the lists' URLs unchanged.
+func TestSearchOmitsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{
 		spelling.Of("api.recordbridge.example", "", "/v1/x"),

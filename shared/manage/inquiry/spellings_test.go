@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestAskHealthSystemRejectsServiceURLInAnySpelling(t *testing.T) {
+func TestAskHealthSystemRejectsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for _, all := range [][]string{

@@ -14,7 +14,7 @@ import (
 // apiHost is the host of the API in the stack that newFixture creates.
 const apiHost = "ctl-api.execute-api.us-east-1.amazonaws.com"
 
-func TestOperatorRejectsServiceURLInAnySpelling(t *testing.T) {
+func TestOperatorRejectsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)

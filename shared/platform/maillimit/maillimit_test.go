@@ -57,9 +57,9 @@ func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillim
 	return sent
 }
 
-// TestTakeEnforcesLimitOfEachPurpose checks each purpose's limits against its row in
+// TestTakeEnforcesPerPurposeLimits checks each purpose's limits against its row in
 // docs/adr/0042-mail-is-not-a-relay.md. Zero means unlimited.
-func TestTakeEnforcesLimitOfEachPurpose(t *testing.T) {
+func TestTakeEnforcesPerPurposeLimits(t *testing.T) {
 	t.Parallel()
 	for purpose, want := range map[maillimit.Purpose]struct{ sender, share, mailbox int }{
 		maillimit.Invitation:     {50, 3, 15},

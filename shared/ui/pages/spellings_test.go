@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestBrandingOmitsServiceURLsInAnySpelling covers rows stored by an earlier release, which may contain any spelling
+// TestBrandingOmitsServiceURLVariants covers rows stored by an earlier release, which may contain any spelling
 // that the earlier release accepted.
-func TestBrandingOmitsServiceURLsInAnySpelling(t *testing.T) {
+func TestBrandingOmitsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{
 		spelling.Of("api.recordbridge.example", "", "/v1"),
@@ -32,7 +32,7 @@ func TestBrandingOmitsServiceURLsInAnySpelling(t *testing.T) {
 	}
 }
 
-func TestCSPOmitsServiceHostInAnySpelling(t *testing.T) {
+func TestCSPOmitsServiceHostVariants(t *testing.T) {
 	t.Parallel()
 	bundle := loaded(t)
 	for _, text := range spelling.Of("api.recordbridge.example", "", "") {

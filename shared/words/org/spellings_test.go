@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestRedirectNeverPointsToServiceInAnySpelling covers URIs registered with an earlier release, which may have any
+// TestRedirectRejectsServiceURLVariants covers URIs registered with an earlier release, which may have any
 // spelling that the earlier release accepted.
-func TestRedirectNeverPointsToServiceInAnySpelling(t *testing.T) {
+func TestRedirectRejectsServiceURLVariants(t *testing.T) {
 	t.Parallel()
 	own := ownhosts.Own()
 	for _, all := range [][]string{

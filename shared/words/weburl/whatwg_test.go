@@ -204,7 +204,7 @@ func originOf(u weburl.URL) string {
 	return scheme + "://" + rest + ":"
 }
 
-func TestParseRejectsOwnHostsInAnySpelling(t *testing.T) {
+func TestParseRejectsVariantsOfServiceHost(t *testing.T) {
 	t.Parallel()
 	own := elsewhere(t)
 	for _, all := range [][]string{

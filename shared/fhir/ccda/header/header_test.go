@@ -69,7 +69,7 @@ func TestHeaderConvertsLanguageAndContacts(t *testing.T) {
 		"RelatedPerson | relationship.0.coding.code=SPS | relationship.1.coding.code=ECON | name.family=Spouse")
 }
 
-func TestHeaderConvertsConsent(t *testing.T) {
+func TestConvertMapsHeaderConsentToConsent(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
 		ccdatest.Document(ccdatest.SomePatient+
