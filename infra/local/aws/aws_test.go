@@ -25,7 +25,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// probe tests a single service. fill stores data under fixed names, and check verifies the data.
+// probe tests a single service. fill stores data under fixed names, and check verifies that it is intact.
 type probe struct {
 	service string
 	fill    func(ctx context.Context, cfg awssdk.Config) error
@@ -137,8 +137,8 @@ func fillKey(ctx context.Context, cfg awssdk.Config) error {
 	if err != nil {
 		return err
 	}
-	// The encrypted and the plain-text data key are stored in a second key's description, so that check doesn't need
-	// its own state.
+	// Store the data key, both encrypted and in plain text, in a second key's description, because checkKey has no
+	// state of its own.
 	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " +
 		base64.StdEncoding.EncodeToString(sealed.Plaintext)
 	described, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &note})

@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// counter is middleware that records every call and refuses all calls of a single operation.
+// counter is middleware that records every call and rejects calls of the refused operation.
 type counter struct {
 	refused string
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// identity is the caller and service that a request claims, before verification.
+// identity is a request's claimed caller and service, before verification.
 type identity struct {
-	service string // service name as in wire.Call; the embedded AWS may not have this service
+	service string // service name as in wire.Call; may be unknown
 	caller  string // access key ID, or "" if the request is not signed
 }
 
@@ -36,7 +36,7 @@ func serviceOfTarget(prefix string) string {
 	}
 }
 
-// credential reads the access key and the service from the credential scope, <access
+// credential returns the access key and service in a request's credential scope, <access
 // key>/<date>/<region>/<service>/aws4_request. The scope is in the Authorization header or in a presigned URL
 // (https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html).
 func credential(r *http.Request) (caller, service string, ok bool) {

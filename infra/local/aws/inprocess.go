@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// Do implements the SDK's HTTPClient, serving r in the caller's goroutine and returning the buffered response. If the
+// Do implements the SDK's HTTPClient. It serves r in the caller's goroutine and returns the buffered response. If the
 // request's context ends while a call is waiting, for example in a long poll, Do returns the context's error.
 func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	incoming := serverSide(r)
-	defer incoming.Body.Close() // like an HTTP client, Do closes the body whatever the outcome
+	defer incoming.Body.Close() // like an HTTP client, Do closes the body even on error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -29,20 +29,20 @@ func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	return out.response(r), nil
 }
 
-// serve reports whether the handler aborted the connection with http.ErrAbortHandler.
+// serve serves r, and reports whether the handler aborted the connection with http.ErrAbortHandler.
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (broken bool) {
 	defer func() {
 		if reason := recover(); reason == http.ErrAbortHandler { //nolint:errorlint // what was thrown, not what it wraps
 			broken = true
 		} else if reason != nil {
-			panic(reason) // re-panics because only http.ErrAbortHandler is handled here
+			panic(reason) // only http.ErrAbortHandler is expected
 		}
 	}()
 	c.ServeHTTP(w, r)
 	return false
 }
 
-// serverSide returns r in the form that net/http's server would pass to a handler.
+// serverSide returns a copy of r as net/http's server would pass it to a handler.
 func serverSide(r *http.Request) *http.Request {
 	in := r.Clone(r.Context())
 	in.URL = &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
@@ -56,7 +56,7 @@ func serverSide(r *http.Request) *http.Request {
 	if r.Body == nil {
 		in.Body = http.NoBody
 	}
-	if r.ContentLength > 0 { // an HTTP transport writes this header, and SDKs sign it
+	if r.ContentLength > 0 { // HTTP transports add this header, and SDKs sign it
 		in.Header.Set("Content-Length", strconv.FormatInt(r.ContentLength, 10))
 	}
 	return in
@@ -65,10 +65,9 @@ func serverSide(r *http.Request) *http.Request {
 // maxReserved is the maximum number of bytes reserved for a response based on its Content-Length header.
 const maxReserved = 64 << 20
 
-// bufferedResponse is an http.ResponseWriter that buffers the response in memory.
 type bufferedResponse struct {
 	header http.Header
-	sent   http.Header // headers when the status was sent
+	sent   http.Header // copy of header when the status was sent
 	status int
 	body   bytes.Buffer
 }

@@ -57,7 +57,7 @@ func TestServicesRestoreDataAfterRestart(t *testing.T) {
 	})
 }
 
-// TestRestartDropsExpiredRows checks that a restart, which rewrites the data, removes expired rows.
+// TestRestartDropsExpiredRows checks that the data file no longer contains expired rows after a restart rewrites it.
 func TestRestartDropsExpiredRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func TestRestartDropsExpiredRows(t *testing.T) {
 	}
 }
 
-// A second start reads the first start's snapshot of the same state, and must not lose any data.
+// The second start reads the snapshot that the first start wrote, and must not lose any data.
 func TestStateSurvivesSecondRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -190,7 +190,7 @@ func TestCloudRejectsChangesAfterClose(t *testing.T) {
 	}
 }
 
-// afterKill copies a data directory in the state that would remain if its process were killed now.
+// afterKill returns a copy of dir as it would remain if its process were killed now.
 func afterKill(t *testing.T, dir string) string {
 	t.Helper()
 	copied := t.TempDir()

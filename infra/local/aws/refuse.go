@@ -9,13 +9,13 @@ import (
 )
 
 // refuse writes the error response for a call that does not reach its service. The response uses the service's
-// protocol: XML for S3, JSON for a request with a target, and otherwise the Query protocol's XML.
+// protocol: XML for S3, JSON if the request has a target, and otherwise the Query protocol's XML.
 func (c *Cloud) refuse(w http.ResponseWriter, r *http.Request, id identity, code, message string) {
 	switch {
 	case id.service == c.s3.Name():
 		c.s3.Refuse(w, r, code, message)
 	case id.service == c.sqs.Name():
-		// SQS still uses the error codes and statuses of the Query protocol.
+		// SQS still uses the Query protocol's error codes and statuses.
 		w.Header().Set("X-Amzn-Query-Error", sigv4.QueryCode(code)+";Sender")
 		wire.WriteJSONError(w, "1.0", &wire.Error{Code: code, Message: message, Status: http.StatusForbidden})
 	case id.service == c.dynamodb.Name():

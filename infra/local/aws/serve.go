@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// maxBody exceeds every request limit except S3's, because S3 bodies are streamed. The largest other limit is 16
-	// MB, for DynamoDB's BatchWriteItem.
+	// maxBody is larger than every service's request limit except that of S3, which streams bodies. The largest such
+	// limit is 16 MB, for DynamoDB's BatchWriteItem.
 	maxBody = 17 << 20
-	// maxAccessKey is the maximum length of an access key ID. On AWS, an access key ID consists of [A-Za-z0-9_]. Names
-	// from the template may also contain a hyphen.
+	// maxAccessKey is the maximum length of an access key ID. AWS's access key IDs consist of [A-Za-z0-9_]. In the
+	// embedded AWS, they are names from the template, which may also contain hyphens.
 	maxAccessKey = 128
 )
 
@@ -36,7 +36,7 @@ func (c *Cloud) HandlesObject(r *http.Request) bool {
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, ok := identify(r)
 	now := c.clock(id.caller)
-	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // the SDKs use this header to correct their clocks
+	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // SDKs correct their clocks by this header
 	w.Header().Set("X-Amzn-Requestid", rand.Text())
 	service, handle := c.services[id.service], c.handlers[id.service]
 	switch {
@@ -60,7 +60,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// clock returns the cloud's current time for a caller, including any skew.
+// clock returns the current time for the caller's requests, including any simulated skew.
 func (c *Cloud) clock(caller string) time.Time {
 	if c.skew == nil {
 		return time.Now()

@@ -27,7 +27,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// caller creates a client for a single service, and returns a call that succeeds each time on an empty cloud.
+// caller creates a client for a single service and returns a function that calls it. Every call succeeds on a cloud
+// that filled returns.
 type caller func(cfg awssdk.Config) func(ctx context.Context) error
 
 func callers() map[string]caller {
@@ -85,8 +86,8 @@ func callers() map[string]caller {
 	}
 }
 
-// between is a proxy between a client and the cloud that can change signed requests and counts responses by status
-// code.
+// between is an HTTP client between an SDK and the cloud. It can modify signed requests, and it records the responses'
+// status codes.
 type between struct {
 	cloud   *aws.Cloud
 	change  func(*http.Request)
@@ -104,7 +105,7 @@ func (b *between) Do(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// filled returns a cloud that contains the objects that the callers need.
+// filled returns a cloud with the data that the callers need.
 func filled(t *testing.T, o aws.Options) *aws.Cloud {
 	t.Helper()
 	cloud := newCloud(t, o)
@@ -155,8 +156,8 @@ func TestClientCorrectsClockSkewAfterOneRejection(t *testing.T) {
 	}
 }
 
-// A signature in the header protects everything except the caller's name. On AWS, every caller has its own secret, but
-// in the embedded AWS, all callers share a secret.
+// A signature in the header protects everything except the access key. On AWS, every caller has its own secret, but in
+// the embedded AWS all callers share one.
 func TestServicesRejectTamperedRequest(t *testing.T) {
 	t.Parallel()
 	setBody := func(r *http.Request) {
@@ -171,7 +172,7 @@ func TestServicesRejectTamperedRequest(t *testing.T) {
 		json    string // error code of DynamoDB and KMS
 		query   string // error code of SES and SQS
 		s3      string
-		noneFor string // service whose requests lack this part
+		noneFor string // service whose requests lack the changed part
 	}{
 		"another body": {setBody, json, query, sha, ""},
 		"another header": {
@@ -291,7 +292,6 @@ func TestServicesRejectOversizedBodyWithoutReadingIt(t *testing.T) {
 	wantCode(t, callers()["kms"](cfg)(t.Context()), "RequestEntityTooLarge")
 }
 
-// endless is a body that never ends.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// The functions in this file let people inspect tables. Recordbridge's functions can't call the inspection functions,
-// which are not DynamoDB operations. Scan remains unsupported.
+// This file implements table inspection for people. Inspection is not a DynamoDB operation, so Recordbridge's functions
+// can't use it, and Scan remains unsupported.
 
-// TableInfo describes one table in the console's list.
+// TableInfo describes a table for display in the console.
 type TableInfo struct {
 	Name      string      `json:"name"`
 	Partition string      `json:"partition"`      // partition key name
@@ -38,22 +38,21 @@ type Position struct {
 	Limit  int    // rows per page, at least 1
 }
 
-// Page is a page of rows from a table or index, in key order. Unlike DynamoDB, Page sorts partitions by the bytes of
+// Page is a page of rows from a table or index, in key order. Unlike in DynamoDB, partitions are sorted by the bytes of
 // their keys.
 type Page struct {
 	Rows []Row
 	Next string // start of the next page; "" on the last page
 }
 
-// Row is one row, with its values in DynamoDB's JSON wire format: {"S": "text"}.
+// Row is a row of a table or index. Values are in DynamoDB's JSON wire format, such as {"S": "text"}.
 type Row struct {
 	ID   string                     // row ID for Server.Row
-	Keys []string                   // names of the key attributes, the index's before the table's
-	Item map[string]json.RawMessage // the attributes that the table or index holds
+	Keys []string                   // key attribute names; for an index, its own come first
+	Item map[string]json.RawMessage // attributes that the table stores or the index projects
 	Size int                        // size in bytes, as DynamoDB counts it
 }
 
-// view implements read-only inspection of the tables.
 type view struct{ *ledger }
 
 // Tables returns every table, sorted by name.
@@ -89,8 +88,8 @@ func (v view) Browse(p Position) (Page, error) {
 	return v.browse(p, from)
 }
 
-// Row returns one row of a table or, if index is not empty, of that index. Row returns the same errors as Browse, and
-// ok is false if the row no longer exists.
+// Row returns one row of a table or, if index is not empty, of that index. If the row no longer exists, ok is false.
+// Row returns the same errors as Browse.
 func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {
@@ -111,7 +110,7 @@ func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	return rows.show(partition[i], keys), true, nil
 }
 
-// browsed looks up the table or index to browse and its key names. The caller holds the lock.
+// browsed returns the rows and key names of the table or index to browse. The caller must hold the lock.
 func (v view) browsed(table, index string) (rows *tree, keys []string, err error) {
 	t, err := v.table(table)
 	if err != nil {
@@ -133,7 +132,7 @@ func (v view) browsed(table, index string) (rows *tree, keys []string, err error
 	return x.rows, keys, nil
 }
 
-// browse collects the rows of a page. The caller holds the lock.
+// browse implements Browse. The caller must hold the lock.
 func (v view) browse(p Position, from rowKey) (Page, error) {
 	all, keys, err := v.browsed(p.Table, p.Index)
 	if err != nil {
@@ -156,7 +155,7 @@ func (v view) browse(p Position, from rowKey) (Page, error) {
 	return page, nil
 }
 
-// partitionsFrom returns the partitions, in order from first, whose key attribute begins with prefix.
+// partitionsFrom returns, in order, the partitions at or after first whose key attribute starts with prefix.
 func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
 	var names []string
 	for name, rows := range t.partitions {
@@ -207,8 +206,8 @@ func parsePosition(text string) (rowKey, error) {
 }
 
 // Damage corrupts one attribute of a row to simulate a bug or a broken disk. Damage flips the last bit of a binary
-// value, and replaces any other value with the text "damaged". The errors are the same as those of Row, and ok is false
-// if the attribute does not exist or is part of a key.
+// value, and replaces any other value with the text "damaged". If the attribute does not exist or is part of a key, ok
+// is false. Damage returns the same errors as Row, or an error if the journal fails.
 func (s *Server) Damage(table, id, attribute string) (ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {

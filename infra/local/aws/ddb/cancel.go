@@ -40,7 +40,6 @@ func (r *cancellationReason) take(err error) {
 	*r = cancellationReason{Code: code, Message: failure.Message, Item: failure.Fields["Item"]}
 }
 
-// cancelled returns the error for a transaction with the given reasons, or nil if no item caused a cancellation.
 func cancelled(reasons []cancellationReason) error {
 	codes := make([]string, len(reasons))
 	for i, reason := range reasons {

@@ -7,11 +7,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// HoldTransactions prolongs every write transaction. After a transaction has claimed its items, it calls hold with each
-// item's table and continues after the returned duration. During this time, as on AWS, other transactions that write
-// any of the items are cancelled, and single writes to those items fail. Reads return the item's previous state, except
-// that TransactGetItems is also cancelled. hold is called without a lock, so it may block. If hold is nil, the default,
-// calls conflict only if they happen to overlap.
+// HoldTransactions prolongs every write transaction, so that tests can provoke conflicts. After a transaction has
+// claimed its items, it calls hold with each item's table and continues after the returned duration. While a
+// transaction is held, other transactions that write its items are cancelled, and single writes to the items fail, as
+// on AWS. Reads return the items' previous state. hold is called without the lock, so it may block. If hold is nil, the
+// default, writes conflict only if they happen to overlap.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
 func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration) {
 	o.mu.Lock()
@@ -20,7 +20,8 @@ func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration
 }
 
 // claim plans a transaction and marks its items as in flight. The transaction is cancelled if an item is already in
-// flight or does not fit its table. For a repeat of a committed transaction, claim returns neither plans nor an error.
+// flight or does not match its table's schema. For a repeat of a committed transaction, claim returns neither plans nor
+// an error.
 func (o *transactions) claim(writes []write, token *tokenRecord) ([]*plan, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -48,7 +49,8 @@ func (o *transactions) claim(writes []write, token *tokenRecord) ([]*plan, error
 	return plans, nil
 }
 
-// planAll plans a transaction's writes, and returns a reason for each item that does not fit its table or is in flight.
+// planAll plans a transaction's writes, and returns a reason for each item that is in flight or does not match its
+// table's schema.
 func (o *transactions) planAll(writes []write) ([]*plan, []cancellationReason, error) {
 	seen := make(map[rowAddress]bool, len(writes))
 	plans := make([]*plan, len(writes))
@@ -75,7 +77,7 @@ func (o *transactions) planAll(writes []write) ([]*plan, []cancellationReason, e
 	return plans, reasons, nil
 }
 
-// release ends a transaction's claim on its items. The caller holds the lock.
+// release ends a transaction's claim on its items. The caller must hold the lock.
 func (o *transactions) release(plans []*plan, token *tokenRecord) {
 	for _, p := range plans {
 		delete(o.inFlight, p.address())
@@ -85,8 +87,8 @@ func (o *transactions) release(plans []*plan, token *tokenRecord) {
 	}
 }
 
-// keepInFlight waits for the duration that the hook returns. The planned rows can't change during the wait, since other
-// writes to these rows are rejected.
+// keepInFlight waits for the duration that the HoldTransactions hook returns. The planned rows can't change in the
+// meantime, because other writes to them are rejected.
 func (o *transactions) keepInFlight(plans []*plan) {
 	o.mu.RLock()
 	hold := o.hold

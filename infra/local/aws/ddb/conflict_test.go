@@ -19,7 +19,7 @@ import (
 
 const held = time.Second
 
-// holding returns a server that keeps its first transaction in flight for a second. Use the server in a synctest
+// holding returns a server that keeps its first transaction in flight for a second. The test must run in a synctest
 // bubble.
 func holding(t *testing.T) (*ddb.Server, *dynamodb.Client) {
 	t.Helper()
@@ -38,7 +38,7 @@ func holding(t *testing.T) (*ddb.Server, *dynamodb.Client) {
 	return server, client
 }
 
-// inFlight starts a transaction. Once the transaction has claimed its items, inFlight returns a channel for the result.
+// inFlight starts a transaction, waits until it has claimed its items, and returns a channel for its result.
 func inFlight(t *testing.T, client *dynamodb.Client, token string, items ...types.TransactWriteItem) <-chan error {
 	t.Helper()
 	outcome := make(chan error, 1)
@@ -159,7 +159,7 @@ func TestExpireKeepsRowLockedByTransaction(t *testing.T) {
 		if err := updateTTL(t, client, true); err != nil {
 			t.Fatal(err)
 		}
-		put(t, client, with(key("a", "1"), item{"expires": num("946684700")})) // before the bubble's start, 2000-01-01
+		put(t, client, with(key("a", "1"), item{"expires": num("946684700")})) // 100 s before the bubble starts
 		outcome := inFlight(t, client, "", txUpdate(key("a", "1"), "ADD n :v", item{":v": num("1")}))
 		<-time.After(held / 2)
 		if got := server.Expire(time.Now()); got != 0 {

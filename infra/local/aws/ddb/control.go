@@ -25,7 +25,7 @@ type tableDescription struct {
 
 	TableArn               string
 	TableStatus            string
-	CreationDateTime       float64 // seconds since 1970
+	CreationDateTime       float64 // Unix time in seconds
 	ItemCount              int
 	BillingModeSummary     billingSummary
 	GlobalSecondaryIndexes []indexDescription `json:",omitempty"`
@@ -50,7 +50,7 @@ type describeTableReply struct{ Table tableDescription }
 
 type tableName struct{ TableName string }
 
-// tableOperations creates and describes tables, and sets each table's time to live.
+// tableOperations implements the operations on tables and their time to live.
 type tableOperations struct{ *ledger }
 
 func (o tableOperations) createTable(in *tableInput) (any, error) {
@@ -175,7 +175,7 @@ const codeNoTable = "ResourceNotFoundException"
 
 const arnPrefix = "arn:aws:dynamodb:us-east-1:000000000000:table/"
 
-// table looks up the table of an item operation by name or ARN.
+// table returns the table with the given name or ARN, or an item operation's error.
 func (l *ledger) table(name string) (*table, error) {
 	bare := strings.TrimPrefix(name, arnPrefix)
 	if t, ok := l.tables[bare]; ok {
@@ -192,7 +192,7 @@ func (l *ledger) table(name string) (*table, error) {
 	return nil, wire.Fail(codeNoTable, "Requested resource not found")
 }
 
-// controlled looks up the table of a control operation. Errors from controlled include the table's name.
+// controlled is like table, but returns a control operation's error, which includes the table's name.
 func (o tableOperations) controlled(name string) (*table, error) {
 	t, err := o.table(name)
 	if failure, ok := errors.AsType[*wire.Error](err); ok && failure.Code == codeNoTable {

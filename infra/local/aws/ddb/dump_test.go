@@ -20,8 +20,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// restarted returns a new server after two starts. The first start reads the appended records, and the second start
-// reads the dump that the first start wrote.
+// restarted simulates two restarts. The first server replays the journal, and the returned server replays the first
+// server's dump.
 func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	t.Helper()
 	first, second := ddb.New(wire.Discard{}), ddb.New(wire.Discard{})
@@ -43,7 +43,6 @@ func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	return second
 }
 
-// someValue draws an attribute value of a random type.
 func someValue(t *rapid.T, depth int) types.AttributeValue {
 	kinds := 8
 	if depth == 0 {
@@ -111,7 +110,7 @@ func act(t *rapid.T, client *dynamodb.Client) {
 	}
 }
 
-// transaction increments a counter, unless its token has been used in the last ten minutes.
+// transaction increments a counter, unless its token was used in the last ten minutes.
 func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	_, err := client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
 		ClientRequestToken: aws.String(fmt.Sprintf("token-%d", token)),
@@ -120,7 +119,7 @@ func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	return err
 }
 
-// seen returns the observable state of the tables.
+// seen returns the tables' observable state.
 func seen(t *rapid.T, client *dynamodb.Client) map[string]any {
 	found := map[string]any{}
 	for _, partition := range []string{"a", "b", "counter"} {
@@ -157,7 +156,7 @@ func rows(t *rapid.T, client *dynamodb.Client, query *dynamodb.QueryInput) []ite
 func TestRestartPreservesVisibleState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// A synctest bubble does not support deadlines, so the *testing.T is wrapped.
+		// The wrapper hides t's Deadline method, which must not be called in a synctest bubble.
 		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
 			journal := &memoryJournal{}
 			client := clientOf(ddb.New(journal))

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// The encoder is hand-written because encoding/json copies and rescans the output of every nested MarshalJSON. The
-// copying and rescanning would dominate the cost of a call that returns nested items.
+// The encoder is hand-written because encoding/json copies and rescans the output of every nested MarshalJSON. For
+// nested items, this overhead would dominate the cost of a call.
 
 func (it item) appendJSON(to []byte) []byte {
 	to = append(to, '{')

@@ -42,7 +42,7 @@ func strs(s ...string) types.AttributeValue { return &types.AttributeValueMember
 
 func nums(s ...string) types.AttributeValue { return &types.AttributeValueMemberNS{Value: s} }
 
-// inProcess is an aws.HTTPClient that does not use the network, so that the real SDK also works in testing/synctest.
+// inProcess is an aws.HTTPClient that does not use the network, so the real SDK can run in a synctest bubble.
 type inProcess struct{ server *ddb.Server }
 
 func (p inProcess) Do(r *http.Request) (*http.Response, error) {
@@ -63,8 +63,8 @@ func clientOf(server *ddb.Server) *dynamodb.Client {
 
 const table = "Work"
 
-// newTable returns a client for a server with the table Work (pk, sk). The table has the indexes byDue (keys only),
-// byOrg (with note) and whole.
+// newTable returns a client for a server with the table Work, whose keys are pk and sk. Its indexes are byDue (keys
+// only), byOrg (also projects note) and whole (projects all attributes).
 func newTable(tb testing.TB) *dynamodb.Client {
 	tb.Helper()
 	client := clientOf(ddb.New(wire.Discard{}))
@@ -137,7 +137,7 @@ func get(tb testing.TB, client *dynamodb.Client, k item) item {
 	return out.Item
 }
 
-// wantItem compares items by value, ignoring the order of sets.
+// wantItem compares two items, ignoring the order of set elements.
 func wantItem(tb testing.TB, got, want item) {
 	tb.Helper()
 	if diff := cmp.Diff(want, got, itemOptions()...); diff != "" {
@@ -158,7 +158,7 @@ func itemOptions() []cmp.Option {
 	}
 }
 
-// wantRefusal checks an error's AWS type and part of its message.
+// wantRefusal checks that err has the AWS error code and contains the message.
 func wantRefusal(tb testing.TB, err error, code, message string) {
 	tb.Helper()
 	failure, ok := errors.AsType[smithy.APIError](err)
@@ -173,7 +173,7 @@ func wantRefusal(tb testing.TB, err error, code, message string) {
 	}
 }
 
-// call sends a request that the SDK itself would not send, and returns the status and the body.
+// call sends a raw request that the SDK would refuse to build, and returns the response's status and body.
 func call(tb testing.TB, server *ddb.Server, operation, body string) (int, map[string]any) {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/", strings.NewReader(body))

@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// journalRecord is a committed change. Exactly one of Table, TTL and Items is set. Token is set only together with
-// Items.
+// journalRecord is a committed change. At most one of Table, TTL and Items is set. Token may be set with Items, or
+// alone if a transaction changed no items.
 type journalRecord struct {
 	Table *tableRecord `json:"table,omitempty"`
 	TTL   *ttlRecord   `json:"ttl,omitempty"`
@@ -46,14 +46,14 @@ type ledger struct {
 	mu         sync.RWMutex
 	tables     map[string]*table
 	tokens     map[string]tokenUse
-	tokenSweep int // number of tokens that triggers the removal of expired tokens
+	tokenSweep int // expired tokens are removed when this many are stored
 	inFlight   map[rowAddress]bool
 	indexLag   func(table, index string) time.Duration
 	late       atomic.Bool // whether an index has changes that are not yet visible
 }
 
-// commit makes a change durable and then visible. The caller holds the write lock, so the journal has the same order as
-// the commits.
+// commit appends a change to the journal and then makes it visible. The caller must hold the write lock, which keeps
+// records in commit order.
 func (l *ledger) commit(record journalRecord) error {
 	if err := l.journal.Append(serviceName, record); err != nil {
 		return &wire.Error{Code: "InternalServerError", Message: "journal: " + err.Error(), Status: 500}
@@ -61,8 +61,8 @@ func (l *ledger) commit(record journalRecord) error {
 	return l.apply(record)
 }
 
-// Replay implements wire.Service. Records must arrive in the order in which they were appended. Replay returns an error
-// for an unreadable record.
+// Replay implements wire.Service. Records must be replayed in the order in which they were appended. Replay returns an
+// error for a record that can't be decoded or applied.
 func (s *Server) Replay(record json.RawMessage) error {
 	var change journalRecord
 	if err := json.Unmarshal(record, &change); err != nil {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/aws/ddb"
 )
 
-// memoryJournal stores records as bytes, like a file. Appends fail while full is set.
+// memoryJournal is a wire.Journal that stores encoded records in memory. Append fails while full is set.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage
@@ -35,7 +35,6 @@ func (j *memoryJournal) Append(_ string, record any) error {
 	return nil
 }
 
-// restart returns a client for a new server that has replayed the journal.
 func (j *memoryJournal) restart(t *testing.T) *dynamodb.Client {
 	t.Helper()
 	server := ddb.New(j)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// keySpan holds the selection of a KeyConditionExpression: a single partition, and a range of its rows between two
-// bounds.
+// keySpan is the range of rows that a KeyConditionExpression selects: one partition, optionally bounded by the sort
+// key.
 type keySpan struct {
 	partition string
 	isBelow   func(order string) bool
@@ -24,7 +24,7 @@ type keyPart struct {
 
 const operatorBetween = "BETWEEN"
 
-// span parses the key condition: partition = :v, optionally combined with one condition on the sort key.
+// span parses the key condition, which must be partition = :v, optionally combined with one condition on the sort key.
 func (q *queryPlan) span() (*keySpan, error) {
 	conditions := []condition{q.keyCondition}
 	if both, ok := q.keyCondition.(conjunction); ok {
@@ -86,7 +86,7 @@ func (span *keySpan) setBounds(operator string, bounds []string) {
 	}
 }
 
-// keyPart splits a condition of a KeyConditionExpression, and rejects any part that can't be a condition on a key.
+// keyPart parses one condition of a KeyConditionExpression, and rejects conditions that are not allowed on keys.
 func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	var of operand
 	var operator string

@@ -6,8 +6,8 @@ import (
 )
 
 // LagIndexes makes indexes eventually consistent. An index entry appears, changes or disappears only after the delay
-// that lag returns for the write. Changes to the same row stay in write order. If lag is nil, the default, new changes
-// are visible immediately, but changes that are already delayed stay delayed. lag is called with the lock held.
+// that lag returns for the write. Changes to the same row are applied in write order. If lag is nil, the default, new
+// changes are visible immediately, but changes that are already delayed stay delayed. lag is called with the lock held.
 func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (x *index) applyDue(now time.Time) {
 	})
 }
 
-// applyDue applies all due changes to the indexes, or returns immediately if no change is delayed.
+// applyDue applies all due index changes. If no change is delayed, applyDue doesn't take the lock.
 func (l *ledger) applyDue() {
 	if !l.late.Load() {
 		return

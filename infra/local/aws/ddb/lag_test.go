@@ -14,8 +14,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// lagging returns a client for a server whose indexes have the given lags by name. Use the client in a synctest bubble.
-// The test may change the lags later.
+// lagging returns a client for a server that delays updates to each index by lag[index]. The test must run in a
+// synctest bubble, and may change lag later.
 func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	t.Helper()
 	server := ddb.New(wire.Discard{})
@@ -25,7 +25,7 @@ func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	return client
 }
 
-// indexed returns the notes in an index for the organisation "o", sorted.
+// indexed returns the notes of organisation "o" in an index, sorted.
 func indexed(t *testing.T, client *dynamodb.Client, index string) []string {
 	t.Helper()
 	in := queryInput("org = :o", item{":o": str("o")})
@@ -113,7 +113,7 @@ func TestIndexAppliesRowChangesInOrder(t *testing.T) {
 		put(t, client, noted("1", "second"))
 		put(t, client, noted("2", "quick"))
 		<-time.After(time.Second)
-		wantIndexed(t, client, "whole", "quick") // row 2 is not delayed by row 1
+		wantIndexed(t, client, "whole", "quick") // row 1's delay does not affect row 2
 		lag["whole"] = 0
 		put(t, client, noted("1", "third"))
 		wantIndexed(t, client, "whole", "quick")

@@ -6,7 +6,7 @@ type tokenKind int
 
 const (
 	endOfExpression tokenKind = iota
-	word                      // word, such as SET, and, size, or an attribute name
+	word                      // keyword, function or attribute name
 	nameRef                   // #name
 	valueRef                  // :value
 	digits                    // list index

@@ -36,7 +36,7 @@ func TestRowMemoryStaysCloseToContentSize(t *testing.T) {
 			"next": num("1795359600000"),
 		}))
 	}
-	for i := range rows { // overwrite every row; the previous content must not be retained
+	for i := range rows { // overwriting a row must release its previous content
 		if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 			TableName: aws.String(table), Key: key("event-"+strconv.Itoa(i), "meta"),
 			UpdateExpression: aws.String("SET attempt = :n"), ExpressionAttributeValues: item{":n": num("2")},
@@ -59,7 +59,7 @@ func TestRowMemoryStaysCloseToContentSize(t *testing.T) {
 	runtime.KeepAlive(server)
 }
 
-// sizeOf returns the table's size as DynamoDB counts it, and checks the table's number of rows.
+// sizeOf returns the total size of the table's rows as DynamoDB counts it. The test fails if the row count is wrong.
 func sizeOf(t *testing.T, server *ddb.Server, rows int) (size int) {
 	t.Helper()
 	page, err := server.Browse(ddb.Position{Table: table, Limit: rows})

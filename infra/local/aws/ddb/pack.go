@@ -3,8 +3,8 @@ package ddb
 import "encoding/binary"
 
 // packed is an item in the form that rows store: attributes and values sorted by name, with each variable-length part
-// preceded by its length. The same item as a map takes five times the memory, which matters for items stored until
-// their time to live, and adds work for the garbage collector. Extracted items share the packed item's text.
+// preceded by its length. Storing items as maps would take five times the memory, which matters because items are kept
+// until they expire, and would burden the garbage collector. Unpacked items share memory with the packed item.
 type packed string
 
 func pack(it item) packed {
@@ -49,7 +49,7 @@ func (v value) appendPacked(to []byte) []byte {
 	return appendText(to, v.text)
 }
 
-// item unpacks the attributes in shown. A nil map selects all attributes.
+// item unpacks the attributes in shown. If shown is nil, all attributes are unpacked.
 func (p packed) item(shown map[string]bool) item {
 	rest := string(p)
 	n := takeNumber(&rest)
@@ -66,7 +66,7 @@ func (p packed) item(shown map[string]bool) item {
 	return it
 }
 
-// attribute implements attributes.
+// attribute implements the attributes interface.
 func (p packed) attribute(name string) value {
 	rest := string(p)
 	for range takeNumber(&rest) {
@@ -112,7 +112,7 @@ func takeText(from *string) string {
 	return text
 }
 
-// takeNumber consumes a uvarint from the front of a text, like binary.Uvarint.
+// takeNumber decodes the uvarint at the start of *from and removes it from *from.
 func takeNumber(from *string) int {
 	number, shift := 0, 0
 	for i := range len(*from) {

@@ -12,7 +12,6 @@ type phrase struct {
 	bracketed bool
 }
 
-// conditionParser parses condition expressions.
 type conditionParser struct{ *parser }
 
 // condition parses a complete condition expression. The precedence, from lowest to highest, is OR, AND, comparison.
@@ -104,7 +103,6 @@ func (c conditionParser) compare(left operand, operator string) (condition, erro
 	return comparison{operator, left, right}, nil
 }
 
-// checkOrdered rejects literals whose types have no order.
 func (c conditionParser) checkOrdered(operator string, operands ...operand) error {
 	for _, o := range operands {
 		if l, ok := o.(literal); ok && !l.of.isScalar() {
@@ -151,7 +149,7 @@ func (c conditionParser) between(of operand) (condition, error) {
 	return between{of, low, high}, nil
 }
 
-// operandList parses the rest of "(a, b, c)".
+// operandList parses a comma-separated list and its closing parenthesis.
 func (c conditionParser) operandList() ([]operand, error) {
 	var list []operand
 	for {
@@ -177,7 +175,7 @@ func (c conditionParser) operand() (operand, error) {
 	return found.operand, nil
 }
 
-// primary parses a bracketed phrase, a function call, a value or a path.
+// primary parses a parenthesised condition, a function call, a value or a path.
 func (c conditionParser) primary() (phrase, error) {
 	switch {
 	case c.accept("("):
@@ -217,7 +215,7 @@ func (c conditionParser) call() (phrase, error) {
 	default:
 		return phrase{}, c.errorf("Invalid function name; function: %s", function)
 	}
-	c.at += 2 // skip the name and its bracket
+	c.at += 2 // skip the function's name and opening parenthesis
 	args, err := c.operandList()
 	if err != nil {
 		return phrase{}, err

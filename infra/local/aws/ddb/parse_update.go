@@ -13,8 +13,8 @@ const (
 	functionIfNotExists = "if_not_exists"
 )
 
-// action is a clause of an UpdateExpression. A SET clause has an expression, and an ADD clause has a number. A REMOVE
-// clause has neither.
+// action is a clause of an UpdateExpression. A SET clause has a set expression, an ADD clause has a numeric operand,
+// and a REMOVE clause has neither.
 type action struct {
 	kind      string
 	attribute string
@@ -22,10 +22,9 @@ type action struct {
 	operand   value
 }
 
-// updateParser parses an UpdateExpression.
 type updateParser struct{ *parser }
 
-// update parses an UpdateExpression. Sections may appear in any order, but each section may appear only once.
+// update parses an UpdateExpression. Sections may appear in any order, each at most once.
 func (s *scope) update(source expression) ([]action, error) {
 	tokens, err := s.parser("UpdateExpression", source)
 	if err != nil {
@@ -95,7 +94,7 @@ func (u updateParser) action(section string) (action, error) {
 	return out, err
 }
 
-// addend returns the number for an ADD clause.
+// addend parses the number in an ADD clause.
 func (u updateParser) addend() (value, error) {
 	if u.peek().kind != valueRef {
 		return value{}, u.syntaxError()
@@ -163,7 +162,7 @@ func (u updateParser) setCall() (setExpression, error) {
 	default:
 		return nil, u.errorf("Invalid function name; function: %s", function)
 	}
-	u.at += 2 // skip the name and its bracket
+	u.at += 2 // skip the function's name and opening parenthesis
 	first, err := u.setTerm()
 	if err != nil {
 		return nil, err
@@ -195,7 +194,7 @@ func (u updateParser) ifNotExists(first, second setExpression) (setExpression, e
 	return ifNotExists{of, second}, nil
 }
 
-// checkApart returns an error if an attribute appears twice.
+// checkApart returns an error if a and b are the same attribute.
 func (u updateParser) checkApart(a, b string) error {
 	if a != b {
 		return nil

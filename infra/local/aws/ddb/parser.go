@@ -72,12 +72,11 @@ func (p *parser) expect(text string) error {
 	return nil
 }
 
-// atCall reports whether the next tokens start a function call.
 func (p *parser) atCall() bool {
 	return p.peek().kind == word && p.tokens[p.at+1] == token{symbol, "("}
 }
 
-// countOperator returns an error if an expression has more than 300 operators.
+// countOperator counts an operator, and returns an error if the expression has more than 300.
 func (p *parser) countOperator() error {
 	if p.operators++; p.operators > maxExpressionOperators {
 		return p.errorf("The expression contains too many operators; operator count: %d", p.operators)
@@ -106,7 +105,7 @@ func (p *parser) path() (string, error) {
 	return name, err
 }
 
-// leftOut returns the error for a part of AWS's grammar that is unsupported because no caller uses it.
+// leftOut returns the error for an unsupported part of AWS's expression grammar.
 func (p *parser) leftOut(what string) error {
 	return p.errorf("%s is not part of the embedded DynamoDB", what)
 }

@@ -50,7 +50,7 @@ func (r queryReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// queryPlan is a query: initially the parsed expression, and after binding also the rows to read.
+// queryPlan is a parsed query. bind sets the fields below keyCondition.
 type queryPlan struct {
 	in           *queryInput
 	keyCondition condition
@@ -89,7 +89,7 @@ func (o readOperations) query(in *queryInput) (any, error) {
 	return q.page(rows[low:max(low, high)]), nil
 }
 
-// parseQuery performs every step of a query that needs neither the table nor the lock.
+// parseQuery validates and parses a query without accessing the table or taking the lock.
 func (o readOperations) parseQuery(in *queryInput) (*queryPlan, error) {
 	if err := in.check(); err != nil {
 		return nil, err

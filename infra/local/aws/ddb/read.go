@@ -7,7 +7,7 @@ type readInput struct {
 	Key       item
 }
 
-// leftOut holds unsupported read parameters. No caller reads parts of an item.
+// leftOut holds read parameters that are not supported, because no caller needs them.
 type leftOut struct {
 	ProjectionExpression     string
 	ExpressionAttributeNames map[string]string
@@ -24,7 +24,6 @@ func (in leftOut) check() error {
 	})
 }
 
-// readOperations implements the read-only operations.
 type readOperations struct {
 	*ledger
 
@@ -69,7 +68,7 @@ type batchGetReply struct {
 	UnprocessedKeys map[string]unprocessedKeys
 }
 
-// unprocessedKeys has the same form as a request, so a caller can send the value again unchanged.
+// unprocessedKeys has the form of a request, so that callers can resend it unchanged.
 type unprocessedKeys struct {
 	Keys           []item
 	ConsistentRead bool `json:",omitempty"`
@@ -113,7 +112,7 @@ func (o readOperations) batchGetItem(in *batchGetInput) (any, error) {
 	return out, nil
 }
 
-// rowsOf returns the rows with the given keys. A missing row is nil. rowsOf rejects duplicate keys.
+// rowsOf returns the rows with the given keys. The item of a missing row is nil. rowsOf rejects duplicate keys.
 func (o readOperations) rowsOf(tableName string, keys []item) ([]item, error) {
 	t, err := o.table(tableName)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// scope holds the placeholders that a request's expressions may use. scope records the used placeholders, because AWS
-// rejects unused placeholders.
+// scope holds the placeholders that a request's expressions may use. Used placeholders are recorded because AWS rejects
+// unused ones.
 type scope struct {
 	names    map[string]string
 	values   item
@@ -16,13 +16,12 @@ type scope struct {
 	used     map[string]bool
 }
 
-// expressionAttributes holds the placeholder parameters common to most requests.
 type expressionAttributes struct {
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues item
 }
 
-// expression is an expression in a request, or empty if the request has no such expression.
+// expression is the text of an expression parameter, or empty if the request omits the parameter.
 type expression string
 
 // UnmarshalJSON implements json.Unmarshaler, rejecting an empty expression.
@@ -36,7 +35,7 @@ func (e *expression) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// choice is an enumerated value of a request member, or empty if the request has no such member.
+// choice is the value of an enumerated parameter, or empty if the request omits the parameter.
 type choice string
 
 // UnmarshalJSON implements json.Unmarshaler, rejecting an empty value.
@@ -51,10 +50,10 @@ func (c *choice) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// grammar holds the parser state that all expressions share.
+// grammar holds parser state shared by all expressions.
 type grammar struct{ reserved map[string]bool }
 
-// scope validates a request's placeholders for the given expressions. Empty expressions are ignored.
+// scope validates a request's placeholders, which are allowed only if at least one expression is not empty.
 func (g grammar) scope(in expressionAttributes, expressions ...expression) (*scope, error) {
 	names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues
 	if !slices.ContainsFunc(expressions, func(e expression) bool { return e != "" }) {
@@ -97,7 +96,7 @@ func isPlaceholder(name string, sigil byte) bool {
 	return len(name) > 1 && name[0] == sigil && wordLength(name[1:]) == len(name)-1
 }
 
-// checkUsed returns an error if a placeholder is unused. Call checkUsed after parsing every expression of the request.
+// checkUsed returns an error if a placeholder is unused. Call checkUsed after parsing all of the request's expressions.
 func (s *scope) checkUsed() error {
 	if unused := unusedOf(s.values, s.used); unused != "" {
 		return invalidf("Value provided in ExpressionAttributeValues unused in expressions: keys: {%s}", unused)

@@ -1,11 +1,11 @@
-// Package ddb is the embedded AWS's DynamoDB. The package implements tables, items, secondary indexes, expressions,
-// transactions and time to live in memory, behind the JSON protocol that the real SDK uses. The package is strict and
+// Package ddb implements the embedded AWS's DynamoDB. It keeps tables, items, secondary indexes, expressions,
+// transactions and time to live in memory, behind the JSON protocol that AWS SDKs use. The package is strict: it
 // rejects everything that AWS rejects.
 //
-// A wire.Journal provides persistence, and package aws provides identity, faults and call counting. Package ddb omits
-// everything that Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, filters, projections,
-// document paths, provisioned and consumed capacity, and legacy parameters. LagIndexes delays index updates, and
-// HoldTransactions slows transactions.
+// A wire.Journal provides persistence, and package aws provides authentication, faults and call counting. Features that
+// Recordbridge never uses are omitted: Scan, PartiQL, Streams, local secondary indexes, filters, projections, document
+// paths, provisioned and consumed capacity, and legacy parameters. Two hooks help tests: LagIndexes delays index
+// updates, and HoldTransactions prolongs transactions.
 package ddb
 
 import (
@@ -20,7 +20,8 @@ import (
 
 const serviceName = "dynamodb"
 
-// namespaceOf returns the prefix of an error type in DynamoDB's wire format, including "#". SDKs strip the prefix.
+// namespaceOf returns an error type's namespace, which precedes "#" in DynamoDB's wire format. SDKs strip the
+// namespace.
 func namespaceOf(code string) string {
 	switch code {
 	case "ValidationException":
@@ -31,8 +32,8 @@ func namespaceOf(code string) string {
 	return "com.amazonaws.dynamodb.v20120810"
 }
 
-// Server is a single account's DynamoDB in a single region. A Server implements wire.Service and is safe for concurrent
-// use. A single lock orders all writes. Stored items are never modified, so responses are encoded outside the lock.
+// Server is a DynamoDB for one account and region. A Server implements wire.Service and is safe for concurrent use. A
+// single lock orders all writes. Stored items are never modified, so responses are encoded outside the lock.
 type Server struct {
 	*ledger
 	*transactions
@@ -41,8 +42,7 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New returns a Server without tables. The server appends every committed change to journal and then makes the change
-// visible.
+// New returns a Server without tables. Every committed change is appended to journal before it becomes visible.
 func New(journal wire.Journal) *Server {
 	l := &ledger{
 		journal: journal, tables: map[string]*table{}, tokens: map[string]tokenUse{}, inFlight: map[rowAddress]bool{},
@@ -79,8 +79,8 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 	wire.ServeJSON(w, r, "1.0", s.operations)
 }
 
-// operation is like wire.Typed, with two differences that DynamoDB requires. A malformed attribute value is a
-// ValidationException, not a SerializationException, and error types include the namespace.
+// operation is like wire.Typed, with two differences that DynamoDB requires. Malformed attribute values cause a
+// ValidationException instead of a SerializationException, and error types include their namespace.
 func operation[In any](serve func(*In) (any, error)) wire.Operation {
 	return func(_ context.Context, body []byte) (any, error) {
 		var in In
@@ -109,8 +109,8 @@ func invalidf(format string, args ...any) error {
 	return wire.Fail("ValidationException", format, args...)
 }
 
-// absent returns an error for parameters that AWS supports but this package does not. The error prevents callers from
-// unknowingly relying on such a parameter.
+// absent returns an error if the request has a parameter that AWS supports but this package does not, so that callers
+// can't unknowingly rely on it.
 func absent(parameters map[string]bool) error {
 	for name, present := range parameters {
 		if present {

@@ -25,7 +25,7 @@ type indexSpec struct {
 	ProvisionedThroughput *json.RawMessage `json:",omitempty"` // not supported
 }
 
-// keyNames holds the key attribute names of a table or index. Without a sort key, sort is empty.
+// keyNames holds the key attribute names of a table or index. If there is no sort key, sort is empty.
 type keyNames struct{ partition, sort string }
 
 func keyNamesOf(schema []keyElement) keyNames {
@@ -47,7 +47,6 @@ func (k keyNames) list() []string {
 	return []string{k.partition, k.sort}
 }
 
-// of returns the item's key attributes.
 func (k keyNames) of(it item) item {
 	key := item{}
 	for _, name := range k.list() {
@@ -56,7 +55,7 @@ func (k keyNames) of(it item) item {
 	return key
 }
 
-// rowKey encodes an item's key. The encoded key shares the item's text.
+// rowKey encodes an item's key. The encoded key shares memory with the item.
 func (k keyNames) rowKey(of attributes) rowKey {
 	key := rowKey{partition: of.attribute(k.partition).sortKey()}
 	if k.sort != "" {
@@ -76,7 +75,7 @@ type index struct {
 type table struct {
 	spec    tableSpec
 	created time.Time
-	types   map[string]string // type of each key attribute
+	types   map[string]string // key attribute types, by name
 	key     keyNames
 	rows    *tree
 	indexes []*index
@@ -108,15 +107,14 @@ func (t *table) index(name string) *index {
 	return nil
 }
 
-// mismatchError is a ValidationException for a well-formed request that does not fit its table. In a transaction, the
-// error becomes an item's cancellation reason.
+// mismatchError is a ValidationException for a well-formed request that does not match its table's schema. In a
+// transaction, a mismatchError becomes the item's cancellation reason.
 type mismatchError struct{ error }
 
 func (m mismatchError) Unwrap() error { return m.error }
 
 func mismatchf(format string, args ...any) error { return mismatchError{invalidf(format, args...)} }
 
-// keyOfItem returns a complete item's key, and rejects an item with missing or malformed key attributes.
 func (t *table) keyOfItem(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		v, ok := it[name]
@@ -144,7 +142,8 @@ func (t *table) keyOf(key item) (rowKey, error) {
 	return t.place(key)
 }
 
-// place encodes an item's key. The key attributes must already have the right types.
+// place encodes an item's key, and rejects empty and oversized key attributes. The caller must have checked their
+// types.
 func (t *table) place(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		if v := it[name]; v.text == "" {
@@ -169,7 +168,7 @@ const (
 	maxSortKeyBytes      = 1024
 )
 
-// checkIndexKeys rejects an item whose attributes do not match the types of index keys.
+// checkIndexKeys rejects an item if an index key attribute has the wrong type, is empty or is too long.
 func (t *table) checkIndexKeys(it item) error {
 	for _, x := range t.indexes {
 		for i, name := range x.key.list() {
@@ -197,8 +196,8 @@ func (t *table) checkIndexKeys(it item) error {
 	return nil
 }
 
-// put replaces a row, or removes the row if its new content is nil. The indexes are updated after their lag, or
-// immediately if lag is nil. put reports whether an index now has delayed changes.
+// put stores an item under key, or removes the row if the item is nil. Indexes are updated after their lag, or
+// immediately if lag is nil. put reports whether an index update was delayed.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
 	var old, content packed
 	if r := t.rows.find(key); r != nil {
@@ -206,7 +205,7 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	}
 	if it != nil {
 		content = pack(it)
-		key = t.key.rowKey(content) // the new key shares content's text and does not retain the previous item's text
+		key = t.key.rowKey(content) // share memory with the new content, so the old can be freed
 	}
 	for _, x := range t.indexes {
 		change := entryChange{row: key}
@@ -248,7 +247,8 @@ func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
 	return key, true
 }
 
-// shown returns the names of the attributes that an index projects. A nil result means all attributes.
+// shown returns the names of the attributes that an index projects. If the index projects all attributes, the result is
+// nil.
 func (p projectionSpec) shown(tableKey, indexKey keyNames) map[string]bool {
 	if p.ProjectionType == projectAll {
 		return nil

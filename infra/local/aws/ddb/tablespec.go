@@ -12,15 +12,15 @@ const (
 
 	maxKeyName   = 255
 	maxIndexes   = 20
-	maxProjected = 20 // maximum number of attributes that an index projects
+	maxProjected = 20 // maximum number of an index's non-key attributes
 )
 
 var (
 	namePattern  = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
-	tablePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,255}$`) // pattern for table names, also in item requests
+	tablePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,255}$`) // less strict than namePattern; used to look up tables
 )
 
-// tableSpec is the part of CreateTable's input that is stored, journalled and described.
+// tableSpec is the part of CreateTable's input that is stored, journalled and returned by DescribeTable.
 type tableSpec struct {
 	TableName                 string
 	AttributeDefinitions      []attributeDefinition
@@ -37,7 +37,6 @@ type sseSpec struct {
 	KMSMasterKeyId string `json:",omitempty"` //nolint:revive // AWS's name of the member
 }
 
-// check returns an error for any table specification that CreateTable would reject.
 func (spec *tableSpec) check() error {
 	if !namePattern.MatchString(spec.TableName) {
 		return invalidf("Invalid table name %q: at least 3 characters long and at most 255 characters long, of a-z, A-Z, "+
@@ -128,7 +127,7 @@ func (p projectionSpec) check() error {
 	return nil
 }
 
-// checkKeySchema validates a key schema and adds the schema's attributes to used.
+// checkKeySchema validates a key schema and adds its attributes to used.
 func checkKeySchema(schema []keyElement, types map[string]string, used map[string]bool) error {
 	if len(schema) == 0 || len(schema) > 2 {
 		return invalidf("1 validation error detected: Value at 'keySchema' failed to satisfy constraint: Member must have " +

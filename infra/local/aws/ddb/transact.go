@@ -30,20 +30,19 @@ type emptyReply struct{}
 
 const repeatedItem = "Transaction request cannot include multiple operations on one item"
 
-// tokenUse records a transaction committed under a ClientRequestToken.
 type tokenUse struct {
 	request [sha256.Size]byte
 	at      time.Time
 }
 
-// tokenRecord is a tokenUse in the journal, so that the server recognises a repeated transaction even after a restart.
+// tokenRecord is a tokenUse's journal record, which lets the server recognise a repeated transaction after a restart.
 type tokenRecord struct {
 	Token   string    `json:"token"`
 	Request []byte    `json:"request"`
 	At      time.Time `json:"at"`
 }
 
-// transactions implements the operations that write several items at once.
+// transactions implements TransactWriteItems.
 type transactions struct {
 	*ledger
 
@@ -122,7 +121,7 @@ func (o *transactions) parseElement(element map[string]*writeInput) (write, erro
 	return write{}, nil
 }
 
-// newToken hashes the request. The hash does not depend on map order.
+// newToken returns a record with a hash of the request that does not depend on map order.
 func newToken(in *transactWriteInput) *tokenRecord {
 	request := make([]byte, 0, 2048)
 	for _, element := range in.TransactItems {
@@ -134,7 +133,7 @@ func newToken(in *transactWriteInput) *tokenRecord {
 	return &tokenRecord{Token: in.ClientRequestToken, Request: sum[:], At: time.Now()}
 }
 
-// appendPacked appends the parts of a write that a transaction may contain.
+// appendPacked appends the fields that a write in a transaction may set.
 func (in *writeInput) appendPacked(to []byte) []byte {
 	for _, text := range []string{
 		in.TableName, string(in.ConditionExpression), string(in.UpdateExpression),
@@ -152,7 +151,8 @@ func (in *writeInput) appendPacked(to []byte) []byte {
 	return to
 }
 
-// isRepeat reports whether the token's transaction was committed within the last ten minutes.
+// isRepeat reports whether the token's transaction was committed within the last ten minutes. It returns an error if a
+// transaction with the token is in progress, or if the token was used for a different request.
 func (o *transactions) isRepeat(token *tokenRecord) (bool, error) {
 	if token == nil {
 		return false, nil
@@ -171,7 +171,7 @@ func (o *transactions) isRepeat(token *tokenRecord) (bool, error) {
 	return true, nil
 }
 
-// remember stores a token and drops expired tokens, so the map holds only about ten minutes of tokens.
+// remember stores a token. When the number of tokens reaches tokenSweep, remember first removes expired tokens.
 func (l *ledger) remember(token tokenRecord) {
 	if len(l.tokens) >= l.tokenSweep {
 		for name, use := range l.tokens {
@@ -186,7 +186,7 @@ func (l *ledger) remember(token tokenRecord) {
 	l.tokens[token.Token] = use
 }
 
-// decideAll decides every plan. If a plan fails, decideAll cancels the transaction with a reason for each plan.
+// decideAll decides every plan. If any plan fails, the error contains a cancellation reason for each plan.
 func decideAll(plans []*plan) error {
 	reasons := noReasons(len(plans))
 	size := 0

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// rowKey is a row's key. partition and order are the encoded partition key and sort key. Without a sort key, order is
-// empty. tie distinguishes an index's rows with equal keys. In a table, tie is empty.
+// rowKey is a row's key. partition and order are the encoded partition key and sort key. If there is no sort key, order
+// is empty. In an index, tie distinguishes rows with equal keys; in a table, tie is empty.
 type rowKey struct{ partition, order, tie string }
 
-// row is immutable once it is in a tree. A row in an index shares the complete item with the table's row.
+// row is immutable once it is in a tree. An index's row shares the complete item with the table's row.
 type row struct {
 	key  rowKey
 	item packed
-	size int // size of the projected attributes
+	size int // size of the projected attributes in bytes
 }
 
-// tree stores rows by partition, sorted within each partition. A sorted slice is sufficient because insertion moves
+// tree stores rows by partition, sorted within each partition. A sorted slice is fast enough because insertion moves
 // only pointers. For partitions of up to about 100 000 rows, insertion costs less than the rest of a call.
 type tree struct {
 	partitions map[string][]*row
@@ -43,7 +43,6 @@ func (t *tree) find(key rowKey) *row {
 	return nil
 }
 
-// get returns the row's item, or nil if the row does not exist.
 func (t *tree) get(key rowKey) item {
 	if r := t.find(key); r != nil {
 		return t.read(r)
@@ -62,7 +61,7 @@ func (t *tree) set(fresh *row) {
 	}
 	partition := fresh.key.partition
 	if len(rows) == 0 {
-		partition = strings.Clone(partition) // the partition's name outlives its first row
+		partition = strings.Clone(partition) // the map key outlives the partition's first row
 	}
 	t.partitions[partition] = slices.Insert(rows, i, fresh)
 	t.count++

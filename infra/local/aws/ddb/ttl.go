@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// ttlHorizon is the maximum age of an expiry time. DynamoDB does not delete rows that expired earlier.
+// ttlHorizon is the maximum age of an expiry time. DynamoDB does not delete rows that expired longer ago.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
-// Expire removes the rows whose time to live has passed at now and returns the number of removed rows. As on AWS, rows
-// may outlive their expiry. An expired row stays until the caller calls Expire, and a row held by a transaction stays
-// until a later call. If the journal fails, Expire does not remove any rows, and a later call tries again.
+// Expire removes the rows whose time to live has passed at now, and returns their number. As on AWS, rows may outlive
+// their expiry: an expired row stays until Expire is called, and a row in a transaction stays until a later call. If
+// the journal fails, no rows are removed, and a later call tries again.
 func (s *Server) Expire(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,8 @@ func (s *Server) Expire(now time.Time) int {
 	return len(record.Items)
 }
 
-// isExpired reports whether a time to live, in seconds since 1970, has passed. A value of any other kind never expires.
+// isExpired reports whether a time to live, in seconds since 1970, has passed. A row whose value is not a number never
+// expires.
 func isExpired(ttl value, now time.Time) bool {
 	if ttl.kind != typeNumber {
 		return false

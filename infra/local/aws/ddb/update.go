@@ -2,7 +2,7 @@ package ddb
 
 import "maps"
 
-// setExpression is the right side of a SET clause, computed from the item before the update.
+// setExpression is the right side of a SET clause, evaluated against the item before the update.
 type setExpression interface {
 	compute(old item) (value, error)
 }
@@ -48,7 +48,7 @@ func (s sum) compute(old item) (value, error) {
 }
 
 func (f ifNotExists) compute(old item) (value, error) {
-	fallback, err := f.fallback.compute(old) // the fallback must be valid even if it is not used
+	fallback, err := f.fallback.compute(old) // return the fallback's errors even if its value is not needed
 	if err != nil {
 		return value{}, err
 	}
@@ -58,8 +58,8 @@ func (f ifNotExists) compute(old item) (value, error) {
 	return fallback, nil
 }
 
-// updated returns the item that results from the actions. old is not modified, and every clause reads the values in
-// old.
+// updated returns the result of applying actions to old. old is not modified, and every clause reads its original
+// values.
 func updated(old item, actions []action) (item, error) {
 	next := maps.Clone(old)
 	for _, a := range actions {
@@ -83,7 +83,7 @@ func updated(old item, actions []action) (item, error) {
 	return next, nil
 }
 
-// sum adds an ADD clause's number to the old item's number. A missing number counts as zero.
+// sum adds an ADD clause's number to the attribute's current number. A missing attribute counts as zero.
 func (a action) sum(old item) (value, error) {
 	current, exists := old[a.attribute]
 	switch {

@@ -32,21 +32,21 @@ const (
 // value is an attribute value. Values are immutable, so items can share them.
 type value struct {
 	kind   string
-	text   string // S, N in canonical form, or B as raw bytes
+	text   string // S, canonical N, or raw bytes of B
 	truth  bool   // BOOL
 	list   []value
 	fields item
-	set    []string // SS, NS in canonical form, or BS as raw bytes
+	set    []string // SS, canonical NS, or raw bytes of BS
 }
 
 type item map[string]value
 
-// attributes is an item in either of its two representations. A missing attribute's kind is empty.
+// attributes is an item, either packed or as a map. If an attribute is missing, the kind of its value is empty.
 type attributes interface {
 	attribute(name string) value
 }
 
-// wireValue has a pointer for each type tag, so that decoding shows which tags were present.
+// wireValue has a pointer for each type tag, so that decoding reveals which tags are present.
 type wireValue struct {
 	S, N       *string
 	B          *[]byte
@@ -97,7 +97,7 @@ func (it *item) UnmarshalJSON(raw []byte) error {
 	return malformed
 }
 
-// plainValue parses scalars that do not need decoding. A value that plainValue does not accept may still be valid.
+// plainValue parses scalars that contain no escapes. If ok is false, raw may still be a valid value.
 func plainValue(raw []byte) (v value, ok bool) {
 	kind, content, ok := itemjson.Scalar(raw)
 	if !ok {
@@ -126,10 +126,11 @@ func plainValue(raw []byte) (v value, ok bool) {
 // MarshalJSON implements json.Marshaler.
 func (v value) MarshalJSON() ([]byte, error) { return v.appendJSON(nil), nil }
 
-// MarshalJSON implements json.Marshaler. Attributes are sorted so that equal items are encoded as equal bytes.
+// MarshalJSON implements json.Marshaler. Attributes are sorted so that equal items have equal encodings.
 func (it item) MarshalJSON() ([]byte, error) { return it.appendJSON(make([]byte, 0, 256)), nil }
 
-// value returns the value and the number of type tags present. The value is valid only if exactly one tag is present.
+// value returns the decoded value and the number of type tags present. The result is valid only if exactly one tag is
+// present.
 func (in *wireValue) value() (v value, tags int) {
 	found := func(next value) {
 		v = next
@@ -172,7 +173,7 @@ func (in *wireValue) value() (v value, tags int) {
 	return v, tags
 }
 
-// normalised converts numbers to canonical form, and rejects contents that the type does not allow.
+// normalised converts numbers to canonical form, and rejects values that are invalid for the type.
 func (v value) normalised() (_ value, err error) {
 	switch {
 	case v.kind == typeNumber:
@@ -214,7 +215,7 @@ func (v value) isSet() bool {
 	return v.kind == typeStringSet || v.kind == typeNumberSet || v.kind == typeBinarySet
 }
 
-// isScalar reports whether v has a type that can be a key and can be ordered.
+// isScalar reports whether v's type is ordered and allowed in keys.
 func (v value) isScalar() bool {
 	return v.kind == typeString || v.kind == typeNumber || v.kind == typeBinary
 }
@@ -249,7 +250,7 @@ func (v value) size() int {
 	return 1
 }
 
-// names returns the attribute names in order, with a single allocation because both encoders call names for every item.
+// names returns the sorted attribute names. It allocates only once, because both encoders call it for every item.
 func (it item) names() []string {
 	names := make([]string, 0, len(it))
 	for name := range it {
@@ -263,7 +264,7 @@ func (it item) attribute(name string) value { return it[name] }
 
 func (it item) size() int { return it.sizeOf(nil) }
 
-// sizeOf returns the total size of the attributes in shown. A nil map selects all attributes.
+// sizeOf returns the total size of the attributes in shown. If shown is nil, all attributes count.
 func (it item) sizeOf(shown map[string]bool) int {
 	total := 0
 	for name, v := range it {
@@ -274,7 +275,7 @@ func (it item) sizeOf(shown map[string]bool) int {
 	return total
 }
 
-// check returns an error for an item that every table would reject.
+// check returns an error for an item that DynamoDB would reject in any table.
 func (it item) check() error {
 	if _, nameless := it[""]; nameless {
 		return invalidf("One or more parameter values were invalid: An attribute name may not be empty")
@@ -326,7 +327,7 @@ func equal(a, b value) bool {
 	return a.text == b.text
 }
 
-// compare orders two scalars of the same type. If the type has no order, ok is false.
+// compare orders two scalars of the same type. If their types differ or have no order, ok is false.
 func compare(a, b value) (order int, ok bool) {
 	if a.kind != b.kind || !a.isScalar() {
 		return 0, false
@@ -334,7 +335,7 @@ func compare(a, b value) (order int, ok bool) {
 	return strings.Compare(a.sortKey(), b.sortKey()), true
 }
 
-// sortKey encodes a scalar so that sorting the encoded bytes yields DynamoDB's key order.
+// sortKey encodes a scalar so that byte order matches DynamoDB's key order.
 func (v value) sortKey() string {
 	if v.kind == typeNumber {
 		return numberSortKey(v.text)

@@ -20,7 +20,7 @@ const (
 	returnAllNew = "ALL_NEW"
 )
 
-// writeInput is the input of PutItem, UpdateItem and DeleteItem, and the form of each element of a transaction.
+// writeInput is the input of PutItem, UpdateItem and DeleteItem. It also represents each element of a transaction.
 type writeInput struct {
 	expressionAttributes
 
@@ -38,7 +38,7 @@ type writeInput struct {
 	ConditionalOperator         string
 }
 
-// write is a requested change that has been parsed but not yet checked against a table.
+// write is a parsed change that has not yet been checked against a table.
 type write struct {
 	kind      string
 	in        *writeInput
@@ -46,16 +46,17 @@ type write struct {
 	actions   []action
 }
 
-// plan is a write together with the current state of its row. The write lock is held from planning to commit.
+// plan is a write together with the current state of its row. The row can't change before the commit: a single write
+// holds the lock, and a transaction's rows are marked as in flight.
 type plan struct {
 	write
 
 	table     *table
 	key       rowKey
-	old, next item // items before and after the write; nil if the item does not exist
+	old, next item // items before and after the write; nil if there is none
 }
 
-// itemReply holds an optional item and the name of the member that contains it.
+// itemReply is a response with an optional item in the named member.
 type itemReply struct {
 	name string
 	item item
@@ -70,7 +71,7 @@ func (r itemReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-// writeOperations implements single writes, and plans and commits the writes of transactions.
+// writeOperations implements single writes. It also plans and commits the writes of transactions.
 type writeOperations struct {
 	*ledger
 
@@ -115,7 +116,7 @@ func (o writeOperations) writeOne(kind string, in *writeInput, returnable ...cho
 	return itemReply{"Attributes", p.returned()}, nil
 }
 
-// parseWrite performs every step of a write that needs neither the table nor the lock.
+// parseWrite validates and parses a write without accessing the table or taking the lock.
 func (o writeOperations) parseWrite(kind string, in *writeInput) (write, error) {
 	w := write{kind: kind, in: in}
 	if err := in.checkParameters(); err != nil {
@@ -182,7 +183,6 @@ func (o writeOperations) plan(w write) (*plan, error) {
 	return p, nil
 }
 
-// rowAddress identifies a row across all tables.
 type rowAddress struct {
 	table *table
 	key   rowKey
@@ -231,7 +231,7 @@ func (p *plan) checkNext() error {
 	return p.table.checkIndexKeys(p.next)
 }
 
-// commitPlans commits all decided plans and the transaction's token as a single change.
+// commitPlans commits all decided plans, with the transaction's token if any, as a single change.
 func (o writeOperations) commitPlans(plans []*plan, token *tokenRecord) error {
 	record := journalRecord{Token: token, Items: make([]itemChange, 0, len(plans))}
 	for _, p := range plans {

@@ -1,14 +1,14 @@
 // Package itemjson splits the JSON of DynamoDB items into attributes in place, without decoding unused attributes.
-// Items make up most of the embedded AWS's input. encoding/json rereads an item once for every level of types with
-// custom decoding. The package supports the compact form that SDKs write. Any other form, such as JSON with spaces or
-// escapes, is left to encoding/json, which also decides whether the JSON is valid.
+// Items make up most of the embedded AWS's input, and encoding/json would rescan each item once per level of custom
+// decoding. The package supports only the compact form that SDKs write. Callers must pass any other form, such as JSON
+// with spaces or escapes, to encoding/json, which also validates the JSON.
 package itemjson
 
 import "bytes"
 
 // Each calls f with the name and the JSON of each member of an object, in order, and reports whether the object could
-// be split. Each supports only plain names, and no whitespace between tokens. f may have been called before Each fails.
-// The slices passed to f alias object.
+// be split. Names must be printable ASCII without escapes, and tokens must not be separated by whitespace. f may be
+// called even if Each then returns false. The slices passed to f alias object.
 func Each(object []byte, f func(name, content []byte)) bool {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {
@@ -34,8 +34,8 @@ func Each(object []byte, f func(name, content []byte)) bool {
 	}
 }
 
-// Scalar parses a value whose only member is a scalar, such as {"S":"text"}. For {"BOOL":true}, content is true. ok is
-// false for any other value, and for text that has escapes or non-ASCII characters.
+// Scalar parses a value whose only member is a scalar, such as {"S":"text"}. For {"BOOL":true}, content is true. If the
+// value is not a scalar, or its text has escapes or non-ASCII characters, ok is false.
 func Scalar(value []byte) (kind, content []byte, ok bool) {
 	members := 0
 	ok = Each(value, func(name, of []byte) {
@@ -68,7 +68,7 @@ func plainString(from []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// endOf returns the end of the value at the start of from, or 0 if the value is incomplete.
+// endOf returns the length of the value at the start of from, or 0 if the value is incomplete.
 func endOf(from []byte) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(from); i++ {

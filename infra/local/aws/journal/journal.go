@@ -1,11 +1,10 @@
-// Package journal owns the directory in which the embedded AWS stores its state between runs. The directory holds a
-// lock that limits access to one process, and a file with a header and one JSON line per record. A start reads the file
-// and replaces it with a snapshot of the state; every later change appends a line. The package is independent of the
-// services. The caller of Open defines the meaning of the records and supplies the complete state
-// (docs/develop/embedded-aws.md, "Keeping data").
+// Package journal manages the directory in which the embedded AWS keeps its state between runs. The directory contains
+// a lock that limits access to one process, and a file with a header and one JSON line per record. At startup, the file
+// is read and replaced with a snapshot of the state; every later change appends a line. The package does not interpret
+// records. The caller of Restore applies them and supplies the snapshot (docs/develop/embedded-aws.md, "Keeping data").
 //
 // A killed process leaves at most one incomplete last line, for a change that was never acknowledged. The file is
-// synced to disk only at a start, so a power failure may lose later changes.
+// synced to disk only at startup, so a power failure may lose later changes.
 package journal
 
 import (
@@ -33,11 +32,11 @@ type Log struct {
 
 	mu     sync.Mutex
 	file   *os.File // journal file; nil before Restore
-	failed error    // append error, after which the file may end in an incomplete line
+	failed error    // first append error; the file may end in an incomplete line
 }
 
-// Open locks dir until Close or the end of the process, creating dir if necessary. Only the owner can read the journal
-// file, which may hold key material and emails. Call Restore before the first Append.
+// Open locks dir until Close or the end of the process, creating dir if necessary. Only its owner can read the journal
+// file, which may contain key material and emails. Call Restore before the first Append.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: data folder: %w", err)
@@ -71,8 +70,8 @@ func (l *Log) Restore(
 }
 
 // Append implements wire.Journal. If Append returns nil, the operating system has the record, so the record survives
-// any signal that ends the process. After a failure, Append doesn't write any further records, because the file may end
-// in an incomplete line.
+// any signal that ends the process. After a failure, Append writes no more records, because the file may end in an
+// incomplete line.
 func (l *Log) Append(service string, record any) error {
 	line, err := encode(service, record)
 	if err != nil {
@@ -108,7 +107,7 @@ func (l *Log) replay(content io.Reader, apply func(service string, record json.R
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		switch {
-		case errors.Is(err, io.EOF) && number > 1: // line is empty or an incomplete write
+		case errors.Is(err, io.EOF) && number > 1: // the last line is empty or incomplete
 			return nil
 		case err != nil && !errors.Is(err, io.EOF):
 		case number == 1:
@@ -140,8 +139,8 @@ func read(line []byte, apply func(service string, record json.RawMessage) error)
 	return apply(entry.Service, entry.Record)
 }
 
-// rewrite writes a new file and renames it to replace the old file. If the process is killed, one of the two files
-// stays intact.
+// rewrite writes a new file and renames it to replace the old file. If the process is killed, either the old or the new
+// file is intact.
 func (l *Log) rewrite(dump func(emit func(service string, record any) error) error) error {
 	draft := l.path + ".new"
 	//nolint:gosec // the folder is the -data flag of whoever starts us
@@ -150,7 +149,7 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 		return err
 	}
 	to := bufio.NewWriter(file)
-	_, _ = to.WriteString(header) // a bufio.Writer returns its first error from Flush
+	_, _ = to.WriteString(header) // Flush returns the first write error
 	emit := func(service string, record any) error {
 		line, failed := encode(service, record)
 		_, _ = to.Write(line)
@@ -168,7 +167,7 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 	return nil
 }
 
-// encode returns a record's line. The only line break is at the end.
+// encode returns a record as one line of JSON with a trailing newline.
 func encode(service string, record any) ([]byte, error) {
 	line, err := json.Marshal(struct {
 		Service string `json:"service"`

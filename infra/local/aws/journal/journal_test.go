@@ -49,7 +49,6 @@ func opened(t *testing.T, dir string) *journal.Log {
 	return log
 }
 
-// restored opens and restores a journal, and returns the restored texts.
 func restored(t *testing.T, dir string) (*journal.Log, []string) {
 	t.Helper()
 	log, state := opened(t, dir), notes{}
@@ -84,7 +83,6 @@ func content(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// written returns a directory that contains a journal file with the given text.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lock locks dir for this process. The kernel releases the lock when the process ends, whatever the reason.
+// lock locks dir for this process. The kernel releases the lock when the process ends, even if it is killed.
 func lock(dir string) (*os.File, error) {
 	//nolint:gosec // the folder is the -data flag of whoever starts us
 	held, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -37,7 +37,7 @@ func unlock(held *os.File) error {
 	return errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close())
 }
 
-// owner identifies the process that holds the lock, if the process has written its ID to the lock file.
+// owner returns the lock holder's process ID in the form " (123)", or "" if the ID is unknown.
 func owner(held *os.File) string {
 	number, err := io.ReadAll(io.LimitReader(held, 20))
 	if err != nil || len(number) == 0 {

@@ -36,9 +36,8 @@ var aliasName = regexp.MustCompile(`^alias/[a-zA-Z0-9/_-]{1,250}$`)
 
 var errNoSigner = errors.New("kms: the stored private key cannot sign")
 
-// storedKey is a key in the journal. Material is 32 random bytes or a private key in PKCS #8. A private key is
-// generated on first use, because generating an RSA key takes longer than the rest of the start. Material is empty
-// until the private key is generated.
+// storedKey is a key's journal record. Material is 32 random bytes or a PKCS #8 private key. Private keys are generated
+// on first use, because generating an RSA key takes longer than the rest of startup. Until then, Material is empty.
 type storedKey struct {
 	ID          string    `json:"id"`
 	Spec        string    `json:"spec"`
@@ -49,7 +48,8 @@ type storedKey struct {
 	Material    []byte    `json:"material"`
 }
 
-// key is a key in memory. A symmetric key has a sealer. A private key has a signer once it has been generated.
+// key is a key in memory. A symmetric key has a sealer. An asymmetric key has a signer once its private key has been
+// generated.
 type key struct {
 	storedKey
 
@@ -160,7 +160,7 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	return s.keys[stored.ID].describe(), nil
 }
 
-// ready returns the key with its private key, which is generated on first use.
+// ready returns k with its private key, generating the private key on first use.
 func (s *Server) ready(k *key) (*key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

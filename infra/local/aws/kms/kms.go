@@ -1,7 +1,7 @@
-// Package kms is the embedded KMS, which speaks AWS JSON 1.1. The service has symmetric keys that encrypt with an
-// encryption context and wrap data keys, asymmetric keys that sign, and aliases. The service does not support key
-// policies, grants, rotation, deletion or multi-region keys. The service provides no protection: key material is in
-// plain text in memory and in the journal.
+// Package kms implements an embedded AWS KMS (AWS JSON 1.1). It supports symmetric keys that encrypt with an encryption
+// context and wrap data keys, asymmetric keys that sign, and aliases. Key policies, grants, rotation, deletion and
+// multi-region keys are not supported. The service provides no protection: key material is in plain text in memory and
+// in the journal.
 //
 // Rules without a cited source follow the AWS KMS API reference.
 package kms
@@ -35,7 +35,7 @@ type Server struct {
 	aliases map[string]string // maps "alias/name" to a key ID
 }
 
-// New returns a service without keys. The service writes every change to journal before applying the change.
+// New returns a service without keys. Every change is appended to journal before it is applied.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, keys: map[string]*key{}, aliases: map[string]string{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -51,7 +51,7 @@ func New(journal wire.Journal) *Server {
 	return s
 }
 
-// record is a change in the journal. The change is a new or changed key, or a new alias.
+// record is a journalled change: a new or changed key, or a new alias.
 type record struct {
 	Key    *storedKey `json:"key,omitempty"`
 	Alias  string     `json:"alias,omitempty"`
@@ -86,7 +86,7 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// commit journals r and then applies it. The caller holds the mutex.
+// commit journals r and then applies it. The caller must hold the mutex.
 func (s *Server) commit(r record) error {
 	if err := s.journal.Append(serviceName, r); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *Server) find(keyID string) (*key, error) {
 	return nil, wire.Fail("NotFoundException", "Key '%s' does not exist", arnPrefix+"key/"+id)
 }
 
-// usable returns the key if it is enabled.
+// usable is like find, but returns an error if the key is disabled.
 func (s *Server) usable(keyID string) (*key, error) {
 	k, err := s.find(keyID)
 	if err == nil && k.Disabled {
@@ -142,7 +142,7 @@ func (s *Server) usable(keyID string) (*key, error) {
 	return k, err
 }
 
-// invalid returns an error for input that is invalid regardless of the existing keys.
+// invalid returns KMS's validation error for a member of a request.
 func invalid(member, format string, args ...any) error {
 	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: %s",
 		member, fmt.Sprintf(format, args...))

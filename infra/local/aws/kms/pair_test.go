@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// TestPrivateKeySurvivesRestart checks that a private key is created on first use. The key must be created only once,
-// even if several calls use it concurrently.
+// TestPrivateKeySurvivesRestart checks that concurrent first uses generate only one private key, which survives a
+// restart. A key that is not used before the restart must also work after it.
 func TestPrivateKeySurvivesRestart(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -15,7 +15,7 @@ const (
 	maxCiphertext = 6144
 	dataKeySize   = 32 // size of an AES_256 key in bytes
 	blobVersion   = 1
-	blobHeader    = 1 + 16 // version and key ID; nonce and ciphertext follow
+	blobHeader    = 1 + 16 // version and key ID, followed by nonce and ciphertext
 	algorithmName = specSymmetric
 )
 
@@ -32,7 +32,7 @@ type decryptOutput struct {
 	EncryptionAlgorithm string
 }
 
-// decrypt selects the key named in the blob's header. If the caller also names a key, both keys must be the same.
+// decrypt selects the key named in the blob's header. If the caller also specifies a key, it must be the same key.
 func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 	if len(in.CiphertextBlob) == 0 || len(in.CiphertextBlob) > maxCiphertext {
 		return nil, invalid("ciphertextBlob", "Member must have length between 1 and %d", maxCiphertext)
@@ -103,7 +103,7 @@ func (s *Server) findSealing(keyID string) (*key, error) {
 	return k, err
 }
 
-// seal encrypts plaintext into a blob that names its key, so that callers of Decrypt don't have to pass a key ID.
+// seal encrypts plaintext into a blob that contains the key's ID, so that callers of Decrypt need not specify a key.
 func (k *key) seal(plaintext []byte, encryptionContext map[string]string) ([]byte, error) {
 	id, err := uuid.Parse(k.ID)
 	if err != nil {
@@ -131,13 +131,13 @@ func (k *key) open(blob []byte, encryptionContext map[string]string) ([]byte, er
 	nonce, sealed := rest[:k.sealer.NonceSize()], rest[k.sealer.NonceSize():]
 	plaintext, err := k.sealer.Open(nil, nonce, sealed, associated)
 	if err != nil {
-		return nil, invalidCiphertext() // like KMS, decrypt does not distinguish a wrong context from a damaged blob
+		return nil, invalidCiphertext() // like KMS, don't distinguish a wrong context from a damaged blob
 	}
 	return plaintext, nil
 }
 
-// associatedData returns additional data that authenticates the header and the encryption context. JSON encoding sorts
-// the context's names, so their order does not matter. A missing context is equivalent to an empty context.
+// associatedData returns the additional authenticated data: the header and the encryption context. JSON encoding sorts
+// the context's names, so their order does not matter. A missing context is equivalent to an empty one.
 func associatedData(header []byte, encryptionContext map[string]string) ([]byte, error) {
 	if len(encryptionContext) == 0 {
 		encryptionContext = map[string]string{}

@@ -82,7 +82,7 @@ func (s *Server) sign(_ context.Context, in *signInput) (any, error) {
 	digest := in.Message
 	if in.MessageType != messageDigest {
 		h := algorithm.HashFunc().New()
-		_, _ = h.Write(in.Message) // a hash never fails
+		_, _ = h.Write(in.Message) // a hash's Write never fails
 		digest = h.Sum(nil)
 	}
 	if len(digest) != algorithm.HashFunc().Size() {
@@ -116,12 +116,11 @@ const (
 	algorithmRSA   = "RSASSA_PKCS1_V1_5_SHA_384"
 )
 
-// algorithms returns KMS's signing algorithms for the supported keys, as options for crypto.Signer.
+// algorithms maps the supported signing algorithms to their options for crypto.Signer.
 func algorithms() map[string]crypto.SignerOpts {
 	return map[string]crypto.SignerOpts{algorithmECDSA: crypto.SHA384, algorithmRSA: crypto.SHA384}
 }
 
-// signingAlgorithms returns the algorithms that a key of this spec can sign with.
 func signingAlgorithms(spec string) []string {
 	switch spec {
 	case specP384:

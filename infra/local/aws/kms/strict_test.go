@@ -116,7 +116,6 @@ func TestDisabledKeyCannotBeUsed(t *testing.T) {
 	}
 }
 
-// callsWith returns one call for each operation that uses an encryption key or a signing key.
 func callsWith(t *testing.T, client *sdk.Client, id, signing string) map[string]func() error {
 	t.Helper()
 	sealed, failure := client.GenerateDataKey(t.Context(),

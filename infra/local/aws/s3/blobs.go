@@ -11,8 +11,7 @@ import (
 	"sync"
 )
 
-// blobSuffix marks this package's files, so that the removal of orphans does not delete other files if the wrong
-// directory is chosen.
+// blobSuffix marks this package's files, so that deleting orphans in the wrong directory can't delete other files.
 const blobSuffix = ".object"
 
 // maxReserved is the maximum number of bytes reserved for a body based on the size that the sender declares.
@@ -20,8 +19,8 @@ const maxReserved = 64 << 20
 
 // blobStore stores object bodies under random IDs. A body never changes once it is written.
 type blobStore interface {
-	// write stores the bytes that fill writes. expected is the expected number of bytes. If fill fails, write doesn't
-	// store any data.
+	// write stores the bytes that fill writes. expected is a hint for their number. If fill fails, write stores
+	// nothing.
 	write(expected int64, fill func(io.Writer) error) (id string, err error)
 	// open opens a body for reading. A body may be removed while it is being read.
 	open(id string) (io.ReadSeekCloser, error)
@@ -31,7 +30,7 @@ type blobStore interface {
 	list() []string
 }
 
-// dirBlobs stores each body in a file. The next start deletes any file that can't be removed now.
+// dirBlobs stores each body in a file. If a file can't be removed, the next start deletes it.
 type dirBlobs struct {
 	root *os.Root
 }
@@ -85,7 +84,7 @@ func (d *dirBlobs) list() []string {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
-	names, _ := dir.Readdirnames(-1) // the next start retries this listing
+	names, _ := dir.Readdirnames(-1) // on error, the remaining files are deleted by the next start
 	var ids []string
 	for _, name := range names {
 		if id, ours := strings.CutSuffix(name, blobSuffix); ours {
@@ -95,12 +94,12 @@ func (d *dirBlobs) list() []string {
 	return ids
 }
 
-// memoryBlobs stores bodies in memory for a run without a directory.
+// memoryBlobs stores bodies in memory for servers without a directory.
 type memoryBlobs struct {
-	bodies sync.Map // maps an ID to a []byte
+	bodies sync.Map // []byte by ID
 }
 
-// memoryBody adds Close to a body's reader.
+// memoryBody adds a no-op Close method to bytes.Reader.
 type memoryBody struct {
 	*bytes.Reader
 }

@@ -31,7 +31,6 @@ func (c crc) kind() string {
 	}
 }
 
-// algorithm returns the checksum algorithm's name, or "" if c is empty.
 func (c crc) algorithm() string {
 	if c == "" {
 		return ""
@@ -39,7 +38,6 @@ func (c crc) algorithm() string {
 	return crcName
 }
 
-// setHeaders sets the checksum headers of an object or a part.
 func (c crc) setHeaders(h http.Header) {
 	if c != "" {
 		h.Set(crcHeader, string(c))
@@ -47,7 +45,7 @@ func (c crc) setHeaders(h http.Header) {
 	}
 }
 
-// declaredCRC returns the checksum that the headers declare.
+// declaredCRC returns the CRC32 that the headers declare, or an empty crc if they declare none.
 func declaredCRC(h http.Header) (crc, error) {
 	value := h.Get(crcHeader)
 	if raw, err := base64.StdEncoding.DecodeString(value); value != "" && (err != nil || len(raw) != crc32.Size) {
@@ -64,7 +62,7 @@ func declaredCRC(h http.Header) (crc, error) {
 	return crc(value), nil
 }
 
-// checkAlgorithm accepts an empty name and the only checksum algorithm that the embedded S3 supports.
+// checkAlgorithm accepts CRC32, which is the only supported algorithm, and an empty name.
 func checkAlgorithm(name string) error {
 	if name != "" && !strings.EqualFold(name, crcName) {
 		return refuse("NotImplemented", "the embedded S3 has no checksum but %s", crcName)
@@ -72,7 +70,7 @@ func checkAlgorithm(name string) error {
 	return nil
 }
 
-// compositeCRC returns the checksum of the parts' raw checksums, in part order.
+// compositeCRC returns the checksum of the parts' concatenated raw checksums.
 func compositeCRC(parts []content) crc {
 	sum := crc32.NewIEEE()
 	for _, part := range parts {

@@ -27,7 +27,7 @@ const bucketName = "exports"
 
 var errNoSpace = errors.New("no space left")
 
-// inProcess is an aws.HTTPClient that calls the server without a socket, like package aws.
+// inProcess is an aws.HTTPClient that calls the server without a socket, as aws.Cloud does.
 type inProcess struct {
 	server *s3.Server
 }
@@ -63,7 +63,7 @@ func (c inProcess) ask(r *http.Request) answer {
 	return answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 }
 
-// memoryJournal stores records for replay. Tests can make memoryJournal fail.
+// memoryJournal stores records for replay. While failing is set, Append returns an error.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage
@@ -90,20 +90,19 @@ func newServer(t *testing.T, o s3.Options) *s3.Server {
 	return server
 }
 
-// connect returns an SDK client for the server, with modified options.
+// connect returns an SDK client for the server, after applying each change to its options.
 func connect(server *s3.Server, change ...func(*awss3.Options)) *awss3.Client {
 	o := awss3.Options{
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("ExportWorker", "local", ""),
 		BaseEndpoint: aws.String("http://127.0.0.1:4566"), UsePathStyle: true,
 		HTTPClient: inProcess{server}, RetryMaxAttempts: 1,
-		// config.LoadDefaultConfig, which Recordbridge's functions use, sets this option.
+		// config.LoadDefaultConfig, which Recordbridge's functions use, sets these options.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 	}
 	return awss3.New(o, change...)
 }
 
-// newBucket returns a client for a new in-memory server with one bucket.
 func newBucket(t *testing.T) *awss3.Client {
 	t.Helper()
 	client := connect(newServer(t, s3.Options{}))
@@ -138,7 +137,6 @@ func read(t *testing.T, client *awss3.Client, key string) []byte {
 	return drain(t, out.Body)
 }
 
-// listAll returns the keys in a listing that fits on one page.
 func listAll(t *testing.T, client *awss3.Client, in *awss3.ListObjectsV2Input) []string {
 	t.Helper()
 	page, err := client.ListObjectsV2(t.Context(), in)
@@ -164,7 +162,6 @@ func drain(t *testing.T, body io.ReadCloser) []byte {
 	return data
 }
 
-// wantCode fails the test unless err is an API error with the given code.
 func wantCode(t *testing.T, err error, want string) {
 	t.Helper()
 	if failure, ok := errors.AsType[smithy.APIError](err); !ok || failure.ErrorCode() != want {
@@ -172,7 +169,7 @@ func wantCode(t *testing.T, err error, want string) {
 	}
 }
 
-// raw is a request that no SDK would send. The signature covers the body hash that the request declares.
+// raw is a request that no SDK would send. The signature covers only the body hash that the header declares.
 type raw struct {
 	method, target, body string
 	header               map[string]string
@@ -199,7 +196,7 @@ func (q raw) send(t *testing.T, client inProcess) (status int, body string) {
 	return got.status, got.body
 }
 
-// filler returns size bytes without any repeated section.
+// filler returns size bytes of a repeating pattern that depends on seed.
 func filler(seed byte, size int) []byte {
 	block := make([]byte, 1021)
 	for i := range block {
@@ -217,7 +214,7 @@ func TestGetObjectCompletesOldBodyWhenObjectIsReplaced(t *testing.T) {
 		o.HTTPClient, o.BaseEndpoint = listener.Client(), aws.String(listener.URL)
 	})
 	createBucket(t, client)
-	old := string(filler('a', 16<<20)) // more bytes than the socket's buffers can hold
+	old := string(filler('a', 16<<20)) // more than the socket buffers can hold
 	put(t, client, "k", old)
 	out, err := client.GetObject(t.Context(), &awss3.GetObjectInput{Bucket: aws.String(bucketName), Key: aws.String("k")})
 	if err != nil {

@@ -20,10 +20,9 @@ type completedPart struct {
 	ChecksumCRC32 crc
 }
 
-// completeUpload creates an object from the listed parts. If a client repeats a completion because the first response
-// was lost, the client receives the same response as long as the object exists. S3 also repeats the response, although
-// its documentation mentions only NoSuchUpload (a script in https://github.com/adobe/S3Mock/issues/2586 demonstrates
-// this behaviour).
+// completeUpload creates an object from the listed parts. A client that repeats a completion, for example after a lost
+// response, receives the same response as long as the object exists. S3 does the same, although its documentation
+// mentions only NoSuchUpload (a script in https://github.com/adobe/S3Mock/issues/2586 demonstrates this behaviour).
 func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) error {
 	// in CompleteMultipartUpload, these headers describe the object, not the XML document
 	for _, name := range []string{crcHeader, crcKind} {
@@ -76,8 +75,7 @@ func (s uploadOperations) complete(r *request, listed []completedPart) (o *objec
 	return o, nil
 }
 
-// completedBefore returns the object that the same upload created from the same list of parts, or nil if no such object
-// exists.
+// completedBefore returns the object that the same upload created from the same parts, or nil if there is none.
 func (s uploadOperations) completedBefore(r *request, listed []completedPart) *object {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -141,7 +139,7 @@ func checkOrder(listed []completedPart) error {
 	return nil
 }
 
-// part returns a listed part after checking the values in the list.
+// part returns the stored part that l names, after checking l's ETag and checksum against it.
 func (u *upload) part(l completedPart) (content, error) {
 	number := *l.PartNumber
 	part, ok := u.parts[number]
@@ -217,7 +215,8 @@ func joinedTag(tags hash.Hash, parts int) string {
 	return `"` + hex.EncodeToString(tags.Sum(nil)) + "-" + strconv.Itoa(parts) + `"`
 }
 
-// endedMeanwhile returns the error for an unreadable part. An abort or another completion may have removed the part.
+// endedMeanwhile returns NoSuchUpload if the upload has ended, and failure otherwise. An abort or another completion
+// may have removed the upload's parts.
 func (s uploadOperations) endedMeanwhile(r *request, failure error) error {
 	return s.view(func(st state) error {
 		if _, err := st.upload(r); err != nil {
@@ -227,7 +226,7 @@ func (s uploadOperations) endedMeanwhile(r *request, failure error) error {
 	})
 }
 
-// finish replaces an upload with its object.
+// finish commits the replacement of an upload by its object, unless the listed parts have changed.
 func (s uploadOperations) finish(r *request, listed []completedPart, o *object) error {
 	return s.update(func(st state) (change, error) {
 		u, err := st.upload(r)

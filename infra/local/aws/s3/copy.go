@@ -14,13 +14,13 @@ import (
 
 const (
 	copySource     = "X-Amz-Copy-Source"
-	minRangeSource = 5 << 20 // minimum source size in bytes for copying a range
+	minRangeSource = 5 << 20 // ranges can be copied only from sources larger than this, in bytes
 )
 
 var copySpan = regexp.MustCompile(`^bytes=(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
 
-// uploadPartCopy creates a part from a stored object or from a range of the object. Recordbridge uses the operation to
-// assemble exports.
+// uploadPartCopy creates a part from a stored object or from a range of the object. Recordbridge assembles exports with
+// this operation.
 func (s uploadOperations) uploadPartCopy(w http.ResponseWriter, r *request) error {
 	number, u, err := s.target(r)
 	if err != nil {
@@ -55,7 +55,8 @@ func (s uploadOperations) uploadPartCopy(w http.ResponseWriter, r *request) erro
 	return nil
 }
 
-// openSource opens the object named in x-amz-copy-source if it has the required ETag.
+// openSource opens the object named in x-amz-copy-source, and returns an error if its ETag does not meet the request's
+// condition.
 func (s uploadOperations) openSource(h http.Header) (*object, io.ReadSeekCloser, error) {
 	source, version, versioned := strings.Cut(strings.TrimPrefix(h.Get(copySource), "/"), "?versionId=")
 	if versioned && version != "null" {
@@ -77,9 +78,9 @@ func (s uploadOperations) openSource(h http.Header) (*object, io.ReadSeekCloser,
 	return o, body, nil
 }
 
-// copyRange parses a copy range. A copy range is stricter than a read's Range header. Both ends of the range are
-// required and must be inside the source, and the source must be large ("x-amz-copy-source-range" of UploadPartCopy in
-// the S3 API reference).
+// copyRange parses a copy range. Its rules are stricter than those of a Range header: both ends are required and must
+// be inside the source, and the source must be larger than 5 MB ("x-amz-copy-source-range" of UploadPartCopy in the S3
+// API reference).
 func copyRange(header string, size int64) (byteRange, error) {
 	if header == "" {
 		return byteRange{length: size}, nil
@@ -100,7 +101,7 @@ func copyRange(header string, size int64) (byteRange, error) {
 	return span, nil
 }
 
-// copyContent stores the next size bytes of src, with the checksum that the upload requires for each part.
+// copyContent stores the next size bytes of src as a part, with a checksum if the upload requires one.
 func (s uploadOperations) copyContent(src io.Reader, size int64, u *upload) (content, error) {
 	part := content{Modified: now()}
 	tag, sum := md5.New(), crc32.NewIEEE() //nolint:gosec // G401: see the import

@@ -17,8 +17,7 @@ const (
 	account = "000000000000"
 )
 
-// bucketName matches names that follow the rules for length, characters, and first and last character ("General purpose
-// bucket naming rules").
+// bucketName checks a name's length, characters, and first and last character ("General purpose bucket naming rules").
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 func validBucketName(name string) bool {
@@ -32,7 +31,6 @@ func validBucketName(name string) bool {
 		!reserved(strings.HasSuffix, "-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
 }
 
-// bucketOperations creates and lists buckets, and lists the objects in a bucket.
 type bucketOperations struct{ *ledger }
 
 // createBucket creates a bucket, or does nothing if the bucket exists. S3 accepts a repeated request from the bucket's

@@ -25,7 +25,7 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// changes returns the changes that recreate the state from an empty state.
+// changes returns the changes that turn an empty state into s.
 func (s state) changes() []change {
 	var all []change
 	for _, name := range slices.Sorted(maps.Keys(s.buckets)) {

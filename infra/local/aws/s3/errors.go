@@ -7,7 +7,6 @@ import (
 	"net/http"
 )
 
-// apiError is an S3 error response.
 type apiError struct {
 	code    string
 	message string
@@ -26,7 +25,6 @@ func refuse(code, format string, args ...any) *apiError {
 	return &apiError{code: code, message: fmt.Sprintf(format, args...)}
 }
 
-// with adds a detail to the response.
 func (e *apiError) with(name string, value any) *apiError {
 	e.details = append(e.details, detail{xml.Name{Local: name}, fmt.Sprint(value)})
 	return e
@@ -76,8 +74,8 @@ func status(code string) int {
 	}
 }
 
-// writeError writes err as an error response. An error that is not an apiError indicates a bug or a full disk, so
-// writeError sends it as InternalError.
+// writeError writes err as an error response. Any error other than an apiError indicates a bug or a full disk, and is
+// reported as InternalError.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	failure, ok := errors.AsType[*apiError](err)
 	if !ok {
@@ -95,7 +93,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		RequestID: w.Header().Get("X-Amz-Request-Id"),
 	}
 	if r.Method == http.MethodHead {
-		w.WriteHeader(status(failure.code)) // a HEAD response has no body; the SDK uses the status
+		w.WriteHeader(status(failure.code)) // a HEAD response has no body; the SDK relies on the status
 		return
 	}
 	writeXML(w, status(failure.code), body)

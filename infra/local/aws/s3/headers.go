@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	maxMetadata = 2 << 10 // maximum bytes in names and values of user metadata
+	maxMetadata = 2 << 10 // maximum total size of user metadata names and values in bytes
 	metaPrefix  = "X-Amz-Meta-"
 	encryption  = "X-Amz-Server-Side-Encryption"
 )
 
-// storedHeaders returns the headers of a write request that later reads return.
+// storedHeaders returns the request headers that are stored with an object and returned by later reads.
 func storedHeaders(h http.Header) (map[string]string, error) {
 	stored := map[string]string{"Content-Type": "binary/octet-stream"}
 	for _, name := range []string{
@@ -33,7 +33,7 @@ func storedHeaders(h http.Header) (map[string]string, error) {
 		return nil, refuse("MetadataTooLarge", "your metadata headers exceed the maximum allowed metadata size")
 	}
 	for name, value := range stored {
-		if !utf8.ValidString(value) { // encoding the JSON journal would alter the value
+		if !utf8.ValidString(value) { // JSON encoding in the journal would alter the value
 			return nil, refuse("InvalidArgument", "the header %s is not valid UTF-8", name)
 		}
 	}
@@ -53,9 +53,9 @@ func overrideHeader(parameter string) (header string, ok bool) {
 	}
 }
 
-// refuseUnknownFeatures rejects features that would otherwise be silently ignored. Rejected features include write
-// conditions, except the condition that creates an object only if its key does not exist ("Conditional writes" of the
-// S3 user guide).
+// refuseUnknownFeatures rejects headers that request unsupported features, which would otherwise be silently ignored.
+// The only supported write condition is If-None-Match: *, which creates an object only if its key does not exist
+// ("Conditional writes" of the S3 user guide).
 func refuseUnknownFeatures(r *http.Request) error {
 	for name := range r.Header {
 		for _, prefix := range []string{

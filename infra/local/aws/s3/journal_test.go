@@ -21,8 +21,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// restart returns a client for a new server on the directory after two starts. The first start reads the old server's
-// journal, and the second start reads the dump that the first start wrote.
+// restart simulates two restarts and returns a client. The first server replays the journal, and the second server
+// replays the first server's dump.
 func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	t.Helper()
 	first, second := newServer(t, s3.Options{Dir: dir, Journal: journal}),
@@ -42,7 +42,6 @@ func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	return connect(second)
 }
 
-// files returns the names of the files in a data directory.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -295,7 +294,7 @@ func TestDumpFailsWhenObjectContentIsMissing(t *testing.T) {
 		server := newServer(t, s3.Options{Dir: dir})
 		client := connect(server)
 		createBucket(t, client)
-		if key == "k" { // part of an upload in progress
+		if key == "k" { // tests a part of an upload in progress
 			begin(t, client).part(t, 1, []byte("one"))
 		} else {
 			put(t, client, key, "content")

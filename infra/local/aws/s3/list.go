@@ -87,7 +87,7 @@ func (l *listing) fill(b *bucket, from position) {
 			continue
 		}
 		if l.KeyCount == l.MaxKeys {
-			l.IsTruncated = l.MaxKeys > 0 // for max-keys=0, S3 returns an empty page that is not truncated
+			l.IsTruncated = l.MaxKeys > 0 // for max-keys=0, S3 returns an empty, untruncated page
 			break
 		}
 		l.KeyCount++
@@ -119,7 +119,8 @@ func (l *listing) commonPrefix(key string) (string, bool) {
 	return l.Prefix + head + l.Delimiter, found
 }
 
-// encodeKeys encodes keys that contain characters that XML can't represent. Slashes are not encoded.
+// encodeKeys URL-encodes the listing's keys and prefixes, except for slashes, because XML can't represent every
+// character.
 func (l *listing) encodeKeys() {
 	unlikeQuery := strings.NewReplacer("+", "%20", "%2F", "/")
 	encode := func(fields ...*string) {
@@ -166,7 +167,7 @@ func (p position) token() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(text))
 }
 
-// covers reports whether the listing has already passed key.
+// covers reports whether key is at or before position p in the listing.
 func (p position) covers(key string) bool {
 	if p.prefix != "" {
 		return key < p.prefix || strings.HasPrefix(key, p.prefix)
@@ -174,7 +175,7 @@ func (p position) covers(key string) bool {
 	return p.key != "" && key <= p.key
 }
 
-// pageSize parses a page limit. Like S3, pageSize reduces values above 1000 to 1000.
+// pageSize parses a page limit. Like S3, it treats values above 1000 as 1000.
 func pageSize(q url.Values, name string) (int, error) {
 	if !q.Has(name) {
 		return maxPage, nil

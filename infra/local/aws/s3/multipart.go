@@ -9,7 +9,6 @@ import (
 
 const maxPartNumber = 10_000
 
-// uploadOperations implements multipart uploads.
 type uploadOperations struct{ *ledger }
 
 func (s uploadOperations) createUpload(w http.ResponseWriter, r *request) error {
@@ -62,7 +61,7 @@ func (s uploadOperations) uploadPart(w http.ResponseWriter, r *request) error {
 	}
 	stored := part
 	if !u.Checked {
-		stored.CRC = "" // the checksum is not stored for an upload created without checksums
+		stored.CRC = "" // an upload created without checksums doesn't store them
 	}
 	if err := s.storePart(r, number, stored); err != nil {
 		return err
@@ -76,7 +75,7 @@ func (s uploadOperations) uploadPart(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// target looks up a part's upload and parses the part number.
+// target returns the part number and the upload that the request specifies.
 func (s uploadOperations) target(r *request) (number int, u *upload, err error) {
 	number, err = strconv.Atoi(r.query.Get("partNumber"))
 	if err != nil || number < 1 || number > maxPartNumber {
@@ -90,10 +89,10 @@ func (s uploadOperations) target(r *request) (number int, u *upload, err error) 
 	return number, u, err
 }
 
-// storePart commits a part whose body is already stored. The new part replaces any part with the same number.
+// storePart commits a part whose body is already stored. Any existing part with the same number is replaced.
 func (s uploadOperations) storePart(r *request, number int, part content) error {
 	err := s.update(func(st state) (change, error) {
-		_, err := st.upload(r) // the upload may have ended while the body was received
+		_, err := st.upload(r) // the upload may have ended while the body was being received
 		return change{Kind: partStored, UploadID: r.query.Get("uploadId"), Number: number, Part: part}, err
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const mib = 1 << 20
 
-// upload performs a multipart upload of the key "k" in the same way as the blob adapter.
+// upload is a multipart upload of the key "k", performed as the blob adapter does.
 type upload struct {
 	client *awss3.Client
 	id     *string
@@ -98,8 +98,8 @@ func TestMultipartPartsCanBeUploadedConcurrently(t *testing.T) {
 	}
 	group.Wait()
 
-	// Of two concurrent completions, only one creates the object. The other completion receives the same response and
-	// doesn't leave an orphaned body.
+	// If two completions run concurrently, only one creates the object. The other receives the same response and leaves
+	// no orphaned body.
 	failures := make([]error, 2)
 	for i := range failures {
 		group.Go(func() { _, failures[i] = u.complete(t, parts...) })

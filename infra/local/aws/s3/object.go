@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// objectOperations writes, reads and deletes complete objects.
 type objectOperations struct{ *ledger }
 
 func (s objectOperations) putObject(w http.ResponseWriter, r *request) error {
@@ -44,7 +43,7 @@ func (s objectOperations) putObject(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// getObject also serves HeadObject, whose response is the same but without a body.
+// getObject also serves HeadObject, whose response is the same except for the missing body.
 func (s objectOperations) getObject(w http.ResponseWriter, r *request) error {
 	o, body, err := s.openObject(r.bucket, r.key)
 	if err != nil {
@@ -85,13 +84,12 @@ func (s objectOperations) getObject(w http.ResponseWriter, r *request) error {
 	h.Set("Content-Length", strconv.FormatInt(part.length, 10))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = io.CopyN(w, body, part.length) // the reader disconnected, or the client will notice the short body
+		_, _ = io.CopyN(w, body, part.length) // on error, the client has disconnected or will notice the short body
 	}
 	return nil
 }
 
-// openObject opens an object's body under the lock, so that no other call can replace or remove the body before it is
-// open.
+// openObject opens an object's body under the lock, so that no other call can replace or remove it first.
 func (l *ledger) openObject(bucket, key string) (*object, io.ReadSeekCloser, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -103,15 +101,15 @@ func (l *ledger) openObject(bucket, key string) (*object, io.ReadSeekCloser, err
 	return o, body, err
 }
 
-// view calls f with the state, which f must not change.
+// view calls f with the state. f must not modify the state.
 func (l *ledger) view(f func(state) error) error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return f(l.state)
 }
 
-// deleteObject deletes an object. Like S3, deleteObject succeeds for a missing key, but doesn't write a journal record
-// for it.
+// deleteObject deletes an object. If the key does not exist, deleteObject succeeds, as S3 does, without writing a
+// journal record.
 func (s objectOperations) deleteObject(w http.ResponseWriter, r *request) error {
 	err := s.update(func(st state) (change, error) {
 		b, err := st.bucket(r.bucket)
@@ -127,10 +125,10 @@ func (s objectOperations) deleteObject(w http.ResponseWriter, r *request) error 
 	return nil
 }
 
-// errNothing cancels a change that is no longer necessary.
+// errNothing makes update skip a change that would have no effect.
 var errNothing = errors.New("nothing to change")
 
-// receive streams the verified body of r into a blob.
+// receive streams r's body into a blob and verifies it.
 func (l *ledger) receive(r *request) (content, error) {
 	p, err := openPayload(r)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 const maxKeyBytes = 1024
 
-// request is an HTTP request with its parsed path.
 type request struct {
 	*http.Request
 
@@ -21,7 +20,7 @@ type request struct {
 	body   io.Reader // never nil
 }
 
-// newRequest parses a request and rejects URLs that S3 rejects.
+// newRequest parses a request. It rejects invalid URLs and requests for unsupported features.
 func newRequest(r *http.Request) (*request, error) {
 	bucket, key := address(r)
 	switch {
@@ -34,7 +33,7 @@ func newRequest(r *http.Request) (*request, error) {
 		return nil, err
 	}
 	req := &request{Request: r, bucket: bucket, key: key, query: r.URL.Query(), body: r.Body}
-	if r.Body == nil { // an SDK client that calls in process may omit the body
+	if r.Body == nil { // in-process SDK clients may omit the body
 		req.body = http.NoBody
 	}
 	return req, nil
@@ -53,7 +52,8 @@ func address(r *http.Request) (bucket, key string) {
 // Operation implements wire.Service.
 func (s *Server) Operation(r *http.Request) string { return operationOf(r) }
 
-// operationOf returns the operation's name, or "" if no operation matches the method, level and sub-resource.
+// operationOf returns the operation's name, or "" if no supported operation has the request's method, level and
+// sub-resource.
 func operationOf(r *http.Request) string {
 	level := "object"
 	switch bucket, key := address(r); {
@@ -69,7 +69,7 @@ func operationOf(r *http.Request) string {
 	return operationName(asked, r.Header.Get("X-Amz-Copy-Source") != "")
 }
 
-// operationName maps method, level and sub-resource to the operation's name in AWS and IAM.
+// operationName returns the AWS and IAM name of the operation for a method, level and sub-resource.
 func operationName(asked string, copies bool) string {
 	switch asked {
 	case "GET service":
@@ -80,7 +80,7 @@ func operationName(asked string, copies bool) string {
 		return "ListObjectsV2"
 	case "PUT object":
 		if copies {
-			return "CopyObject" // named only for the log, since CopyObject has no handler
+			return "CopyObject" // named only for the log, since there is no handler for it
 		}
 		return "PutObject"
 	case "GET object":
@@ -105,8 +105,7 @@ func operationName(asked string, copies bool) string {
 	}
 }
 
-// notAllowed reports whether S3 also lacks an operation for the request. The request must not match any operation of
-// this package.
+// notAllowed reports whether S3 itself has no operation for a request that this package doesn't support.
 func notAllowed(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
@@ -120,8 +119,8 @@ func notAllowed(r *http.Request) bool {
 	}
 }
 
-// subresource returns the sorted query parameter names, except names that only modify an operation. Unknown names are
-// included, so that a request with "?acl" or "?tagging" is never mistaken for a plain read or write.
+// subresource returns the sorted names of query parameters, except those that only modify an operation. Unknown names
+// are included, so that a request with "?acl" or "?tagging" is never mistaken for a plain read or write.
 func subresource(query url.Values) string {
 	var names []string
 	for name := range query {
@@ -137,10 +136,9 @@ func isModifier(name string) bool {
 	if _, ok := overrideHeader(name); ok || strings.HasPrefix(strings.ToLower(name), "x-amz-") {
 		return true
 	}
-	return name == "x-id" // the SDK sends the operation's name in this parameter
+	return name == "x-id" // SDKs send the operation's name in this parameter
 }
 
-// isOfListing reports whether name is a parameter of ListObjectsV2.
 func isOfListing(name string) bool {
 	return slices.Contains([]string{"prefix", "delimiter", "max-keys", "continuation-token", "encoding-type"}, name)
 }

@@ -20,7 +20,7 @@ const (
 	unsignedBody = "UNSIGNED-PAYLOAD"
 )
 
-// payload is a request body that is being received, with the size and hashes that the headers declare.
+// payload is a request body being received, with the size and hashes that the headers declare.
 type payload struct {
 	src    io.Reader
 	size   int64
@@ -33,7 +33,7 @@ type payload struct {
 	declared   crc
 }
 
-// openPayload validates the headers that describe r's body, without reading the body.
+// openPayload validates the headers that describe r's body, without reading it.
 func openPayload(r *request) (*payload, error) {
 	//nolint:gosec // G401: see the import
 	p := &payload{src: r.body, size: r.ContentLength, md5: md5.New(), sum: crc32.NewIEEE()}
@@ -59,7 +59,7 @@ func openPayload(r *request) (*payload, error) {
 }
 
 // readContentHash parses x-amz-content-sha256. A presigned request may omit this header. Chunked bodies are not
-// supported, because SDKs send such bodies only over TLS and the embedded AWS uses plain HTTP.
+// supported: SDKs send them only over TLS, and the embedded AWS uses plain HTTP.
 func (p *payload) readContentHash(value string) error {
 	switch {
 	case value == "" || value == unsignedBody:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// matches compares entity tags. SDK users pass entity tags with or without quotes.
+// matches reports whether tags is "*" or contains etag. Some SDK users omit the quotes, so quotes are ignored.
 func matches(tags, etag string) bool {
 	for tag := range strings.SplitSeq(tags, ",") {
 		if tag = strings.TrimSpace(tag); tag == "*" || sameETag(tag, etag) {
@@ -18,7 +18,6 @@ func matches(tags, etag string) bool {
 
 func sameETag(a, b string) bool { return strings.Trim(a, `"`) == strings.Trim(b, `"`) }
 
-// byteRange is the part of a body to read.
 type byteRange struct {
 	start, length int64
 }

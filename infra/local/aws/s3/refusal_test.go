@@ -130,7 +130,6 @@ func TestS3RejectsMalformedRequests(t *testing.T) {
 	}
 }
 
-// expect sends q and checks that the response is the given error.
 func expect(t *testing.T, server *s3.Server, q raw, status int, code string) {
 	t.Helper()
 	got, answer := q.send(t, inProcess{server})

@@ -1,9 +1,9 @@
-// Package s3 is the embedded AWS's object store. The package implements the S3 operations that Recordbridge's functions
-// and the console call, with S3's own checksum, multipart and precondition rules. Objects are stored in memory or in a
-// directory. The request router verifies signatures before calling this package. The package omits versioning, tagging,
-// access control lists, lifecycles, copies of complete objects, write conditions and every checksum except CRC32. The
-// response to an unknown feature is NotImplemented. Requests address buckets by path ("/bucket/key"). The router must
-// not clean the path, because keys may contain "//" and "..".
+// Package s3 implements the embedded AWS's object store. It supports the S3 operations that Recordbridge's functions
+// and the console call, with S3's checksum, multipart and precondition rules. Objects are stored in memory or in a
+// directory. The request router must verify signatures before calling this package. The package omits versioning,
+// tagging, access control lists, lifecycles, copies of complete objects, write conditions other than If-None-Match: *,
+// and every checksum except CRC32. Requests for unsupported features receive NotImplemented. Buckets are addressed by
+// path ("/bucket/key"). The router must not clean the path, because keys may contain "//" and "..".
 package s3
 
 import (
@@ -21,11 +21,11 @@ const serviceName = "s3"
 
 // Options configures the storage of a Server.
 type Options struct {
-	Dir     string       // directory for object bodies; "" stores everything in memory, with a Discard journal
+	Dir     string       // directory for object bodies; if empty, they are kept in memory
 	Journal wire.Journal // receives one record per committed change; nil means wire.Discard
 }
 
-// Server is the object store. A Server implements wire.Service and is safe for concurrent use.
+// Server is an S3 server. A Server implements wire.Service and is safe for concurrent use.
 type Server struct {
 	*ledger
 
@@ -42,8 +42,8 @@ type ledger struct {
 	state state
 }
 
-// handler serves a single operation. A handler that returns an error must not have written a response, because the
-// caller writes the error as S3's XML error.
+// handler serves a single operation. A handler that returns an error must not have written a response, because its
+// caller writes the error as XML.
 type handler func(w http.ResponseWriter, r *request) error
 
 // New returns a server without buckets. Pass the journal's records to Replay before serving the first call. New returns
@@ -100,7 +100,7 @@ func (s *Server) Replay(record json.RawMessage) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Bodies orphaned by later changes are not deleted here. removeStrays deletes all orphaned bodies at once.
+	// Orphaned bodies are not deleted here. removeStrays deletes all of them at once.
 	_, err := s.state.apply(c)
 	return err
 }
@@ -121,8 +121,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 	return handle(w, req)
 }
 
-// update commits the change that decide derives from the current state. update journals the change before applying it,
-// so that a restart doesn't lose any visible change. Finally, update deletes the bodies that the change orphans.
+// update commits the change that decide derives from the current state. The change is journalled before it is applied,
+// so that a restart can't lose a visible change. Finally, update deletes the bodies that the change orphaned.
 func (l *ledger) update(decide func(state) (change, error)) error {
 	garbage, err := l.commit(decide)
 	for _, id := range garbage {
@@ -144,9 +144,9 @@ func (l *ledger) commit(decide func(state) (change, error)) (garbage []string, e
 	return l.state.apply(c)
 }
 
-// removeStrays deletes bodies that do not belong to any object or upload. A crash between writing a body and writing
-// its journal record leaves such a body behind. removeStrays runs after the journal is replayed and before the first
-// call, when no body is being written.
+// removeStrays deletes bodies that do not belong to any object or upload. A crash between writing a body and its
+// journal record leaves such a body behind. removeStrays runs after the journal is replayed and before the first call,
+// when no body is being written.
 func (l *ledger) removeStrays() {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// state is the server's complete state, excluding bodies. Objects and parts are replaced, never modified, so that they
-// can be read without the lock after a lookup under the lock.
+// state is the server's complete state, excluding bodies. Objects and parts are replaced, never modified, so they can
+// be read without the lock once they have been looked up.
 type state struct {
 	buckets map[string]*bucket
-	uploads map[string]*upload // uploads by upload ID
+	uploads map[string]*upload
 }
 
 type bucket struct {
@@ -29,7 +29,7 @@ type content struct {
 type object struct {
 	content
 
-	Headers map[string]string `json:"headers"`          // headers for reads: content type, user metadata, encryption
+	Headers map[string]string `json:"headers"`          // returned by reads; include content type and metadata
 	Upload  string            `json:"upload,omitempty"` // ID of the multipart upload that created the object
 }
 
@@ -37,12 +37,11 @@ type upload struct {
 	Bucket  string            `json:"bucket"`
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
-	// whether every part has a CRC32 and the object has the composite checksum
+	// whether each part has a CRC32 and the object has a composite checksum
 	Checked bool `json:"checked,omitempty"`
 	parts   map[int]content
 }
 
-// Kinds of changes in the journal.
 const (
 	bucketCreated   = "bucket_created"
 	objectPut       = "object_put"
@@ -53,7 +52,7 @@ const (
 	uploadAborted   = "upload_aborted"
 )
 
-// change is a committed change and its journal record. Kind determines which members are set.
+// change is a committed change and its journal record. Kind determines which fields are set.
 type change struct {
 	Kind     string    `json:"kind"`
 	Bucket   string    `json:"bucket,omitempty"`
@@ -123,7 +122,7 @@ func (s state) applyToUpload(c change) (garbage []string, err error) {
 	return garbage, nil
 }
 
-// dropUpload removes an upload, unless id is "".
+// dropUpload removes an upload, if it exists, and returns the IDs of its parts' bodies.
 func (s state) dropUpload(id string) (garbage []string) {
 	if u, ok := s.uploads[id]; ok {
 		for _, part := range u.parts {
@@ -162,7 +161,7 @@ func (s state) object(bucket, key string) (*object, error) {
 	return o, nil
 }
 
-// upload returns an upload in progress. If the ID belongs to another bucket or key, the upload counts as unknown.
+// upload returns an upload in progress. If its bucket or key differs from the request's, upload returns NoSuchUpload.
 func (s state) upload(r *request) (*upload, error) {
 	if _, err := s.bucket(r.bucket); err != nil {
 		return nil, err
@@ -176,7 +175,7 @@ func (s state) upload(r *request) (*upload, error) {
 	return u, nil
 }
 
-// blobs maps each body's ID to the bucket and key of the body's object. For an upload, the object does not exist yet.
+// blobs maps each body's ID to "bucket/key". For a part of an upload, this is the object that the upload will create.
 func (s state) blobs() map[string]string {
 	owners := map[string]string{}
 	for name, b := range s.buckets {

@@ -20,7 +20,7 @@ const (
 var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]{1,512}$`)
 
 // value holds the common input of CreateSecret and PutSecretValue. The SDK sets ClientRequestToken, which becomes the
-// version's name.
+// version's ID.
 type value struct {
 	SecretString       *string
 	ClientRequestToken string
@@ -84,7 +84,7 @@ func (s *Server) createSecret(_ context.Context, in *createSecretInput) (any, er
 	defer s.mu.Unlock()
 	if taken, ok := s.secrets[in.Name]; ok {
 		if v := taken.Current; v.ID == in.ClientRequestToken && v.Text == *in.SecretString {
-			// the caller repeated the request after a lost response
+			// a retry of a request whose response was lost
 			return versionOutput{ARN: taken.ARN, Name: taken.Name, VersionID: v.ID}, nil
 		}
 		return nil, wire.Fail("ResourceExistsException",
@@ -120,7 +120,7 @@ func (s *Server) putSecretValue(_ context.Context, in *putSecretValueInput) (any
 			"You can't use ClientRequestToken %s because that value is already in use for a version of secret %s.",
 			next.Current.ID, found.ARN)
 	default:
-		return out, nil // the caller repeated the request after a lost response
+		return out, nil // a retry of a request whose response was lost
 	}
 }
 
@@ -135,7 +135,7 @@ type getSecretValueOutput struct {
 	versionOutput
 
 	SecretString string
-	CreatedDate  float64 // seconds since 1970
+	CreatedDate  float64 // Unix time in seconds
 }
 
 func (s *Server) getSecretValue(_ context.Context, in *getSecretValueInput) (any, error) {
@@ -154,5 +154,5 @@ func (s *Server) getSecretValue(_ context.Context, in *getSecretValueInput) (any
 	}, nil
 }
 
-// stages returns the staging labels of the single version.
+// stages returns the staging labels of a secret's only version.
 func stages() []string { return []string{"AWSCURRENT"} }

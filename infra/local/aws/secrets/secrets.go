@@ -1,7 +1,7 @@
-// Package secrets is the embedded Secrets Manager, which speaks AWS JSON 1.1. The service holds named text secrets,
-// each with only its current version. The service does not support earlier versions, staging labels, rotation,
-// deletion, replication or resource policies. The program that starts the embedded AWS generates the values that a
-// template requests with GenerateSecretString. Values are in plain text in memory and in the journal.
+// Package secrets implements an embedded AWS Secrets Manager (AWS JSON 1.1). It stores named text secrets, each with
+// only its current version. Earlier versions, staging labels, rotation, deletion, replication and resource policies are
+// not supported. The program that starts the embedded AWS generates the values that a template requests with
+// GenerateSecretString. Values are in plain text in memory and in the journal.
 //
 // Rules without a cited source follow the AWS Secrets Manager API reference.
 package secrets
@@ -30,24 +30,23 @@ type Server struct {
 	journal wire.Journal
 
 	mu      sync.RWMutex
-	secrets map[string]*secret // secrets by name
+	secrets map[string]*secret
 }
 
-// secret is a secret in memory and in the journal.
+// secret is a stored secret and its journal record.
 type secret struct {
 	Name    string   `json:"name"`
 	ARN     string   `json:"arn"`
 	Current *version `json:"current"`
 }
 
-// version is a version of a secret's value.
 type version struct {
 	ID      string    `json:"id"`
 	Text    string    `json:"text"`
 	Created time.Time `json:"created"`
 }
 
-// New returns a service without secrets. The service writes every change to journal before applying the change.
+// New returns a service without secrets. Every change is appended to journal before it is applied.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, secrets: map[string]*secret{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -85,7 +84,7 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// commit journals next and then applies it. The caller holds the mutex.
+// commit journals next and then applies it. The caller must hold the mutex.
 func (s *Server) commit(next secret) error {
 	if err := s.journal.Append(serviceName, next); err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Package ses emulates Amazon SES (version 1, Query protocol with XML responses). The emulator accepts mail and stores
-// it for tests and the console. The emulator doesn't deliver mail, verify identities, or support templates,
-// configuration sets or receipt rules.
+// Package ses implements an embedded Amazon SES v1 server (Query protocol, XML responses). It accepts mail and stores
+// it for tests and the console. Delivery, identity verification, templates, configuration sets and receipt rules are
+// not supported.
 //
 // Rules without a cited source follow the Amazon SES API reference.
 package ses
@@ -27,14 +27,14 @@ import (
 const (
 	serviceName   = "ses"
 	namespace     = "http://ses.amazonaws.com/doc/2010-12-01/"
-	maxForm       = 14 << 20 // SES accepts 10 MB mails; base64 makes a mail a third longer
+	maxForm       = 14 << 20 // SES's limit is 10 MB per mail, and base64 adds a third
 	maxRecipients = 50
 	maxMessage    = 10 << 20
 	maxAddress    = 320
-	keep          = 1000 // maximum number of stored mails; the oldest mails are dropped first
+	keep          = 1000 // maximum number of stored mails; the oldest is dropped first
 )
 
-// Mail is an accepted mail.
+// Mail is an email that the server has accepted.
 type Mail struct {
 	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
@@ -54,10 +54,10 @@ type Server struct {
 	sent []Mail
 }
 
-// New returns a service without mail. The service writes every mail to journal before treating the mail as sent.
+// New returns a service without mail. Every mail is appended to journal before it counts as sent.
 func New(journal wire.Journal) *Server { return &Server{journal: journal} }
 
-// Sent returns the latest mails, oldest first.
+// Sent returns up to 1000 of the latest mails, oldest first.
 func (s *Server) Sent() []Mail {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -67,8 +67,7 @@ func (s *Server) Sent() []Mail {
 // Name implements wire.Service.
 func (s *Server) Name() string { return serviceName }
 
-// Operation implements wire.Service, reading the operation's name from the form. Serve can still read the form
-// afterwards.
+// Operation implements wire.Service. It parses r's form, which Serve can still read afterwards.
 func (s *Server) Operation(r *http.Request) string {
 	if r.PostForm == nil {
 		r.Body = http.MaxBytesReader(nil, r.Body, maxForm)
@@ -138,7 +137,7 @@ func (s *Server) send(form url.Values) (result, error) {
 	return result{MessageID: m.ID}, err
 }
 
-// quota returns the quota of an account outside SES's sandbox. The embedded SES does not enforce this quota.
+// quota returns the quota of an account outside SES's sandbox. The embedded SES does not enforce the quota.
 func (s *Server) quota(url.Values) (result, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -151,7 +150,7 @@ func (s *Server) quota(url.Values) (result, error) {
 	return result{Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: &sent}, nil
 }
 
-// keep stores m. The caller holds the lock.
+// keep stores m. The caller must hold the lock.
 func (s *Server) keep(m Mail) {
 	if len(s.sent) == keep {
 		s.sent = slices.Delete(s.sent, 0, 1)
@@ -191,8 +190,7 @@ func list(form url.Values, name string) []string {
 	return out
 }
 
-// check returns an error for a mail that SES would reject before checking identities. The embedded SES has no
-// identities.
+// check returns an error for mail that SES would reject even if all its identities were verified.
 func (m Mail) check() error {
 	if len(m.To) == 0 {
 		return wire.Fail("InvalidParameterValue", "Missing required header 'To'.")

@@ -8,14 +8,14 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// response is a Query protocol response. The operation determines the names of the outer elements.
+// response is a Query protocol response. The names of the outer elements depend on the operation.
 type response struct {
 	XMLName xml.Name
 	Result  result
 	Request string `xml:"ResponseMetadata>RequestId"`
 }
 
-// result holds the result of either operation.
+// result holds the result of SendEmail or GetSendQuota.
 type result struct {
 	XMLName         xml.Name
 	MessageID       string   `xml:"MessageId,omitempty"`

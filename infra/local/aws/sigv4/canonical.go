@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// canonicalRequest returns the canonical form of r that the signer hashed, limited to the headers listed in sig.
+// canonicalRequest returns the canonical form of r, with only the headers listed in sig.
 func canonicalRequest(r *http.Request, query url.Values, sig *signature) string {
 	var out strings.Builder
 	out.Grow(1024)
@@ -30,8 +30,8 @@ func canonicalRequest(r *http.Request, query url.Values, sig *signature) string 
 	return out.String()
 }
 
-// canonicalPath returns the path, encoded once for S3. For other services, the path is normalised as sent and then
-// encoded a second time ("Create a canonical request" in the IAM user guide).
+// canonicalPath returns the path as it is signed. For S3, the path is encoded once. For other services, the path is
+// normalised as sent and then encoded a second time ("Create a canonical request" in the IAM user guide).
 func canonicalPath(r *http.Request, service string) string {
 	sent := r.URL.EscapedPath()
 	if service != serviceS3 {
@@ -50,8 +50,8 @@ func canonicalPath(r *http.Request, service string) string {
 
 func escapePath(s string) string { return strings.ReplaceAll(escape(s), "%2F", "/") }
 
-// canonicalHeader joins the values of a header and collapses spaces. Two headers are missing from http.Header, so
-// canonicalHeader reads them from the request.
+// canonicalHeader joins a header's values and collapses spaces. Host and Content-Length may be missing from
+// http.Header, so they are read from the request.
 func canonicalHeader(r *http.Request, name string) string {
 	switch values := r.Header.Values(name); {
 	case name == "host":
@@ -83,14 +83,14 @@ func canonicalQuery(query url.Values) string {
 	return strings.Join(pairs, "&")
 }
 
-// escape percent-encodes s according to RFC 3986. Unlike escape, net/url's encoders leave additional characters
-// unescaped and write a space as "+".
+// escape percent-encodes s according to RFC 3986. Neither of net/url's encoders does: url.QueryEscape writes a space as
+// "+", and url.PathEscape leaves some reserved characters unescaped.
 func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-// host returns the Host of a received request. If Host is empty, as in a request that an SDK client passes in process,
-// host returns the URL's host.
+// host returns the Host of a received request. If Host is empty, as in an SDK client's in-process request, host returns
+// the URL's host.
 func host(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
 
 // stringToSign returns the text that the signing key signs.
@@ -106,7 +106,7 @@ type body struct {
 	content []byte
 }
 
-// Bytes returns the complete body, so that middleware doesn't need to read and restore it.
+// Bytes returns the complete body, so that middleware need not read and restore it.
 func (b *body) Bytes() []byte { return b.content }
 
 // Close implements io.Closer.

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// check validates everything that the signature claims, except the signature's value, against the request, the region
-// and the time.
+// check validates the signature's scope, time and signed headers, but not its value.
 func (s *signature) check(r *http.Request, region string, now time.Time) *Error {
 	if refusal := s.checkScope(region); refusal != nil {
 		return refusal
@@ -19,7 +18,7 @@ func (s *signature) check(r *http.Request, region string, now time.Time) *Error 
 	return s.checkHeaders(r.Header)
 }
 
-// checkScope returns an error if the credential is for a different day, region or service.
+// checkScope returns an error if the credential scope has a wrong date, region, service or terminator.
 func (s *signature) checkScope(region string) *Error {
 	p := wrongScope
 	if s.presigned {
@@ -42,7 +41,7 @@ func (s *signature) checkScope(region string) *Error {
 	return nil
 }
 
-// checkTime returns an error if the signature is too old or its time is in the future.
+// checkTime returns an error if the signature has expired or its time is in the future, allowing for clock skew.
 func (s *signature) checkTime(now time.Time) *Error {
 	now = now.UTC()
 	skew, p := maxSkew, wrongTime
@@ -66,7 +65,8 @@ func (s *signature) checkTime(now time.Time) *Error {
 	return nil
 }
 
-// checkHeaders returns an error if any header that affects the request is unsigned.
+// checkHeaders returns an error if Host or an X-Amz-* header is unsigned. In a presigned request, the content hash may
+// be unsigned.
 func (s *signature) checkHeaders(headers http.Header) *Error {
 	if !s.signs("Host") {
 		return refuse(s.service, unsignedHeader, "'Host' must be a 'SignedHeader' in the AWS Authorization.")

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// maxKeys exceeds the number of keys that all services need in a day. A test that simulates years occasionally clears
-// the cache.
+// maxKeys exceeds the number of keys that all services need in a day. A full cache is cleared, which happens only in
+// tests that simulate years.
 const maxKeys = 64
 
 // signingKeys caches derived keys. Deriving a key takes four of a signature's five HMACs, and each key is valid for a
@@ -20,8 +20,8 @@ type signingKeys struct {
 
 type keyID struct{ secret, scope string }
 
-// of derives a secret's signing key for a scope, date/region/service/aws4_request. Callers must check the scope first,
-// because requests could otherwise fill the cache with invalid scopes.
+// of derives a secret's signing key for a scope of the form date/region/service/aws4_request. Callers must check the
+// scope first, so that requests can't fill the cache with invalid scopes.
 func (s *signingKeys) of(secret, scope string) []byte {
 	id := keyID{secret, scope}
 	s.mu.RLock()

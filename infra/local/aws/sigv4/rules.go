@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// problem is a reason to reject a signature. Each family of services has its own error codes for these problems.
+// problem is a reason to reject a signature. Each family of services has its own error codes.
 type problem int
 
 const (
@@ -18,7 +18,7 @@ const (
 	noDate
 	noPayloadHash
 	wrongTime // applies to a signature in the header
-	expired   // applies to a presigned URL, including one that is not valid yet
+	expired   // applies to a presigned URL, even one that is not valid yet
 	wrongScope
 	wrongScopeInQuery
 	unsignedHeader
@@ -26,18 +26,18 @@ const (
 	wrongSignature
 )
 
-// serviceS3 is the only service that encodes the path once, does not normalise the path and signs the body by its
-// declared hash.
+// serviceS3 is the only service that encodes the path once, doesn't normalise it, and signs only the declared hash of
+// the body.
 const serviceS3 = "s3"
 
-// Maximum differences between the clocks of the signer and this process.
+// Maximum clock differences between the signer and this process.
 const (
 	maxSkewS3 = 15 * time.Minute
 	maxSkew   = 5 * time.Minute
 )
 
-// Error states why a request is rejected, with the service's error code and a sentence for the developer. Neither the
-// code nor the sentence contains a secret or the expected signature.
+// Error is the reason for rejecting a request, as the service's error code and a message for the developer. It never
+// contains a secret or the expected signature.
 type Error struct {
 	Code    string
 	Message string

@@ -17,7 +17,8 @@ import (
 	"recordbridge/infra/local/aws/sigv4"
 )
 
-// servicePath contains characters that a second encoding changes, and segments that normalisation doesn't change.
+// servicePath contains characters that are changed by a second encoding, and segments that normalisation leaves
+// unchanged.
 const servicePath = "https://api.test/a%20b/c%2Fd/e~f/?x=1%202"
 
 const content = `{"TableName":"items"}`
@@ -27,7 +28,7 @@ func hashOf(body string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// serviceSigned signs a service call as the SDK does, but omits the header that contains the body's hash.
+// serviceSigned signs a service call as the SDK does, without the header that contains the body's hash.
 func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, url, content)

@@ -1,7 +1,6 @@
-// Package sigv4 verifies AWS Signature Version 4 as AWS does. The signature may be in the Authorization header or in a
-// presigned URL. The package verifies only the signature; the IAM middleware decides on permissions. S3 streams
-// objects, so S3 itself verifies that an object matches its declared hash. For all other services, this package reads
-// and hashes the body.
+// Package sigv4 verifies requests signed with AWS Signature Version 4, in the Authorization header or in a presigned
+// URL. The package verifies only the signature; the IAM middleware checks permissions. S3 streams objects, so package
+// s3 verifies that an object matches its declared hash. For all other services, this package reads and hashes the body.
 package sigv4
 
 import (
@@ -29,17 +28,17 @@ type Verifier struct {
 	keys   signingKeys
 }
 
-// New returns a Verifier for a region. secret returns the secret key of an access key. If the access key is unknown,
-// secret returns false.
+// New returns a Verifier for a region. secret must return the secret key of an access key, or false if the access key
+// is unknown.
 func New(region string, secret func(accessKey string) (string, bool)) *Verifier {
 	return &Verifier{region: region, secret: secret}
 }
 
-// Verify checks that r is signed for the service with the secret of its access key at about the time now, and returns
-// the access key. service is the name in the credential scope, such as "dynamodb" or "s3". If Verify rejects the
-// signature, the error is an *Error; any other error means that the body could not be read. Except for S3, Verify reads
-// the complete body and replaces it with a body that has a method Bytes() []byte. The rules are in "AWS Signature
-// Version 4" in the IAM user guide and, for S3, in its API reference.
+// Verify checks that r is signed for service with the secret of its access key and that the signature is valid at now,
+// and returns the access key. service is the name in the credential scope, such as "dynamodb" or "s3". If Verify
+// rejects the signature, the error is an *Error; any other error means that the body could not be read. Except for S3,
+// Verify reads the complete body and replaces it with a body that has a method Bytes() []byte. The rules are in "AWS
+// Signature Version 4" in the IAM user guide and, for S3, in its API reference.
 func (v *Verifier) Verify(r *http.Request, service string, now time.Time) (string, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/aws/sigv4"
 )
 
-// path contains characters that URL encoders treat differently. The path is encoded as the SDK encodes a key.
+// path contains characters that URL encoders treat differently. It is encoded as the SDK encodes an object key.
 const path = "https://s3.test/exports/live/org%20a/t%2B1/c~d%27e/%C3%BC%25.ndjson?list-type=2&prefix=a%20b%2Fc&empty="
 
 var signedAt = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -77,7 +77,7 @@ func setQuery(r *http.Request, name, value string) {
 	r.URL.RawQuery = query.Encode()
 }
 
-// check verifies r, and requires a rejection with the code want, or acceptance if want is empty.
+// check verifies r, and fails the test unless r is rejected with the code want, or accepted if want is empty.
 func check(t *testing.T, r *http.Request, now time.Time, want string) {
 	t.Helper()
 	key, err := sigv4.New("us-east-1", secrets).Verify(r, "s3", now)

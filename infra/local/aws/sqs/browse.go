@@ -29,7 +29,6 @@ type Peeked struct {
 	Source    string    `json:"source,omitempty"` // ARN of the queue in which the dead letter failed
 }
 
-// view implements read-only inspection of the queues.
 type view struct{ *ledger }
 
 // Details returns all queues, sorted by name.
@@ -101,12 +100,12 @@ func (q *queue) oldest(now time.Time) time.Time {
 	return first
 }
 
-// QueueState is a queue's state as the local console shows it.
+// QueueState describes a queue's state for display in the local console.
 type QueueState struct {
 	Name       string
-	Visible    int  // messages that can be received
-	InFlight   int  // messages that were received and are neither deleted nor visible again
-	Delayed    int  // messages sent with a delay that has not passed
+	Visible    int  // number of messages that can be received
+	InFlight   int  // number of received messages that are neither deleted nor visible again
+	Delayed    int  // number of messages whose delay has not passed
 	DeadLetter bool // whether the queue is another queue's dead-letter queue
 }
 

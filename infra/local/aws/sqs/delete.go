@@ -47,8 +47,9 @@ func (o messageOperations) deleteMessageBatch(_ context.Context, in *deleteMessa
 		func(e deletion) (any, error) { return deleted{ID: e.ID}, o.delete(q, e) })
 }
 
-// delete deletes the message. Given the handle of an earlier delivery, delete succeeds but does not delete the message,
-// as the API reference warns. A consumer that exceeds its visibility timeout has such a handle.
+// delete deletes the message. With the handle of an earlier delivery, delete succeeds without deleting the message, as
+// the API reference warns. A consumer's handle becomes such a handle when the message is delivered again after its
+// visibility timeout.
 func (o messageOperations) delete(q *queue, in deletion) error {
 	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {

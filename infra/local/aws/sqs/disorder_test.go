@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-// scripted provides a Disorder that returns the given results in sequence, and then the regular order without
-// duplicates. scripted records the arguments of each call.
+// scripted provides a Disorder that returns the given results in sequence, and then always picks the oldest message,
+// without duplicates. It records the arguments of each call.
 type scripted struct {
 	answers []answer
 	asked   []question
@@ -119,7 +119,7 @@ func TestRedeliveryInvalidatesDuplicateReceiptHandles(t *testing.T) {
 		b.deleteMessage(url, first.ReceiptHandle)
 		b.deleteMessage(url, second.ReceiptHandle)
 		<-time.After(31 * time.Second)
-		b.one(url) // neither receive has deleted the message
+		b.one(url) // the expired handles didn't delete the message
 		b.deleteMessage(url, third.ReceiptHandle)
 	})
 }
@@ -162,7 +162,7 @@ func TestDisturbExcludesExpiredMessages(t *testing.T) {
 	})
 }
 
-// kept is a journal whose records can be replayed by another server.
+// kept is a journal that keeps its records for replay by another server.
 type kept struct{ records []json.RawMessage }
 
 func (k *kept) Append(_ string, record any) error {

@@ -35,7 +35,6 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// dump emits the queue's own record, without messages.
 func (q *queue) dump(emit func(record any) error) error {
 	if err := emit(record{Kind: kindCreate, Queue: q.name, Attributes: q.attributes, At: q.created}); err != nil {
 		return err

@@ -16,12 +16,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// twin holds a server and a second server, which was started twice from the first server's records. Both servers
-// receive the same calls.
+// twin holds a server and a copy of it after two restarts. Both servers receive the same calls.
 type twin struct{ before, after *sqs.Server }
 
-// restarted returns a new server after two starts. The first start reads the appended records, and the second start
-// reads the dump that the first start wrote.
+// restarted simulates two restarts. The first server replays the journal, and the returned server replays the first
+// server's dump.
 func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	first, second := sqs.New("http://127.0.0.1:4566", wire.Discard{}), sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	for _, record := range journal.records {
@@ -42,7 +41,7 @@ func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	return second
 }
 
-// ask sends a request and ignores its outcome.
+// ask sends a request and returns the response's body, regardless of its status.
 func ask(t *rapid.T, server *sqs.Server, operation, body string) string {
 	request := httptest.NewRequestWithContext(t.Context(), "POST", "/", strings.NewReader(body))
 	request.Header.Set("X-Amz-Target", "AmazonSQS."+operation)
@@ -95,7 +94,6 @@ func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 	}
 }
 
-// same sends a request to both servers and compares the responses.
 func (w twin) same(t *rapid.T, operation, body string) {
 	before, after := ask(t, w.before, operation, body), ask(t, w.after, operation, body)
 	if diff := cmp.Diff(before, after); diff != "" {
@@ -103,14 +101,15 @@ func (w twin) same(t *rapid.T, operation, body string) {
 	}
 }
 
-// goOn uses all handles, and then receives on both servers until no more messages can arrive.
+// goOn tries to delete messages with some of the handles and sometimes purges a queue. It then receives on both servers
+// until no more messages can arrive.
 func (w twin) goOn(t *rapid.T, handles []string) {
 	for _, handle := range handles {
 		if rapid.Bool().Draw(t, "delete") {
 			w.same(t, "DeleteMessage", fmt.Sprintf(`{%s,"ReceiptHandle":%q}`, someQueue(t), handle))
 		}
 	}
-	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // SQS rejects a purge that follows another purge too soon
+	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // SQS rejects a second purge within a minute
 		w.same(t, "PurgeQueue", `{`+someQueue(t)+`}`)
 	}
 	for range 60 {
@@ -130,7 +129,7 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 func TestRestartPreservesVisibleState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// A synctest bubble does not support deadlines, so the *testing.T is wrapped.
+		// The wrapper hides t's Deadline method, which must not be called in a synctest bubble.
 		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
 			journal := &kept{}
 			server := sqs.New("http://127.0.0.1:4566", journal)

@@ -6,8 +6,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// queryCode returns the code that SQS used in the Query protocol. SDKs prefer this code to the new code. Code that
-// compares strings sees "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
+// queryCode returns the code that SQS used in the Query protocol. SDKs prefer this code to that of the JSON protocol.
+// Code that compares strings sees "AWS.SimpleQueueService.NonExistentQueue", while errors.As still matches
 // *types.QueueDoesNotExist.
 func queryCode(code string) string {
 	switch code {
@@ -23,8 +23,7 @@ func queryCode(code string) string {
 	}
 }
 
-// unsupported returns the error for an SQS feature that the embedded service lacks. The feature's name must be in the
-// plural.
+// unsupported returns the error for an SQS feature that the embedded service lacks. what must be a plural noun.
 func unsupported(what string) error {
 	return wire.Fail("UnsupportedOperation", "The embedded SQS has no %s.", what)
 }
@@ -33,7 +32,7 @@ func missing(parameter string) error {
 	return wire.Fail("MissingParameter", "The request must contain the parameter %s.", parameter)
 }
 
-// exceeded returns an error that SQS sends with status 403.
+// exceeded returns an error with status 403, as SQS does when a limit is exceeded.
 func exceeded(code, message string) error {
 	return &wire.Error{Code: code, Message: message, Status: http.StatusForbidden}
 }
@@ -44,7 +43,7 @@ func outOfRange(parameter string, value, low, high int) error {
 		value, parameter, low, high)
 }
 
-// ranged returns *value if it is in [low, high], fallback if value is nil, or an error for any other value.
+// ranged returns *value, or fallback if value is nil. It returns an error if *value is not in [low, high].
 func ranged(parameter string, value *int, fallback, low, high int) (int, error) {
 	if value == nil {
 		return fallback, nil

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// A group is a noisy neighbour if it has at least this many messages in flight, and if these messages make up more than
-// a tenth of all messages in flight in the queue (developer guide, "How Amazon SQS fair queues work"). SQS also
-// considers the time that consumers spend on a group. The embedded SQS omits this criterion, so its queues are less
-// fair than those of SQS.
+// A group is a noisy neighbour if it has at least 30 messages in flight and these are more than a tenth of all messages
+// in flight in the queue (developer guide, "How Amazon SQS fair queues work"). SQS also considers the time that
+// consumers spend on a group. The embedded SQS omits this criterion, so its queues are less fair than those of SQS.
 const (
 	noisyFrom  = 30
 	noisyTenth = 10
@@ -22,14 +21,14 @@ type inFlightCounts struct {
 	ends   visibilityHeap
 }
 
-// visibilityEnd records when a message's visibility timeout ends. The record stays in the heap even if the message is
-// no longer in flight.
+// visibilityEnd records when a message's visibility timeout ends. The record remains in the heap even after the message
+// is no longer in flight.
 type visibilityEnd struct {
 	at      time.Time
 	message *message
 }
 
-// visibilityHeap is a heap of visibility ends, with the earliest end on top.
+// visibilityHeap is a heap whose top is the earliest visibility end.
 type visibilityHeap []visibilityEnd
 
 // Len implements heap.Interface.
@@ -52,7 +51,7 @@ func (l *visibilityHeap) Pop() any {
 	return next
 }
 
-// note updates the counts after a message's visibility has changed.
+// note updates the counts after m's visibility has changed.
 func (f *inFlightCounts) note(m *message) {
 	f.forget(m)
 	if m.Receives == 0 || !m.VisibleAt.After(m.Received) {
@@ -67,7 +66,6 @@ func (f *inFlightCounts) note(m *message) {
 	heap.Push(&f.ends, visibilityEnd{m.VisibleAt, m})
 }
 
-// forget removes a message from the counts.
 func (f *inFlightCounts) forget(m *message) {
 	if !m.isCounted {
 		return
@@ -89,8 +87,8 @@ func (f *inFlightCounts) settle(now time.Time) {
 	}
 }
 
-// noise returns the number of messages in flight for a noisy group, or 0 for a quiet group. Each message without a
-// group counts as a separate group.
+// noise returns the number of messages in flight for a noisy group, or 0 for a quiet group. Messages without a group
+// never count as noisy.
 func (f *inFlightCounts) noise(group string) int {
 	n := f.groups[group]
 	if group == "" || n < noisyFrom || n*noisyTenth <= f.total {
@@ -100,7 +98,7 @@ func (f *inFlightCounts) noise(group string) int {
 }
 
 // compare orders two messages for receiving. Messages of quiet groups come first. Messages of noisy groups follow,
-// ordered by the group's number of messages in flight. Ties go to the message that has been visible longer.
+// fewest messages in flight first. Ties go to the message that has been visible longer.
 func (f *inFlightCounts) compare(a, b *message) int {
 	return cmp.Or(cmp.Compare(f.noise(a.GroupID), f.noise(b.GroupID)), a.compare(b))
 }

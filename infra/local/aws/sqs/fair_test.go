@@ -26,7 +26,6 @@ func (b bench) sendOf(url *string, group string, many int) {
 	}
 }
 
-// take receives the given number of messages and returns their bodies and receipt handles.
 func (b bench) take(url *string, many int) (bodies []string, handles []*string) {
 	b.t.Helper()
 	for range many {

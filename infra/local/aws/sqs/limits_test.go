@@ -19,8 +19,8 @@ import (
 
 const inFlightLimit = 120_000
 
-// crowded returns a server with the queue "jobs". The queue has n messages in flight for an hour, and two more messages
-// that can be received.
+// crowded returns a server whose queue "jobs" has n messages in flight for an hour, and two more messages that can be
+// received.
 func crowded(t *testing.T, n int) *sqs.Server {
 	t.Helper()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
@@ -43,7 +43,7 @@ func crowded(t *testing.T, n int) *sqs.Server {
 	return server
 }
 
-// All cases share a test, because creating this many messages takes a second.
+// All cases share one test, because creating this many messages takes a second.
 func TestInFlightLimitAppliesToLongPolls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

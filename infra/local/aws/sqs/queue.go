@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// message is a message, both in its queue and in the journal's send record.
+// message is a message in a queue. It is also the content of the journal's send record.
 type message struct {
 	ID            string    `json:"id"`
 	Body          string    `json:"body"`
@@ -23,7 +23,7 @@ type message struct {
 	Receives      int       `json:"receives,omitempty"`
 	// number of the earliest delivery whose receipt handle is valid
 	FirstHandle int       `json:"first_handle,omitempty"`
-	Doubled     bool      `json:"doubled,omitempty"` // the latest delivery left a receivable copy
+	Doubled     bool      `json:"doubled,omitempty"` // whether the latest delivery left a receivable copy
 	VisibleAt   time.Time `json:"visible_at"`
 	SourceARN   string    `json:"source_arn,omitempty"` // ARN of the queue in which the dead letter failed
 
@@ -37,7 +37,7 @@ func (m *message) handle() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(m.ID + "#" + strconv.Itoa(m.Receives)))
 }
 
-// receipt is a parsed receipt handle, which identifies a message and the number of a delivery.
+// receipt is a parsed receipt handle, which identifies one delivery of a message.
 type receipt struct {
 	id       string
 	delivery int
@@ -57,7 +57,7 @@ func readHandle(handle string) (receipt, error) {
 }
 
 // receive records a delivery and invalidates the handles of earlier deliveries. If the delivery is a duplicate, the
-// handle of the original delivery stays valid.
+// original delivery's handle stays valid.
 func (m *message) receive(at, until time.Time, doubled bool) {
 	m.Receives++
 	if !m.Doubled {
@@ -76,18 +76,18 @@ func (m *message) compare(other *message) int {
 
 func (m *message) inFlight(now time.Time) bool { return m.Receives > 0 && m.VisibleAt.After(now) }
 
-// queue is a queue guarded by the server's mutex.
+// queue is an SQS queue, guarded by the server's mutex.
 type queue struct {
 	name       string
 	attributes map[string]string // attributes as set by the caller
-	settings   settings          // the attributes in parsed form
+	settings   settings
 	created    time.Time
 	modified   time.Time // time at which the attributes were last set
 	purged     time.Time // time of the last purge; zero if never purged
 	messages   map[string]*message
-	groups     map[string]*schedule // schedules by message group; messages without a group are under the empty name
+	groups     map[string]*schedule // by message group; "" holds the messages without a group
 	inFlight   inFlightCounts
-	wake       chan struct{} // channel that is closed and replaced whenever a message may have become visible
+	wake       chan struct{} // closed and replaced whenever a message may have become visible
 }
 
 func newQueue(name string, created time.Time) *queue {
@@ -97,7 +97,7 @@ func newQueue(name string, created time.Time) *queue {
 	}
 }
 
-// received returns the message for a receipt, or nil if the message was deleted or delivered again.
+// received returns the message for a receipt, or nil if the message was deleted or delivered again, or has expired.
 func (q *queue) received(r receipt, now time.Time) *message {
 	m, ok := q.messages[r.id]
 	if !ok || q.expired(m, now) || r.delivery < max(m.FirstHandle, 1) || r.delivery > m.Receives {
@@ -108,7 +108,7 @@ func (q *queue) received(r receipt, now time.Time) *message {
 
 func (q *queue) arn() string { return arnPrefix + q.name }
 
-// put adds m to the queue. If m's VisibleAt has changed, put reschedules m.
+// put adds m to the queue, or reschedules m if its VisibleAt has changed.
 func (q *queue) put(m *message) {
 	q.messages[m.ID] = m
 	group, ok := q.groups[m.GroupID]
@@ -134,14 +134,13 @@ func (q *queue) remove(m *message) {
 	delete(q.messages, m.ID)
 }
 
-// clear removes all messages.
 func (q *queue) clear(at time.Time) {
 	q.messages, q.groups, q.inFlight, q.purged = map[string]*message{}, map[string]*schedule{}, inFlightCounts{}, at
 }
 
-// next removes a visible message from its schedule and returns the message, or nil if no message is visible. Groups are
-// chosen in fair order; within a group, the message that has been visible longest comes first. next drops messages that
-// have exceeded the retention period, which SQS does in the background.
+// next removes a visible message from its schedule and returns it. If no message is visible, next returns nil. Groups
+// are chosen in fair order; within a group, the message that has been visible longest comes first. next drops messages
+// that have exceeded the retention period, which SQS does in the background.
 func (q *queue) next(now time.Time) *message {
 	q.inFlight.settle(now)
 	var first *message
@@ -172,7 +171,7 @@ func (q *queue) head(group *schedule, now time.Time) *message {
 	return nil
 }
 
-// nextVisible returns the time at which the next message becomes visible. If no message is waiting, ok is false.
+// nextVisible returns the time at which the next message becomes visible. If no message is scheduled, ok is false.
 func (q *queue) nextVisible() (at time.Time, ok bool) {
 	for _, group := range q.groups {
 		if len(*group) > 0 && (!ok || (*group)[0].VisibleAt.Before(at)) {
@@ -187,7 +186,7 @@ func (q *queue) expired(m *message, now time.Time) bool {
 	return now.Sub(m.Sent) > q.settings.retention
 }
 
-// counts returns the numbers of messages that can be received, are in flight, and are delayed.
+// counts returns the numbers of receivable, in-flight and delayed messages.
 func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 	for _, m := range q.messages {
 		switch {
@@ -206,7 +205,7 @@ func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 // spareInFlight returns how many more messages may be in flight.
 func (q *queue) spareInFlight(now time.Time) int {
 	if len(q.messages) < maxInFlight {
-		return maxInFlight // more messages than the queue holds
+		return maxInFlight // exceeds the number of messages in the queue
 	}
 	_, inFlight, _ := q.counts(now)
 	return max(maxInFlight-inFlight, 0)

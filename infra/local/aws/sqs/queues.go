@@ -21,7 +21,6 @@ type queueURLOutput struct {
 	QueueURL string `json:"QueueUrl"`
 }
 
-// queueOperations creates, describes, changes and purges queues.
 type queueOperations struct {
 	*ledger
 

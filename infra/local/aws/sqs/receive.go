@@ -9,7 +9,7 @@ import (
 
 const (
 	maxReceiveBatch = 10
-	maxInFlight     = 120_000 // developer guide, "Amazon SQS standard queue quotas"; above it, short polls fail
+	maxInFlight     = 120_000 // developer guide, "Amazon SQS standard queue quotas"; at this limit, short polls fail
 	fullPause       = time.Second
 )
 
@@ -18,7 +18,7 @@ type receiveMessageInput struct {
 	MaxNumberOfMessages         *int
 	WaitTimeSeconds             *int
 	VisibilityTimeout           *int
-	AttributeNames              []string // older name for the next field
+	AttributeNames              []string // older name for MessageSystemAttributeNames
 	MessageSystemAttributeNames []string
 	MessageAttributeNames       []string // not supported, since messages have no attributes
 }
@@ -99,13 +99,13 @@ func (o *receiveOperations) newPoll(in *receiveMessageInput) (poll, error) {
 	}, nil
 }
 
-// pause limits the sleep of an empty poll, and holds the channel that ends the sleep early.
+// pause limits the sleep of an empty poll. Closing wake ends the sleep early.
 type pause struct {
 	length time.Duration
 	wake   <-chan struct{}
 }
 
-// sleep pauses the poll, and returns false if ctx has ended.
+// sleep waits for the pause to end, and returns false if ctx has ended.
 func (p *pause) sleep(ctx context.Context) bool {
 	timer := time.NewTimer(p.length)
 	defer timer.Stop()
@@ -117,15 +117,15 @@ func (p *pause) sleep(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// taken is a message that a receive has removed from the schedule.
+// taken is a message that a receive operation has removed from the schedule.
 type taken struct {
 	*message
 
 	twice bool
 }
 
-// take makes up to p.max visible messages invisible and returns these messages. If no message is visible, take returns
-// the pause before the next attempt, or nil if the poll is over.
+// take receives up to p.max visible messages and makes them invisible. If no message is visible, take returns the pause
+// before the next attempt, or nil if the poll is over.
 func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,7 +139,7 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 		return nil, nil, exceeded("OverLimit", "Too many messages are in flight.")
 	}
 	chosen, err := o.choose(q, most, now)
-	// Messages that choose has removed from the schedule must not be lost if the journal fails.
+	// If the journal fails, return the chosen messages to the schedule, so that they are not lost.
 	defer func() {
 		for _, m := range chosen {
 			if m.index < 0 {
@@ -174,7 +174,8 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 }
 
 // choose removes up to most messages from q's schedule, and moves messages that have been received too often to the
-// dead-letter queue. Even if choose fails, it returns the removed messages, which still belong to the queue.
+// dead-letter queue. Even if choose fails, it returns the messages that it has removed, so that the caller can put them
+// back.
 func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, error) {
 	var chosen []taken
 	for len(chosen) < most {
@@ -193,8 +194,8 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 	return chosen, nil
 }
 
-// moveToDeadLetters moves m to the dead-letter queue if m has been received too often. As in SQS, the message is moved
-// during the next receive.
+// moveToDeadLetters moves m to the dead-letter queue if m has been received too often. As in SQS, this happens only at
+// the next receive.
 func (o *receiveOperations) moveToDeadLetters(q *queue, m *message, now time.Time) (bool, error) {
 	target := o.findARN(q.settings.deadLetterARN)
 	if target == nil || m.Receives < q.settings.maxReceives {

@@ -9,18 +9,18 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// record is a change in the journal. Kind determines which fields are set.
+// record is a journalled change. Kind determines which fields are set.
 type record struct {
 	Kind       string            `json:"kind"`
 	Queue      string            `json:"queue"`
 	Attributes map[string]string `json:"attributes,omitempty"` // changed attributes, for kindCreate and kindAttributes
 	Message    *message          `json:"message,omitempty"`    // for kindSend
-	ID         string            `json:"id,omitempty"`         // message ID, for all kinds below
-	At         time.Time         `json:"at,omitzero"`          // time of the change
-	Until      time.Time         `json:"until,omitzero"`       // for kindReceive: when the message is visible again
-	Twice      bool              `json:"twice,omitempty"`      // for kindReceive: whether a copy stays visible
-	Target     string            `json:"target,omitempty"`     // for kindDeadLetter and kindRedrive: the target queue
-	NewID      string            `json:"new_id,omitempty"`     // for kindRedrive
+	ID         string            `json:"id,omitempty"`         // message ID, for kinds that change one message
+	At         time.Time         `json:"at,omitzero"`
+	Until      time.Time         `json:"until,omitzero"`   // for kindReceive: when the message is visible again
+	Twice      bool              `json:"twice,omitempty"`  // for kindReceive: whether a copy stays visible
+	Target     string            `json:"target,omitempty"` // for kindDeadLetter and kindRedrive: the target queue
+	NewID      string            `json:"new_id,omitempty"` // for kindRedrive
 }
 
 const (
@@ -40,11 +40,11 @@ type ledger struct {
 
 	mu     sync.Mutex
 	queues map[string]*queue
-	placed uint64 // number of messages ever added; orders messages that become visible at the same time
+	placed uint64 // number of messages ever added; breaks ties in visibility time
 }
 
-// commit journals r and then applies it. commit is the only function that changes queues and messages, so replaying all
-// records restores the same state. The caller holds the mutex.
+// commit journals r and then applies it. Queues and messages are changed only through commit, so replaying all records
+// restores the same state. The caller must hold the mutex.
 func (l *ledger) commit(r record) error {
 	if err := l.journal.Append(serviceName, r); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (q *queue) set(attributes map[string]string, at time.Time) error {
 	return nil
 }
 
-// with returns the queue's attributes with the given changes applied.
+// with returns the queue's attributes, overridden by the given attributes.
 func (q *queue) with(attributes map[string]string) map[string]string {
 	merged := map[string]string{}
 	maps.Copy(merged, q.attributes)
