@@ -119,7 +119,7 @@ func without(documents []converted) string {
 			}
 		}
 	}
-	const part, other = "part of the surrounding statement", "section, class and mood, or a general Observation"
+	const part, other = "part of the enclosing statement", "by section, class and mood, or as a generic Observation"
 	uses := map[string][]string{}
 	for _, root := range slices.Sorted(maps.Keys(counts)) {
 		way := part
@@ -134,5 +134,5 @@ func without(documents []converted) string {
 			rows = append(rows, []string{way, strings.Join(uses[way], ", ")})
 		}
 	}
-	return markdown([]string{"Read as", "Templates (uses)"}, rows)
+	return markdown([]string{"Conversion", "Templates (uses)"}, rows)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // noMember is the reason for dropping a part that does not fit into any member of a resource.
-const noMember = "no rule has a member for it"
+const noMember = "no rule converts this value"
 
 // CountMisread counts a document's unreadable characters and the characters whose encoding was guessed.
 func (e *tally) CountMisread(d cda.Parsed) {

@@ -40,7 +40,7 @@ func entries() []statement.Entry {
 		{
 			Roots:   []string{directiveRoot, "2.16.840.1.113883.10.20.1.17", "1.3.6.1.4.1.19376.1.5.3.1.4.13.7"},
 			Name:    "Advance Directive Observation",
-			Target:  "Consent (a directive, or a document), Observation (another value)",
+			Target:  "Consent (directive or document), Observation (other values)",
 			Convert: func(c *statement.Context, n *cda.Node) { directive(c, n, nil) },
 		},
 		{

@@ -141,7 +141,7 @@ func planned() []statement.Entry {
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.1.25"}, Name: "Plan of Care Activity (CCD)",
-			Target: "as a planned entry of the same element", Convert: planActivity,
+			Target: "as for a planned entry with that element", Convert: planActivity,
 		},
 	}
 }

@@ -113,7 +113,7 @@ func entries() []statement.Entry {
 		},
 		{
 			Roots: []string{statement.IndicationRoot}, Name: "Indication",
-			Target: "reason of the indicated act, Condition", Convert: problemAlone,
+			Target: "reason for the indicated act, or Condition", Convert: problemAlone,
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.114"}, Name: "Longitudinal Care Wound Observation",
