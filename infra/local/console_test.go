@@ -51,7 +51,6 @@ type callState struct {
 	Target    string `json:"target"`
 }
 
-// console requests one of the console's endpoints and decodes the response.
 func (s started) console(t *testing.T, path string, answer any) {
 	t.Helper()
 	status, body := s.do(t, "GET", "/_local/api/"+path, "")
@@ -63,8 +62,8 @@ func (s started) console(t *testing.T, path string, answer any) {
 	}
 }
 
-// settled waits until all invocations have ended and returns them. A function notifies the test before its invocation
-// has ended.
+// settled waits until all invocations have ended and returns them. This is necessary because a function notifies the
+// test before its invocation ends.
 func (s started) settled(t *testing.T) []invocationState {
 	t.Helper()
 	late := time.After(10 * time.Second)

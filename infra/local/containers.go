@@ -15,12 +15,12 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// containers runs the functions in containers. The individual processes and their output are not visible.
+// containers runs the functions in containers. The runner can't observe the individual processes or their output.
 type containers struct {
 	*lambda.Remote
 
 	process  *sam.Lambda
-	template string // template file passed to the process; it contains the secret of the embedded AWS
+	template string // template file for the SAM CLI; contains the embedded AWS's secret
 	all      []template.Function
 	observer lambda.Observer
 	log      *slog.Logger
@@ -61,8 +61,8 @@ func (s *stack) startContainers(ctx context.Context, address string, output *lin
 	return c, nil
 }
 
-// Invoke implements functions. The invocation's log lines and AWS calls are not recorded, because they bypass this
-// process.
+// Invoke implements the functions interface. The invocation's log lines and AWS calls are not recorded, because they
+// bypass this process.
 func (c containers) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	trace := ids.Random()
 	c.observer.Requested(trace, function, payload)
@@ -72,7 +72,7 @@ func (c containers) Invoke(ctx context.Context, function string, payload []byte)
 	return answer, err
 }
 
-// Status returns only the functions' names, because the state of functions in containers is unknown.
+// Status returns only the functions' names, because the runner doesn't know the state of functions in containers.
 func (c containers) Status() []lambda.Status {
 	list := make([]lambda.Status, len(c.all))
 	for i, f := range c.all {
@@ -81,14 +81,14 @@ func (c containers) Status() []lambda.Status {
 	return list
 }
 
-// Kill implements functions. Kill has no effect and returns 0.
+// Kill implements the functions interface. It has no effect and returns 0.
 func (containers) Kill(string) int { return 0 }
 
-// Batches implements functions. Batches returns 1 because the CLI runs only one container for each function, so waiting
-// messages should stay in the queue.
+// Batches implements the functions interface. It returns 1, because the CLI runs only one container for each function
+// and further messages should stay in the queue.
 func (containers) Batches(template.QueueTrigger) int { return 1 }
 
-// Close implements functions.
+// Close implements the functions interface.
 func (c containers) Close(ctx context.Context) {
 	if err := errors.Join(c.process.Close(ctx), os.Remove(c.template)); err != nil {
 		c.log.ErrorContext(ctx, "containers not ended", slog.Any("error", err))

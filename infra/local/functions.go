@@ -19,25 +19,23 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// mostProcesses is the maximum number of processes for a function, and of a queue's batches processed at once, within
-// the template's MaximumConcurrency. The limit is high enough that a slow receiver or portal does not delay other work.
-// The limit is also low enough for a laptop's memory (each webhook worker takes 18 MB). As on AWS, a process handles
-// one invocation at a time.
+// mostProcesses limits the processes of a function and the concurrent batches of a queue. The template may set lower
+// limits. The number is high enough that a slow receiver or portal does not delay other work, and low enough for a
+// laptop's memory (each webhook worker takes 18 MB). As on AWS, a process handles one invocation at a time.
 const mostProcesses = 10
 
-// idleLife is the time for which an idle process is retained. AWS also retains idle instances for some minutes.
+// idleLife is the idle time after which a process is ended. AWS also retains idle instances for some minutes.
 const idleLife = 5 * time.Minute
 
-// functions invokes the stack's functions.
 type functions interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 	Status() []lambda.Status
 	Kill(function string) int
 	Close(ctx context.Context)
-	Batches(q template.QueueTrigger) int // number of a queue's batches to process at once
+	Batches(q template.QueueTrigger) int // number of batches to process concurrently
 }
 
-// startFunctions prepares the functions for invocation. The functions call the service at the given address.
+// startFunctions prepares the functions for invocation. The functions reach the stack at address.
 func (s *stack) startFunctions(ctx context.Context, address string, output *lines) (functions, error) {
 	if s.where.engine == nil {
 		return processes{s.subprocesses(s.where.binaries, address, output)}, nil
@@ -63,13 +61,12 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 	})
 }
 
-// processes runs functions as processes on this machine.
 type processes struct{ *lambda.Subprocesses }
 
-// Close implements functions.
+// Close implements the functions interface.
 func (p processes) Close(context.Context) { p.Subprocesses.Close() }
 
-// Batches implements functions.
+// Batches implements the functions interface.
 func (processes) Batches(q template.QueueTrigger) int {
 	if q.MaxConcurrency > 0 {
 		return min(mostProcesses, q.MaxConcurrency)
@@ -77,8 +74,7 @@ func (processes) Batches(q template.QueueTrigger) int {
 	return mostProcesses
 }
 
-// newTriggers reads the queues and schedules from the template. Each queue is polled with the permissions of its
-// function.
+// newTriggers reads the queues and schedules from the template. Each queue is polled with its function's permissions.
 func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log *slog.Logger) *triggers.Triggers {
 	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
 	for _, f := range t.Functions {
@@ -96,7 +92,7 @@ func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log 
 	return triggers.New(o)
 }
 
-// lines prints the functions' output in complete lines.
+// lines prints the functions' output line by line.
 type lines struct {
 	mu sync.Mutex
 	to io.Writer
@@ -108,7 +104,6 @@ func (l *lines) print(function, line string) {
 	_, _ = fmt.Fprintf(l.to, "%s | %s\n", function, line) // a closed terminal must not stop a function
 }
 
-// concurrencyOf returns the maximum number of processes for a function.
 func concurrencyOf(f template.Function) int {
 	if f.Reserved == 0 {
 		return mostProcesses
@@ -116,14 +111,14 @@ func concurrencyOf(f template.Function) int {
 	return min(mostProcesses, f.Reserved)
 }
 
-// permitted passes on only the invocations that Lambda may report to X-Ray.
+// permitted is an Observer that passes on only the invocations that Lambda may report to X-Ray.
 type permitted struct {
 	lambda.Observer
 
 	authority *iam.Authority
 }
 
-// Requested implements lambda.Observer. Only invocations that Requested passes on appear in the timeline.
+// Requested implements lambda.Observer. Only the invocations that it passes on appear in the timeline.
 func (p permitted) Requested(trace, function string, payload []byte) {
 	if p.authority.MayTrace(function) {
 		p.Observer.Requested(trace, function, payload)

@@ -17,8 +17,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// pages returns request headers that browsers send for web pages of different origins. The last set of headers looks
-// like a program's headers.
+// pages returns the headers of requests from web pages of different origins and, under "no page", of a program's
+// request.
 func pages() map[string]http.Header {
 	return map[string]http.Header{
 		"a page of another site":          {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
@@ -45,7 +45,7 @@ func (s sender) Do(r *http.Request) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
-// as returns a client configuration with the given headers and secret.
+// as returns a client configuration that sends header and signs with secret.
 func (s started) as(header http.Header, secret string) awssdk.Config {
 	return awssdk.Config{
 		Region: "us-east-1", BaseEndpoint: &s.url, HTTPClient: sender{header}, RetryMaxAttempts: 1,
@@ -77,7 +77,7 @@ func object(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-// TestGuardRejectsWebPagesThatCallAWS covers pages that have obtained the secret, or the former secret that all stacks
+// TestGuardRejectsWebPagesThatCallAWS covers pages that know this stack's secret, or the former secret that all stacks
 // shared.
 func TestGuardRejectsWebPagesThatCallAWS(t *testing.T) {
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestGuardRejectsWebPagesThatCallInternalEndpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = echo.Body.Close()
-	files := echo.Header.Get("Files") // base URL of S3 for functions
+	files := echo.Header.Get("Files") // base URL of S3 as seen by functions
 	if files == "" || files == s.url {
 		t.Fatalf("files have no port of their own: %q", files)
 	}

@@ -36,7 +36,7 @@ func (s *stack) handler() (http.Handler, error) {
 	api = filehost.Redirects(s.objects, s.filesURL, api)
 	return guard(isAPI, s.isHost, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch at := r.URL.Path; {
-		case isAPI(at): // checked before AWS, because a signed API request is still an API request
+		case isAPI(at): // must precede AWS, because an API request may be signed
 			api.ServeHTTP(w, r)
 		case strings.HasPrefix(at, lambda.Prefix):
 			runtime.ServeHTTP(w, r)
@@ -54,9 +54,8 @@ func (s *stack) handler() (http.Handler, error) {
 	})), nil
 }
 
-// files serves S3 on a separate port for download links, and under a separate host name if possible. Clients forward an
-// Authorization header only to the same host and port. On AWS, files have a different host, so clients never forward
-// the header.
+// files serves S3 on a separate port for download links, and under a separate host name if possible. Clients that
+// compare host and port then don't forward the API's Authorization header. On AWS, files always have a different host.
 func (s *stack) files() http.Handler {
 	noAPI := func(string) bool { return false }
 	isHost := func(host string) bool {
@@ -72,8 +71,8 @@ func (s *stack) files() http.Handler {
 		})))
 }
 
-// receiver stands in for the customers' servers on a laptop, serving the inbox for webhooks and the page to which
-// patients return. The receiver has a separate port, because customers' URLs must not point to the service.
+// receiver stands in for customers' servers. It serves the inbox for webhooks and the page to which patients return. It
+// uses a separate port, because customers' URLs must not point to the service.
 func (s *stack) receiver(service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at := r.URL.Path; !below(at, inboxPath) && at != returnPath && at != console.Root+"/console.css" {
@@ -112,10 +111,9 @@ func (s *stack) console() (http.Handler, error) {
 	})
 }
 
-// below reports whether path is root or a path below root.
 func below(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
-// gatewayInvoker converts functions' failures to the gateway's own error type.
+// gatewayInvoker is a gateway.Invoker that converts functions' errors to the gateway's error type.
 type gatewayInvoker struct{ functions functions }
 
 // Invoke implements gateway.Invoker.

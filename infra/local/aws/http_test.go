@@ -280,7 +280,6 @@ func TestQueueServesManyLongPollingClients(t *testing.T) {
 	})
 }
 
-// overPort serves cloud on a free loopback port and returns a client configuration for that port.
 func overPort(t *testing.T, cloud *aws.Cloud) awssdk.Config {
 	t.Helper()
 	server := httptest.NewServer(cloud)

@@ -47,7 +47,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case handle == nil:
 		c.refuse(w, r, id, "UnknownOperationException", "service "+id.service+" is not part of the embedded AWS")
 		return
-	case service != c.s3: // S3 accepts objects of any size and streams them
+	case service != c.s3: // S3 streams bodies and has its own limit
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	}
 	caller, err := c.signatures.Verify(r, id.service, now)

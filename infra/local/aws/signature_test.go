@@ -172,7 +172,7 @@ func TestServicesRejectTamperedRequest(t *testing.T) {
 		json    string // error code of DynamoDB and KMS
 		query   string // error code of SES and SQS
 		s3      string
-		noneFor string // service whose requests lack the changed part
+		noneFor string // services whose requests lack the changed part
 	}{
 		"another body": {setBody, json, query, sha, ""},
 		"another header": {
@@ -296,7 +296,6 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-// inAuthorization replaces part of the Authorization header.
 func inAuthorization(old, replacement string) func(*http.Request) {
 	return func(r *http.Request) {
 		r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), old, replacement, 1))

@@ -1,6 +1,5 @@
-// Package banner prints the message for a local stack that is ready. The message contains the stack's URLs, its keys,
-// and the main job as shell commands. The package needs only the stack's run file, regardless of how the stack was
-// created.
+// Package banner prints the message that a local stack is ready. It contains the stack's URLs and keys, and the main
+// workflow as shell commands. The package needs only the stack's run file, however the stack was created.
 package banner
 
 import (
@@ -14,8 +13,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Print reports that the stack is ready and prints its URLs and the next steps. filesAt is the URL of files if files
-// don't have their own host.
+// Print reports that the stack is ready and prints its URLs and the next steps. filesAt is the URL of files if they
+// don't have their own host name, and empty otherwise.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
 	text.WriteString("\nReady.\n\n")
@@ -50,7 +49,7 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	return err
 }
 
-// withoutLive returns the organisations that have credentials only for test mode.
+// withoutLive returns the organisations that have only test-mode credentials.
 func withoutLive(all []runfile.Organisation) []runfile.Organisation {
 	return slices.DeleteFunc(slices.Clone(all), func(o runfile.Organisation) bool {
 		return slices.ContainsFunc(all, func(other runfile.Organisation) bool {
@@ -60,7 +59,7 @@ func withoutLive(all []runfile.Organisation) []runfile.Organisation {
 	})
 }
 
-// mainJob prints the complete main job as shell commands, in execution order.
+// mainJob prints how to run the main workflow in a browser or in a shell.
 func mainJob(text *strings.Builder, run runfile.Run, o runfile.Organisation) {
 	connect := run.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {o.PublicID}, "endpoint_id": {run.Sandbox.EndpointID}, "redirect_uri": {o.RedirectURI},

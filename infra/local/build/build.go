@@ -1,5 +1,5 @@
 // Package build builds the functions' bootstrap binaries for this machine if their inputs have changed. Deployments do
-// not use this package. For a deployment, `sam build` builds the arm64 binaries from the Makefile, with the same flags.
+// not use this package: `sam build` builds the arm64 binaries from the Makefile, with the same flags.
 package build
 
 import (
@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// flags returns the build flags. The flags must be the same as in the Makefile, because different flags would compile
-// the SDK a second time (docs/develop/architecture.md, "Builds").
+// flags returns the build flags, which must match those in the Makefile. Otherwise, the SDK would be compiled a second
+// time (docs/develop/architecture.md, "Builds").
 func flags() []string {
 	return []string{"-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace"}
 }
@@ -39,7 +39,6 @@ type Options struct {
 // Platform is a binary's target platform, in Go's names.
 type Platform struct{ OS, Architecture string }
 
-// here returns this machine's platform.
 func here() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
 
 // Folder returns the platform's output directory below out, or out itself for this machine's platform.
@@ -51,8 +50,8 @@ func (p Platform) Folder(out string) string {
 }
 
 // Functions builds every function whose binary is missing or out of date. A single go command compiles all functions,
-// and only changed functions are linked. A separate go command for each of 20 functions would take seconds to detect
-// that nothing has changed.
+// and only changed functions are linked. Running a separate go command for each of 20 functions would take seconds even
+// if nothing has changed.
 func Functions(ctx context.Context, o Options) error {
 	wanted, err := fingerprints(ctx, o)
 	if err != nil {
@@ -79,7 +78,6 @@ func Functions(ctx context.Context, o Options) error {
 	return links.Wait()
 }
 
-// progress reports how many functions have been built.
 type progress struct {
 	total int
 	out   io.Writer
@@ -101,7 +99,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	if err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
 	}
-	// The go command would need git to stamp the repository's state, which local builds don't need.
+	// Stamping the repository's state would require git, and local builds don't need the stamp.
 	arguments := slices.Concat([]string{"build", "-buildvcs=false"}, flags(), []string{"-o", out, mainPackage(folder)})
 	if _, err = o.goTool(ctx, arguments...); err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
@@ -109,7 +107,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	return nil
 }
 
-// goTool runs the go command for the platform, without cgo, and returns the command's output.
+// goTool runs the go command for the platform, without cgo, and returns its output.
 func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error) {
 	platform := cmp.Or(o.Platform, here())
 	command := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // our own arguments
@@ -126,7 +124,7 @@ func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error
 func binary(out, folder string) string { return filepath.Join(out, folder, "bootstrap") }
 
 // Pages copies the output of make ui from root to the serving function's directory below out, as a deployment does. If
-// the output is missing, Pages only reports the missing output, because everything else works without it.
+// the output is missing, Pages only prints a message, because everything else works without it.
 func Pages(root, out string, progress io.Writer) error {
 	from, to := filepath.Join(root, "build", "ui"), filepath.Join(out, "web", "ui")
 	if err := os.RemoveAll(to); err != nil {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/build"
 )
 
-// project creates a module with the functions greet and part. The function greet uses shared/words.
+// project creates a module with the functions greet, which uses shared/words, and part.
 func project(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -42,7 +42,7 @@ func write(t *testing.T, root, name, content string) {
 	}
 }
 
-// made builds the project and returns the names of the binaries that were written.
+// made builds the project and returns the names of the binaries that the build wrote.
 func made(t *testing.T, root string) []string {
 	t.Helper()
 	out := filepath.Join(root, "build")

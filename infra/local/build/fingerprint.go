@@ -18,8 +18,7 @@ import (
 // listed is the output of `go list -export` for one package.
 type listed struct {
 	ImportPath string
-	// BuildID identifies the compiled package by Go's own hash of the package's output and of its inputs, including the
-	// toolchain.
+	// BuildID is Go's hash of the compiled package and of its inputs, including the toolchain.
 	BuildID string
 	Deps    []string
 }
@@ -95,8 +94,8 @@ func stamp(out, folder, fingerprint string) error {
 	return nil
 }
 
-// stamped returns the recorded fingerprint of folder's binary, or "" if no fingerprint is recorded or another program
-// built the binary.
+// stamped returns the recorded fingerprint of folder's binary. If none is recorded, or if another program built the
+// binary, stamped returns "".
 func stamped(out, folder string) string {
 	content, err := os.ReadFile(stampFile(out, folder))
 	if err != nil {
@@ -109,7 +108,7 @@ func stamped(out, folder string) string {
 	return fingerprint
 }
 
-// identify returns a text that distinguishes a file from its later versions, without reading the file's contents.
+// identify returns text that distinguishes a file from its later versions, based on size and modification time.
 func identify(file string) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestConsoleRendersHostileDataAsText loads every part of the page that shows untrusted data in a browser, and
-// inspects the resulting DOM. The guarantee relies on the rules that TestScriptsNeverParseHTML checks.
+// TestConsoleRendersHostileDataAsText loads each part of the page that shows untrusted data in a headless browser, and
+// inspects the resulting DOM. TestScriptsNeverParseHTML checks the rules that prevent such data from being parsed as
+// HTML.
 func TestConsoleRendersHostileDataAsText(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")
@@ -32,7 +33,7 @@ func TestConsoleRendersHostileDataAsText(t *testing.T) {
 		"queues":  {"queue": {"work-dead"}},
 		"objects": {"bucket": {"files"}, "prefix": {"a/"}, "key": {"a/" + evil}}, "inbox": nil, "mail": nil,
 	} {
-		// Browsers run one after another, because starting a browser is expensive.
+		// Browsers run one at a time, because starting a browser is expensive.
 		command := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
 			"--user-data-dir="+t.TempDir(),
 			"--virtual-time-budget=3000", "--dump-dom", server.URL+"/_local#/"+part+"?"+query.Encode())

@@ -1,14 +1,13 @@
-// Package console serves the runner's page for people at /_local. The page shows the state and activity of the stack on
-// this machine: functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received
-// webhooks. A person can run a scheduled function, kill a function's processes, redrive or purge a queue, corrupt a row
-// and enable faults. The package also holds the page to which the seeded test credential redirects a browser. The
-// package doesn't own any state or make any decisions. Each subject has an interface below, which the subject's owner
-// implements.
+// Package console serves the runner's web page at /_local. The page shows the state and activity of the stack on this
+// machine: functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received
+// webhooks. On the page, users can run a scheduled function, kill a function's processes, redrive or purge a queue,
+// corrupt a row and enable faults. The package also contains the page to which the seeded test credential redirects
+// browsers. The package holds no state. It reads data and triggers actions through the interfaces in Options.
 //
-// Any user of this machine can open the page, so the page never shows keys. The page omits environment variables,
-// Secrets Manager, KMS, binary values, and everything that is named or looks like a key, secret, token or hash
-// (hide.go). The page gets its data from these endpoints, as JSON with names in snake_case, times in RFC 3339 and
-// {"error": "…"} with a status of 4xx or 5xx:
+// Any user of this machine can open the page, so it never shows keys. The page omits environment variables, Secrets
+// Manager, KMS, binary values, and everything that is named or looks like a key, secret, token or hash (hide.go). The
+// page uses the following JSON endpoints. Names are in snake_case, and times are in RFC 3339. An error has the form
+// {"error": "…"} and a status of 4xx or 5xx.
 //
 //	GET  /_local/api/state                                            links, functions, totals
 //	POST /_local/api/functions/{function}/fire                        run its schedule now; responds when it is done
@@ -66,7 +65,7 @@ type console struct {
 	returnPage *template.Template
 }
 
-// New returns a stack's console. The console rejects state-changing requests from pages of other origins.
+// New returns the console's handler, which rejects state-changing requests from pages of other origins.
 func New(o Options) (http.Handler, error) {
 	page, err := fs.Sub(files, "page")
 	if err != nil {
@@ -124,7 +123,7 @@ func servePage(mux *http.ServeMux, page fs.FS) error {
 		switch name {
 		case "index.html":
 			path = Root
-		case "return.html": // the file is a template
+		case "return.html": // a template, not a static file
 			continue
 		}
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, page, name) })
@@ -133,7 +132,7 @@ func servePage(mux *http.ServeMux, page fs.FS) error {
 	return nil
 }
 
-// withHeaders sets headers that prevent content from functions or redirects from affecting the page.
+// withHeaders sets headers that prevent data from functions or redirects from affecting the page.
 func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()

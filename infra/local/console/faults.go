@@ -20,8 +20,8 @@ func (c *console) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"faults": c.Faults.Faults()})
 }
 
-// serveSetFaults enables the listed faults and disables all others. Unknown names are rejected, because a fault with an
-// unknown name would never occur.
+// serveSetFaults enables the listed faults and disables all others. Unknown table and queue names are rejected, because
+// such faults would never occur.
 func (c *console) serveSetFaults(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Faults []faults.Fault `json:"faults"`

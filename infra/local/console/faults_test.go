@@ -27,7 +27,7 @@ func TestFaultsCanBeEnabledAndDisabled(t *testing.T) {
 		},
 		{`{"faults":[{"kind":"slow"}]}`, 400, `{"error":"unknown kind of fault \"slow\""}`},
 		{`{"faults":[{"table":"local-Work","kind":"throttled"}]}`, 400, `{"error":"json: unknown field \"table\""}`},
-		{"", 200, `{"faults":[{"name":"local-Work","kind":"throttled"}]}`}, // the rejected request has changed nothing
+		{"", 200, `{"faults":[{"name":"local-Work","kind":"throttled"}]}`}, // the rejected request changed nothing
 		{`{"faults":[]}`, 200, `{"faults":[]}`},
 	} {
 		method := http.MethodPost

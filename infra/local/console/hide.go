@@ -7,13 +7,13 @@ import (
 
 const hiddenText = "[hidden]"
 
-// Forms of text that are never shown: Recordbridge's own key formats and PEM private keys.
+// Patterns of text that is never shown: Recordbridge's key formats and PEM private keys.
 var (
 	keyForms = regexp.MustCompile(`\b(private_(?:test|live)_|whsec_|whsk_)[A-Za-z0-9+/=_-]+`)
 	pemForm  = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(-----END [A-Z ]*PRIVATE KEY-----)?`)
 )
 
-// mask removes keys from text.
+// mask replaces the keys in text with hiddenText.
 func mask(text string) string {
 	return pemForm.ReplaceAllString(keyForms.ReplaceAllString(text, "${1}"+hiddenText), hiddenText)
 }
@@ -26,7 +26,7 @@ func maskAll(texts []string) []string {
 	return masked
 }
 
-// isSecret reports whether values with this name are key material, or are encrypted or hashed forms of key material.
+// isSecret reports whether a value with this name is key material, or an encrypted or hashed form of it.
 func isSecret(name string) bool {
 	name = strings.ToLower(name)
 	if strings.HasSuffix(name, "_endpoint") || strings.HasSuffix(name, "_at") { // "token_endpoint", for example, is a URL

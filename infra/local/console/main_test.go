@@ -21,10 +21,9 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// evil contains scripts that would run if the page treated evil as HTML.
+// evil contains scripts that would run if the page parsed the text as HTML.
 const evil = `<img src=x onerror="alert(1)"><script>alert(2)</script>`
 
-// stack records the actions that the console requests.
 type stack struct{ done []string }
 
 func now() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }

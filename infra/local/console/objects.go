@@ -19,7 +19,7 @@ import (
 const (
 	objectsOfPage = 200
 	shownBytes    = 64 << 10 // maximum number of bytes shown of an object's text
-	downloadChunk = 8 << 20  // downloads read chunks so that objects need not fit into memory
+	downloadChunk = 8 << 20  // a download reads chunks of this size, so that objects need not fit into memory
 )
 
 // ObjectClient is the read-only part of the S3 client.
@@ -45,7 +45,7 @@ type shownObject struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 	Text        string            `json:"text"`      // beginning of the text; "" if the object is not text
 	Binary      bool              `json:"binary"`    // whether the object is not text
-	Truncated   bool              `json:"truncated"` // whether the object's text is longer than Text
+	Truncated   bool              `json:"truncated"` // whether the object is longer than the part that was read
 }
 
 func (c *console) serveBuckets(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +61,7 @@ func (c *console) serveBuckets(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"buckets": names})
 }
 
-// serveObjects lists the keys at a single level as folders and objects. A level ends at the next slash.
+// serveObjects lists one level of keys as folders and objects. A level ends at the next slash.
 func (c *console) serveObjects(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	in := &s3.ListObjectsV2Input{
@@ -136,7 +136,7 @@ func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	for from := int64(0); from < shown.Size; from += downloadChunk {
 		chunk, err := c.part(r, shown.listedObject, from, downloadChunk)
 		if err != nil {
-			return // the client detects the short response from its length
+			return // the client detects the truncation by Content-Length
 		}
 		if _, err := w.Write(chunk); err != nil { //nolint:gosec // an attachment of no type, which no browser renders
 			return
@@ -144,7 +144,6 @@ func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// head returns an object's metadata.
 func (c *console) head(r *http.Request) (shownObject, error) {
 	bucket, key := r.PathValue("bucket"), r.URL.Query().Get("key")
 	if key == "" { // the SDK's own error for an empty key would be unclear

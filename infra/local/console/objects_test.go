@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// withObjects creates a bucket that contains the given objects.
 func withObjects(t *testing.T, f fixture, objects map[string]string) {
 	t.Helper()
 	client := s3.NewFromConfig(f.cloud.Config("test"))
@@ -122,7 +121,7 @@ func TestObjectResponseIncludesTextPreview(t *testing.T) {
 func TestObjectDownloadIsServedAsAttachment(t *testing.T) {
 	t.Parallel()
 	f := build(t)
-	large := strings.Repeat("0123456789abcdef", 17<<16) // 17 MB, so a download takes several parts
+	large := strings.Repeat("0123456789abcdef", 17<<16) // 17 MB, so a download takes several chunks
 	withObjects(t, f, map[string]string{`a/<b> "c".html`: evil, "large": large})
 	got := f.serve(t, "GET", "/_local/api/buckets/files/download?key=a/%3Cb%3E+%22c%22.html", nil)
 	header := got.Header()

@@ -14,7 +14,7 @@ import (
 
 const mostPeeked = 50 // maximum number of messages shown for a queue
 
-// Queues provides the queues of the embedded SQS.
+// Queues provides read access to the embedded SQS's queues.
 type Queues interface {
 	Details() []sqs.QueueInfo
 	Peek(queue string, limit int) (messages []sqs.Peeked, ok bool)
@@ -28,7 +28,6 @@ type QueueClient interface {
 		...func(*awssqs.Options)) (*awssqs.StartMessageMoveTaskOutput, error)
 }
 
-// shownQueue is a queue in its displayed form.
 type shownQueue struct {
 	Name        string    `json:"name"`
 	Visible     int       `json:"visible"`
@@ -103,7 +102,7 @@ func (c *console) queue(name string) (sqs.QueueInfo, bool) {
 	return sqs.QueueInfo{}, false
 }
 
-// refuseAWS writes an AWS client's error as an error response.
+// refuseAWS responds with an error that an AWS client returned.
 func refuseAWS(w http.ResponseWriter, err error) {
 	failure, ok := errors.AsType[smithy.APIError](err)
 	if !ok {

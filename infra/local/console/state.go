@@ -13,19 +13,19 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// Stack provides access to the runner itself. All lists are in display order.
+// Stack provides access to the runner. All lists are in display order.
 type Stack interface {
 	Links() Links
 	Functions() []Function
 	Mails() []Mail
 	Webhooks() []Webhook
-	// Fire runs a scheduled function now. The console shows the error to the user.
+	// Fire runs a scheduled function immediately. The console shows any error to the user.
 	Fire(ctx context.Context, function string) error
-	// Kill ends a function's processes and returns how many it ended.
+	// Kill ends a function's processes and returns the number of ended processes.
 	Kill(function string) int
 }
 
-// Links holds the URLs at which parts of the stack are served.
+// Links holds the URLs of the stack's parts.
 type Links struct {
 	Stack    string `json:"stack"` // stack name
 	BaseURL  string `json:"base_url"`
@@ -37,7 +37,7 @@ type Links struct {
 type Function struct {
 	ID          string   `json:"id"`
 	Schedule    string   `json:"schedule,omitempty"` // schedule, such as "every 1m0s"
-	MemoryMB    int      `json:"memory_mb"`          // memory on AWS; not enforced locally
+	MemoryMB    int      `json:"memory_mb"`          // memory limit on AWS; not enforced locally
 	Timeout     string   `json:"timeout"`            // time limit, such as "30s"
 	Processes   int      `json:"processes"`
 	Busy        int      `json:"busy"`
@@ -46,7 +46,7 @@ type Function struct {
 	Log         []string `json:"log"` // oldest line first
 }
 
-// Mail is a sent mail.
+// Mail is an email that the stack has sent.
 type Mail struct {
 	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
@@ -54,22 +54,22 @@ type Mail struct {
 	To      []string  `json:"to"`
 	Subject string    `json:"subject"`
 	Text    string    `json:"text"`
-	HTML    string    `json:"-"` // served as a separate document at /mail/{id}
+	HTML    string    `json:"-"` // served separately, at /mail/{id}
 	HasHTML bool      `json:"has_html,omitempty"`
 }
 
 // Webhook is a delivery that the inbox received.
 type Webhook struct {
-	ID         int               `json:"id"` // number, counted from the start of the runner
+	ID         int               `json:"id"` // sequence number since the runner started
 	ReceivedAt time.Time         `json:"received_at"`
 	Path       string            `json:"path"`
 	Signature  string            `json:"signature"`        // "verified", "wrong" or "unknown"
-	Reason     string            `json:"reason,omitempty"` // reason why the signature is not "verified"
+	Reason     string            `json:"reason,omitempty"` // why the signature is not "verified"
 	Headers    map[string]string `json:"headers"`
 	Body       string            `json:"body"`
 }
 
-// state is the data shown in every part of the page, and the content of the page's first part.
+// state is the data that every part of the page shows, together with the content of the page's first part.
 type state struct {
 	Links
 
@@ -77,7 +77,6 @@ type state struct {
 	Totals    totals     `json:"totals"`
 }
 
-// totals holds the counts shown on the page.
 type totals struct {
 	Invocations int `json:"invocations"` // stored invocations
 	Failed      int `json:"failed"`      // failed invocations
@@ -126,11 +125,11 @@ func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"mails": c.Stack.Mails()})
 }
 
-// mailPolicy is the content security policy for mails. The policy allows the mail's own styles, as in a mailbox,
+// mailPolicy is the content security policy for mails. The policy allows the mail's own styles, as mail clients do,
 // forbids scripts, requests and forms, and gives each mail a separate origin.
 const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
-// serveMailHTML serves a mail's HTML. The page shows the HTML in a frame.
+// serveMailHTML serves a mail's HTML, which the page shows in a frame.
 func (c *console) serveMailHTML(w http.ResponseWriter, r *http.Request) {
 	for _, m := range c.Stack.Mails() {
 		if m.ID == r.PathValue("id") && m.HTML != "" {
@@ -163,8 +162,8 @@ func (c *console) serveKill(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"killed": c.Stack.Kill(r.PathValue("function"))})
 }
 
-// serveReturn shows the parameters of a redirect. A person receives a page. A program that requests JSON receives an
-// object with the first value of every parameter.
+// serveReturn shows the parameters of a redirect. The response is a page or, if the client requests JSON, an object
+// with the first value of every parameter.
 func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
 	type parameter struct{ Name, Value string }
 	rows, object := []parameter{}, map[string]string{}

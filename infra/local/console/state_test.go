@@ -37,7 +37,7 @@ func TestStateIncludesTotalsAndFunctions(t *testing.T) {
 	}
 }
 
-// A mail's HTML is untrusted data, so the page shows the HTML in a frame, where it can't affect the console.
+// A mail's HTML is untrusted, so the page shows it in a frame, where it can't affect the console.
 func TestMailHTMLIsServedAsSandboxedDocument(t *testing.T) {
 	t.Parallel()
 	f := build(t)
@@ -58,7 +58,7 @@ func TestConsoleListsMailAndWebhooks(t *testing.T) {
 	var mail struct{ Mails []console.Mail }
 	f.get(t, 200, &mail, "mail")
 	shown := f.stack.Mails()
-	shown[0].HTML = "" // served as a separate document
+	shown[0].HTML = "" // the HTML is served as a separate document
 	if diff := cmp.Diff(shown, mail.Mails); diff != "" {
 		t.Errorf("mail (-want +got):\n%s", diff)
 	}

@@ -17,7 +17,7 @@ const (
 	previewLength = 160 // length of a row's preview in characters
 )
 
-// Tables provides the tables of the embedded DynamoDB.
+// Tables provides access to the embedded DynamoDB's tables.
 type Tables interface {
 	Tables() []ddb.TableInfo
 	Browse(p ddb.Position) (ddb.Page, error)
@@ -25,11 +25,10 @@ type Tables interface {
 	Damage(table, id, attribute string) (ok bool, err error)
 }
 
-// listedRow is a table row as the list shows it.
 type listedRow struct {
 	ID      string         `json:"id"`
 	Keys    map[string]any `json:"keys"`
-	Preview string         `json:"preview"` // beginning of the other attributes
+	Preview string         `json:"preview"` // beginning of the non-key attributes
 	Size    int            `json:"size"`    // size in bytes, as DynamoDB counts it
 }
 

@@ -16,7 +16,7 @@ type row = map[string]types.AttributeValue
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// withTable creates a table with six rows. Three of the rows are in the table's index.
+// withTable creates a table with six rows, of which three are in the table's index.
 func withTable(t *testing.T, f fixture) {
 	t.Helper()
 	db := dynamodb.NewFromConfig(f.cloud.Config("test"))
@@ -68,7 +68,7 @@ type items struct {
 	Next string
 }
 
-// names returns the rows' sort keys.
+// names returns the numbers in the rows' sort keys as one string.
 func (page items) names() string {
 	names := make([]string, len(page.Rows))
 	for i, r := range page.Rows {

@@ -1,5 +1,5 @@
-// Package engine detects this machine's container engine and runs the engine's client commands. If no engine is
-// installed, the package reports what is missing. The caller owns the containers that it starts.
+// Package engine detects this machine's container engine and runs its client commands. If no engine is installed, the
+// package reports what is missing. Callers own the containers that they start.
 package engine
 
 import (
@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// image is the name prefix of the base image for the CLI's containers. The full name ends with SAM's name for the
+// image is the name prefix of the base image for the SAM CLI's containers. The full name ends with SAM's name for the
 // architecture.
 const image = "public.ecr.aws/lambda/provided:al2023-"
 
-// alias is this machine's host name inside the container that Find uses to determine the machine's address.
+// alias is this machine's host name in the container that Find runs to determine the machine's address.
 const alias = "runner.internal"
 
 var (
@@ -34,8 +34,8 @@ type Engine struct {
 }
 
 // Find queries the engine and runs a container to check that the engine works. If host is empty, the container also
-// determines this machine's address. Find pulls a missing image and reports the pull to progress. Errors state the
-// remedy.
+// determines this machine's address. If the base image is missing, Find pulls it and reports this to progress. Errors
+// state how to fix the problem.
 func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, error) {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return nil, errNoDocker
@@ -87,8 +87,8 @@ func SAMArchitecture(architecture string) string {
 	return architecture
 }
 
-// Run runs a docker client command and returns its output. If the command fails, the error contains the last line of
-// its output, which states the cause.
+// Run runs a docker client command and returns its output. If the command fails, the error is the last line of its
+// error output, which states the cause.
 func Run(ctx context.Context, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "docker", arguments...) //nolint:gosec // our own arguments
 	var stdout, stderr bytes.Buffer

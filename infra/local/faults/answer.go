@@ -11,15 +11,16 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// The messages use AWS's wording, so that log readers recognise them. Callers decide by the code.
+// Error messages in AWS's wording, so that log readers recognise them. Clients rely only on the error codes.
 const (
 	rateExceeded = "Rate exceeded"
 	ongoing      = "Transaction is ongoing for the item"
 	ddbNamespace = "com.amazonaws.dynamodb.v20120810#"
 )
 
-// throttling returns the service's error for a caller that exceeds its rate limit. Each API reference lists the error
-// under Common Errors and under the errors of each operation. cancelled is the number of items in a transaction.
+// throttling returns the service's error for a caller that exceeds its rate limit. The API references list these errors
+// under Common Errors and under each operation. cancelled is the number of items in a transaction, or 0 for any other
+// call.
 func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 	switch c.Service {
 	case "dynamodb":
@@ -81,7 +82,6 @@ func cancellation(random *rand.Rand, members int, code, message string) *wire.Er
 	}
 }
 
-// internal returns the service's own internal error.
 func internal(c wire.Call) *wire.Error {
 	failure := &wire.Error{
 		Message: "We encountered an internal error. Please try again.",
@@ -106,7 +106,6 @@ func internal(c wire.Call) *wire.Error {
 
 func pickOne(random *rand.Rand, all ...string) string { return all[random.IntN(len(all))] }
 
-// refuse writes the error in the service's protocol.
 func refuse(w http.ResponseWriter, r *http.Request, c wire.Call, failure *wire.Error) {
 	switch c.Service {
 	case "s3":
@@ -145,8 +144,8 @@ func refuseXML(w http.ResponseWriter, r *http.Request, failure *wire.Error, body
 	_, _ = w.Write(text) // the client may have disconnected
 }
 
-// members returns the number of items in a transaction, which is also the number of cancellation reasons, or 0 for
-// other calls.
+// members returns the number of items in a transaction, or 0 for any other call. A cancelled transaction has one
+// cancellation reason per item.
 func members(r *http.Request, c wire.Call) int {
 	if c.Service != "dynamodb" || !strings.HasPrefix(c.Operation, "Transact") {
 		return 0
@@ -158,5 +157,6 @@ func members(r *http.Request, c wire.Call) int {
 	return len(request.TransactItems)
 }
 
-// largestTransaction is a size in bytes that exceeds DynamoDB's limit of 4 MB for a transaction's items.
+// largestTransaction is the maximum number of request bytes to read. It exceeds DynamoDB's limit of 4 MB for a
+// transaction's items.
 const largestTransaction = 16 << 20

@@ -15,10 +15,9 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// probe is an operation together with the error codes of its service.
 type probe struct {
 	call     call
-	throttle []string // the expected throttling codes
+	throttle []string
 	internal string
 	write    bool // whether the operation is a DynamoDB write
 }
@@ -49,7 +48,7 @@ func probes() map[string]probe {
 	}
 }
 
-// failOnce makes the first call of an operation, such as "sqs.SendMessage", fail.
+// failOnce returns a bench whose plan makes the first call of an operation, such as "sqs.SendMessage", fail.
 func failOnce(t *testing.T, operation string, kind faults.Kind, seed uint64) (*bench, *faults.Plan) {
 	t.Helper()
 	service, name, _ := strings.Cut(operation, ".")
@@ -214,8 +213,8 @@ func TestThrottledTransactionIncludesCancellationReason(t *testing.T) {
 	}
 }
 
-// TestHeadFaultReturnsStatusWithoutBody covers S3's HEAD requests. Responses to HEAD requests have no body, so the SDK
-// uses the status.
+// TestHeadFaultReturnsStatusWithoutBody covers S3's HEAD requests. Their responses have no body, so the SDK relies on
+// the status.
 func TestHeadFaultReturnsStatusWithoutBody(t *testing.T) {
 	t.Parallel()
 	b, _ := failOnce(t, "s3.HeadObject", faults.Throttled, 1)

@@ -12,13 +12,13 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Fault is a fault that a person enables for the calls that match its fields. An empty field matches every call.
+// Fault is a fault that a user enables for the calls that match its fields. An empty field matches every call.
 type Fault struct {
 	Caller    string `json:"caller,omitempty"`    // a function's logical ID; "" means all functions, but no other callers
 	Service   string `json:"service,omitempty"`   // service name, as in wire.Call
 	Operation string `json:"operation,omitempty"` // AWS's operation name
 	Name      string `json:"name,omitempty"`      // name of the table, queue or bucket
-	Kind      string `json:"kind"`                // a key of kinds
+	Kind      string `json:"kind"`                // kind of fault, such as "throttled"
 }
 
 // kinds maps the values of Fault.Kind to fault kinds.
@@ -27,7 +27,7 @@ var kinds = map[string]Kind{
 	"broken-after": BrokenAfter, "silent": TimedOutBefore, "silent-after": TimedOutAfter,
 }
 
-// ByHand holds the faults that are currently enabled. A ByHand is safe for concurrent use.
+// ByHand holds the faults that a user has enabled. A ByHand is safe for concurrent use.
 type ByHand struct {
 	on   atomic.Pointer[[]Fault]
 	plan *Plan // determines how a fault manifests, not when it occurs
@@ -43,7 +43,7 @@ func NewByHand() *ByHand {
 // Faults returns the enabled faults.
 func (b *ByHand) Faults() []Fault { return slices.Clone(*b.on.Load()) }
 
-// Set enables the given faults and disables all others. If a kind is unknown, Set returns an error that names the kind.
+// Set enables the given faults and disables all others. If a kind is unknown, Set returns an error that names it.
 func (b *ByHand) Set(all []Fault) error {
 	for _, f := range all {
 		if _, known := kinds[f.Kind]; !known {
@@ -72,7 +72,6 @@ func (b *ByHand) Middleware() wire.Middleware {
 	}
 }
 
-// decide returns the kind of the first fault that matches the call.
 func (b *ByHand) decide(r *http.Request, c wire.Call) Kind {
 	for _, f := range *b.on.Load() {
 		if f.fits(c) && (f.Name == "" || slices.Contains(names(r, c), f.Name)) {
@@ -101,7 +100,7 @@ func names(r *http.Request, c wire.Call) []string {
 	}
 	body, err := wire.Body(r)
 	if err != nil || json.Unmarshal(body, &about) != nil {
-		return nil // the service itself reports the error
+		return nil // the service reports the error
 	}
 	all := []string{about.TableName, path.Base(about.QueueURL)}
 	for _, part := range about.TransactItems {

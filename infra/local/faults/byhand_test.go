@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// namedProbes returns calls by target name. who is the name of the calls' caller.
+// namedProbes returns calls by who, indexed by the name of their target.
 func namedProbes(t *testing.T, cloud *aws.Cloud, who string) map[string]func() error {
 	t.Helper()
 	cfg := cloud.Config(who)

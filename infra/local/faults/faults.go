@@ -1,11 +1,11 @@
 // Package faults injects repeatable faults into the embedded AWS on demand. A Plan, created from a seed, decides which
 // calls from Recordbridge's functions fail and how, which messages are duplicated or reordered, how much indexes lag
-// and how far clocks differ. A Life ends a function instance after one of its calls. Points returns the calls after
+// and how far clocks differ. A Life ends a function instance after one of its calls. Points selects the calls after
 // which a crash makes a difference.
 //
 // A plan's decision depends only on the seed and the call (caller, service, operation, ordinal), not on the order in
-// which goroutines run. The package doesn't emulate any service. The real service responds to every call that passes,
-// and the code that starts the cloud attaches the plan to the cloud.
+// which goroutines run. The package doesn't emulate any service: calls without a fault are passed to the embedded AWS.
+// The code that starts the cloud attaches the plan to it.
 package faults
 
 import (
@@ -26,10 +26,10 @@ import (
 type Options struct {
 	Seed     uint64
 	Severity Severity // severity of random faults; if zero, only Rules apply
-	Rules    []Rule   // overrides Severity; the first matching rule wins
-	// Callers reports whether a caller's calls may fail. If Callers is nil, calls may fail if the caller's name ends in
-	// "Function". Only the template's functions have names of this form, unlike the test, the operator and the
-	// provisioning.
+	Rules    []Rule   // takes precedence over Severity; the first matching rule wins
+	// Callers reports whether a caller's calls may fail. If Callers is nil, only the calls of callers whose names end
+	// in "Function" may fail. The template's functions have such names, but the test, the operator and the provisioning
+	// don't.
 	Callers func(caller string) bool
 }
 
@@ -49,7 +49,7 @@ func (r Rule) fits(c wire.Call) bool {
 
 // Injection records a fault that a plan injected.
 type Injection struct {
-	Caller    string // caller as in wire.Call; for messages, queue name
+	Caller    string // caller's name as in wire.Call; for messages, the queue's name
 	Service   string
 	Operation string
 	N         int // ordinal among the caller's calls of the operation, from 1, including retries
@@ -61,7 +61,7 @@ func (i Injection) String() string {
 	return i.Caller + " " + i.Service + "." + i.Operation + " " + strconv.Itoa(i.N) + ": " + i.Kind.String()
 }
 
-// kept is the maximum number of stored injections. A runner may run for days, so only the newest injections are kept.
+// kept is the maximum number of stored injections. Only the newest are kept, because a runner may run for days.
 const kept = 10_000
 
 // Plan decides which calls fail and records its injections. A Plan is safe for concurrent use.
@@ -81,7 +81,7 @@ type Plan struct {
 // site identifies a kind of call. Calls of the same kind are counted together.
 type site struct{ caller, service, operation string }
 
-// New returns a plan that has not made any decisions.
+// New returns a plan for o with no calls counted yet.
 func New(o Options) *Plan {
 	p := &Plan{
 		seed: o.Seed, severity: o.Severity, rules: slices.Clone(o.Rules), callers: o.Callers,
@@ -93,7 +93,7 @@ func New(o Options) *Plan {
 	return p
 }
 
-// Parse parses a plan from a command-line argument. The argument is a seed, or a seed and a severity such as
+// Parse returns the plan for a command-line argument. The argument is a seed, or a seed and a severity, such as
 // "42:harsh". The default severity is mild.
 func Parse(text string) (*Plan, error) {
 	number, name, named := strings.Cut(text, ":")
@@ -134,8 +134,8 @@ func (p *Plan) String() string {
 	return text.String()
 }
 
-// decide counts a call and returns its fault. The returned random source makes the call's further choices, within the
-// fault's kind.
+// decide counts a call and returns its fault. The returned random source determines the fault's details, such as its
+// error code.
 func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	if !p.callers(c.Caller) {
 		return None, nil

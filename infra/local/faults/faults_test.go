@@ -33,12 +33,12 @@ func run(t *testing.T, seed uint64) []faults.Injection {
 		b := newBench(t, plan)
 		var callers sync.WaitGroup
 		for _, name := range []string{"OneFunction", "TwoFunction", "ThreeFunction"} {
-			for _, each := range []call{put, get, transact, send, dataKey} { // each caller calls its operations in its own order
+			for _, each := range []call{put, get, transact, send, dataKey} { // operations run concurrently
 				cfg := b.once()
 				cfg.Credentials = b.cloud.Config(name).Credentials
 				callers.Go(func() {
 					for range 60 {
-						_ = each(t.Context(), cfg) // the call fails as intended
+						_ = each(t.Context(), cfg) // failures are expected
 					}
 				})
 			}
@@ -170,7 +170,7 @@ func TestTimeoutFaultEndsWhenCallerCancels(t *testing.T) {
 	})
 }
 
-// TestPlanInjectsFaultsOverHTTP repeats the in-process test over a socket.
+// TestPlanInjectsFaultsOverHTTP repeats the in-process test over a network connection.
 func TestPlanInjectsFaultsOverHTTP(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

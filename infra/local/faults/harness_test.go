@@ -27,7 +27,7 @@ import (
 
 const caller = "ProbeFunction"
 
-// bench is a cloud with a fault plan, and counts the caller's calls that reach a service.
+// bench is a cloud with a fault plan. It counts the caller's calls that reach a service.
 type bench struct {
 	cloud *aws.Cloud
 
@@ -65,7 +65,7 @@ func (b *bench) reachedService() int {
 	return b.reached
 }
 
-// prepare creates the objects that the probes use. Like provisioning, prepare runs without faults.
+// prepare creates the resources that the calls use. Like provisioning, it runs without faults.
 func (b *bench) prepare(t *testing.T) {
 	t.Helper()
 	ctx, cfg := t.Context(), b.cloud.Config("provision")
@@ -100,14 +100,13 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// once returns a configuration for clients that do not retry, so that tests see the raw error.
+// once returns a configuration for clients that do not retry, so that tests see the original error.
 func (b *bench) once() awssdk.Config {
 	cfg := b.cloud.Config(caller)
 	cfg.RetryMaxAttempts = 1
 	return cfg
 }
 
-// call makes one call of an operation.
 type call func(ctx context.Context, cfg awssdk.Config) error
 
 func item(key string) map[string]ddbtypes.AttributeValue {

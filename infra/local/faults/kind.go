@@ -5,17 +5,17 @@ import "strings"
 // Kind is a kind of fault.
 type Kind int
 
-// Kinds of faults. If the name contains "After", the call has taken effect and only its response is lost.
+// Kinds of faults. If the name contains "After", the call takes effect and only its response is lost.
 const (
 	None           Kind = iota
-	Throttled           // the call is rejected by a rate limit, with the service's own error
-	FailedBefore        // status 500 without any effect
-	FailedAfter         // status 500 after the call has taken full effect
+	Throttled           // the service's error for an exceeded rate limit
+	FailedBefore        // status 500; the call has no effect
+	FailedAfter         // status 500 after the call has taken effect
 	BrokenBefore        // the connection breaks before the call takes effect
 	BrokenAfter         // the connection breaks after the call has taken effect
 	TimedOutBefore      // like BrokenBefore, after a long wait
 	TimedOutAfter       // like BrokenAfter, after a long wait
-	Conflicted          // conflict with a transaction on the same row; affects only DynamoDB writes
+	Conflicted          // conflict with a transaction on the same row; only for DynamoDB writes
 	Doubled             // a message is delivered twice
 	Reordered           // a message overtakes an older message
 )
@@ -35,7 +35,7 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// afterEffect reports whether the service executes the call.
+// afterEffect reports whether the service executes the call despite the fault.
 func (k Kind) afterEffect() bool { return k == FailedAfter || k == BrokenAfter || k == TimedOutAfter }
 
 // conflicts reports whether an operation can conflict with a DynamoDB transaction on the same row.

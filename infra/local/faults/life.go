@@ -18,14 +18,14 @@ type Life struct {
 	calls      int
 	crashAfter int // number of calls before the crash; 0 means no crash
 	turn       int
-	recorded   []Call // recorded while a crash is pending
+	recorded   []Call // calls made while a crash is pending
 	dead       bool
 }
 
 // NewLife returns the life of an instance that crashes after n calls. If n is 0, the instance never crashes.
 func NewLife(n int) *Life { return &Life{crashAfter: n} }
 
-// Next returns the life of the next instance. The next instance continues the call count and does not crash by itself.
+// Next returns the life of the instance that follows. It continues the call count and never crashes by itself.
 func (l *Life) Next() *Life {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// MarkBoundary records that an invocation starts or ends.
+// MarkBoundary records the start or end of an invocation.
 func (l *Life) MarkBoundary() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,13 +79,12 @@ func (l *Life) Recorded() []Call {
 	return slices.Clone(l.recorded)
 }
 
-// Through wraps next, which is an outgoing connection of the instance. The returned Doer counts requests. After the
-// instance has ended, its requests fail. describe returns the record of a completed call.
+// Through wraps next, which sends the instance's requests. The returned Doer counts requests, and returns ErrCrashed
+// once the instance has crashed. describe returns the record of a completed call.
 func (l *Life) Through(next Doer, describe func(*http.Request) Call) Doer {
 	return way{l, next, describe}
 }
 
-// way is one of an instance's outgoing connections.
 type way struct {
 	life     *Life
 	next     Doer
@@ -107,7 +106,6 @@ func (w way) Do(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// made counts a completed call and reports whether the instance has crashed.
 func (l *Life) made(c Call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// world is a Doer that responds to every request and counts the requests.
+// world is a Doer that responds to every request. It counts requests and closed bodies.
 type world struct{ calls, closed int }
 
 func (w *world) Do(*http.Request) (*http.Response, error) {
@@ -31,7 +31,6 @@ func (b body) Close() error {
 
 func undescribed(*http.Request) faults.Call { return faults.Call{} }
 
-// ask makes a call and reports whether it received a response.
 func ask(t *testing.T, through faults.Doer) bool {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com/", http.NoBody)
@@ -87,7 +86,7 @@ func TestPendingCrashCanBeCancelledOrForced(t *testing.T) {
 	}
 }
 
-// failing is a Doer that never responds.
+// failing is a Doer that always returns an error.
 type failing struct{}
 
 func (failing) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }

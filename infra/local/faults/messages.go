@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// The methods below match the signatures of hooks without referring to the hooks' types, so this package stays
-// independent of queues and tables.
+// The methods in this file have the signatures of the services' hooks but don't use the hooks' types, so that this
+// package doesn't depend on the services.
 
-// Disorder implements sqs.Disorder. Given the number of candidates, which are ordered oldest first, Disorder chooses
-// the message that a queue delivers. twice reports whether the message is delivered again.
+// Disorder implements sqs.Disorder. It chooses one of the candidates, which are ordered oldest first, and reports
+// whether the message is delivered twice.
 func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,8 +31,8 @@ func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	return pick, twice
 }
 
-// IndexLag returns the delay of an index entry (ddb.Server.LagIndexes). Injected does not include these delays, because
-// every write has a delay.
+// IndexLag returns the delay of an index update (ddb.Server.LagIndexes). Injected does not include these delays,
+// because every write has one.
 func (p *Plan) IndexLag(table, index string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,8 +43,8 @@ func (p *Plan) IndexLag(table, index string) time.Duration {
 	return spread(p.random(table, index, strconv.Itoa(n)), p.severity.IndexLag)
 }
 
-// Skew returns how far the cloud's clock is ahead of the caller's clock (aws.Options.Skew). A caller's skew is constant
-// during a run.
+// Skew returns how far the cloud's clock is ahead of the caller's clock (aws.Options.Skew). A caller's skew is the same
+// throughout a run.
 func (p *Plan) Skew(caller string) time.Duration {
 	if !p.callers(caller) {
 		return 0

@@ -26,7 +26,6 @@ func (p *Plan) Middleware() wire.Middleware {
 	}
 }
 
-// inject responds to the caller with a fault of the given kind.
 func (p *Plan) inject(w http.ResponseWriter, r *http.Request, c wire.Call, kind Kind, random *rand.Rand) {
 	switch kind {
 	case Throttled:
@@ -36,7 +35,7 @@ func (p *Plan) inject(w http.ResponseWriter, r *http.Request, c wire.Call, kind 
 	case FailedBefore, FailedAfter:
 		refuse(w, r, c, internal(c))
 	case TimedOutBefore, TimedOutAfter:
-		_, _ = io.Copy(io.Discard, r.Body) // otherwise net/http would not detect that the caller disconnects
+		_, _ = io.Copy(io.Discard, r.Body) // net/http detects a disconnected caller only after the body has been read
 		stay(r, time.Second+spread(random, max(p.severity.Silence-time.Second, 0)))
 		breakOff()
 	case BrokenBefore, BrokenAfter:
@@ -50,7 +49,7 @@ func breakOff() {
 	panic(http.ErrAbortHandler)
 }
 
-// stay waits until most has passed or the caller gives up.
+// stay waits for the given duration, or until the caller gives up.
 func stay(r *http.Request, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -60,7 +59,6 @@ func stay(r *http.Request, most time.Duration) {
 	}
 }
 
-// discarded is an http.ResponseWriter that discards the response.
 type discarded struct{ header http.Header }
 
 // Header implements http.ResponseWriter.

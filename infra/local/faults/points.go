@@ -11,13 +11,13 @@ type Call struct {
 	Kind  string    // kind of call, for sampling
 	Reads bool      // whether the call changed no state outside the instance
 	At    time.Time // time of completion
-	Turn  int       // number of invocation starts and ends so far; set by Life
+	Turn  int       // number of invocation starts and ends before the call; set by Life
 }
 
-// Points returns the calls after which to crash so that each of the wanted situations occurs once. Calls are counted
+// Points returns the calls after which to crash so that each wanted situation occurs exactly once. Calls are counted
 // from 1.
 //
-// A crash destroys everything in the instance, so two crashes differ only in the state outside the instance. The
+// A crash destroys everything in the instance, so two crashes differ only in the state outside the instance. This
 // outside state consists of durable state, the data that other servers and callers have received, and the time. A
 // read-only call doesn't change the outside state. A crash after a read-only call is therefore equivalent to a crash
 // after the preceding call, unless one of the following lies between the two calls:
@@ -39,7 +39,6 @@ func Points(calls []Call, wanted []int) []int {
 	return slices.Compact(chosen)
 }
 
-// isSameSituation reports whether crashes after two consecutive calls are equivalent.
 func isSameSituation(before, after Call) bool {
 	return after.Reads && after.Turn == before.Turn && after.At.Equal(before.At)
 }
@@ -55,8 +54,8 @@ var readers = map[string]bool{
 	"secretsmanager.GetSecretValue": true, "AmazonSQS.GetQueueAttributes": true, "AmazonSQS.GetQueueUrl": true,
 }
 
-// ReadsOnly reports whether a request to AWS is read-only. Among the services without a target, only S3 uses GET or
-// HEAD for reads. SES and the Query protocols use POST.
+// ReadsOnly reports whether a request to AWS is read-only. Without an X-Amz-Target header, GET and HEAD requests are
+// reads of S3. SES and the Query protocols use POST.
 func ReadsOnly(r *http.Request) bool {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		return readers[target]

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// journey returns an invented sequence of calls in two invocations.
+// journey returns an example of the calls in two invocations.
 func journey() []faults.Call {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	return []faults.Call{
@@ -35,7 +35,8 @@ func TestPointsMergesConsecutiveReads(t *testing.T) {
 	for name, c := range map[string]struct{ wanted, want []int }{
 		"every call": {
 			[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14},
-			// crashes at the start, after the write, on each side of both requests, later, and in the next invocation
+			// crashes at the start, and after each write, each request, the passage of time and the first call of the
+			// next invocation
 			[]int{1, 3, 6, 7, 9, 11, 13, 14},
 		},
 		"reads whose effect is not wanted itself": {[]int{5, 8}, []int{3, 7}},

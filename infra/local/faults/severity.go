@@ -8,34 +8,33 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Severity sets the magnitude and the frequency of faults. Frequencies are fractions of 1.
+// Severity sets the frequency and the magnitude of faults. Frequencies are fractions between 0 and 1.
 type Severity struct {
 	Throttle float64 // fraction of all calls
 	Fail     float64 // fraction of all calls; half of these calls take effect first
 	Break    float64 // fraction of all calls; half of these calls take effect first
 	Timeout  float64 // fraction of all calls; half of these calls take effect first
 	Conflict float64 // fraction of DynamoDB writes
-	// Storm is the fraction of runs of equal calls in which most calls fail. During a storm, immediate retries do not
-	// help.
+	// Storm is the fraction of runs of equal calls that are storms. In a storm, most calls fail, so immediate retries
+	// do not help.
 	Storm float64
 
 	Double  float64 // fraction of received messages
 	Reorder float64 // fraction of received messages
 
-	Silence  time.Duration // maximum wait before a timeout; the wait ends early if the caller gives up
+	Silence  time.Duration // maximum wait before a timeout, unless the caller gives up earlier
 	IndexLag time.Duration // maximum delay of an index behind its table
-	Skew     time.Duration // maximum deviation of a caller's clock, in either direction
+	Skew     time.Duration // maximum clock skew of a caller, in either direction
 }
 
 const (
-	// stormCalls is the length of a storm in calls, which exceeds the number of attempts that an SDK makes for a
-	// request.
+	// stormCalls is a storm's length in calls. It exceeds the number of attempts that an SDK makes for a request.
 	stormCalls = 6
 	// stormFails is the fraction of a storm's calls that fail.
 	stormFails = 0.8
 )
 
-// Mild returns the severity of a bad day on AWS, whose faults a client's retries must hide.
+// Mild returns the severity of a bad day on AWS. Clients must hide its faults by retrying.
 func Mild() Severity {
 	return Severity{
 		Throttle: 0.01, Fail: 0.01, Break: 0.01, Timeout: 0.002, Conflict: 0.01, Storm: 0.002,
@@ -43,8 +42,8 @@ func Mild() Severity {
 	}
 }
 
-// Harsh returns a severity worse than anything that AWS causes. Calls often fail permanently, and only work stored for
-// later survives.
+// Harsh returns a severity worse than anything that AWS causes. Calls often fail despite retries, and only work that is
+// stored for later survives.
 func Harsh() Severity {
 	return Severity{
 		Throttle: 0.03, Fail: 0.03, Break: 0.03, Timeout: 0.01, Conflict: 0.03, Storm: 0.04,
@@ -54,12 +53,12 @@ func Harsh() Severity {
 
 func severities() map[string]Severity { return map[string]Severity{"mild": Mild(), "harsh": Harsh()} }
 
-// String describes the settings that an Injection does not contain.
+// String describes the settings that Injections don't show.
 func (s Severity) String() string {
 	return fmt.Sprintf("indexes up to %v late, clocks up to %v off", s.IndexLag, s.Skew)
 }
 
-// draw chooses a call's fault. storm is the random number shared by all calls in the same run of calls.
+// draw chooses a call's fault, if any. storm is the random number that all calls of a run share.
 func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	early := random.IntN(2) == 0
 	pick := func(before, after Kind) Kind {

@@ -1,7 +1,7 @@
-// Package filehost gives files a separate host name on a laptop, as on AWS. With a separate name, browsers do not send
-// the API's cookies to files. Clients that compare host names without ports, such as Go's net/http, do not forward
-// keys. The functions use the IP address, which makes the SDKs put the bucket in the path. Only URLs for clients
-// contain the name.
+// Package filehost gives files a separate host name on a laptop, as on AWS. Because of this name, browsers do not send
+// the API's cookies to files, and clients that compare host names without ports, such as Go's net/http, do not forward
+// keys. Only URLs for clients contain the name. The functions use the IP address, which makes the SDKs put the bucket
+// in the path.
 //
 // Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl implement this rule. Most other
 // programs query the system's resolver.
@@ -20,14 +20,15 @@ import (
 // Name is the host name for files.
 const Name = "files.localhost"
 
-// lookupTime limits the duration of a query to the system's resolver.
+// lookupTime is the time limit for a query to the system's resolver.
 const lookupTime = time.Second
 
-// Lookup queries the system's resolver, with the signature of net.Resolver's LookupNetIP.
+// Lookup resolves a host name, like net.Resolver.LookupNetIP.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
 // URL returns the base URL at which clients reach the files served at listener. The URL contains Name if this machine
-// resolves Name to the listener's address and not to any address outside the machine, and otherwise the address.
+// resolves Name to the listener's address and only to loopback addresses. Otherwise, the URL contains the listener's
+// address.
 func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
@@ -42,8 +43,8 @@ func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	return "http://" + net.JoinHostPort(Name, portOf(listener.String()))
 }
 
-// Files serves S3 both at the listener's address and at url, restoring the host that the functions use, because
-// signatures cover the host.
+// Files returns a handler that serves S3 at the listener's address and at url. For requests to url, it restores the
+// listener's host, because signatures cover the host.
 func Files(listener, url string, next http.Handler) http.Handler {
 	host := strings.TrimPrefix(url, "http://")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +55,7 @@ func Files(listener, url string, next http.Handler) http.Handler {
 	})
 }
 
-// Redirects rewrites next's redirects, so that a redirect to files at listener points to url.
+// Redirects returns a handler that rewrites next's redirects, so that files at listener are reached at url.
 func Redirects(listener, url string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(redirecting{w, "http://" + listener + "/", url + "/"}, r)

@@ -19,24 +19,23 @@ var (
 	errNoAnswer = errors.New("malformed Lambda proxy response")
 )
 
-// refusal matches the weight of a content coding that the client does not accept.
+// refusal matches a zero weight, which means that the client does not accept a content coding.
 var refusal = regexp.MustCompile(`^\s*q=0(\.0*)?\s*$`)
 
-// answer is a function's response.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// readAnswer parses the output of a proxy integration. All fields are optional. As in API Gateway, an unknown field is
-// an error.
+// readAnswer parses the output of a proxy integration. All fields are optional. As in API Gateway, unknown fields are
+// errors.
 func (g *gateway) readAnswer(out []byte) (answer, error) {
 	var response events.APIGatewayProxyResponse
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	decoder.DisallowUnknownFields()
 	if !bytes.HasPrefix(bytes.TrimSpace(out), []byte("{")) || decoder.Decode(&response) != nil || decoder.More() {
-		return answer{}, errNoAnswer // the error omits the decoder's message, which may quote the body
+		return answer{}, errNoAnswer // omits the decoder's message, which may quote the body
 	}
 	a := answer{status: response.StatusCode, header: http.Header{}, body: []byte(response.Body)}
 	if a.status == 0 {
@@ -49,7 +48,7 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 		a.header.Set(outerName(name), value)
 	}
 	for name := range response.MultiValueHeaders {
-		a.header.Del(outerName(name)) // multi-value headers override single-value headers of the same name
+		a.header.Del(outerName(name)) // multi-value headers override single-value headers
 	}
 	for name, values := range response.MultiValueHeaders {
 		a.header[outerName(name)] = append(a.header[outerName(name)], values...)
@@ -68,7 +67,7 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 	return a, nil
 }
 
-// compress compresses a response for a client that accepts gzip, unless the function has encoded the response already.
+// compress compresses a response for a client that accepts gzip, unless the function has already encoded it.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gzip-compression-decompression.html
 func (g *gateway) compress(a *answer, request http.Header) error {
 	minimum := g.options.API.MinCompression
@@ -101,8 +100,8 @@ func acceptsGzip(accepted string) bool {
 	return false
 }
 
-// outerName returns the name under which the client receives a function's header. API Gateway renames some headers.
-// https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+// outerName returns the name with which the client receives a function's header, because API Gateway renames some
+// headers. https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
 func outerName(name string) string {
 	name = http.CanonicalHeaderKey(name)
 	switch name {

@@ -172,7 +172,7 @@ func TestInvocationErrorReturnsServerError(t *testing.T) {
 	wantEnvelope(t, b.get("/v1/bridge/org"), http.StatusInternalServerError, "svc_server_error")
 }
 
-// slow is a function that takes ten minutes unless its context ends.
+// slow is a function that takes ten minutes, or until its context ends.
 func slow(ctx context.Context, _ string, _ []byte) ([]byte, error) {
 	select {
 	case <-ctx.Done():

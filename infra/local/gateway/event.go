@@ -54,17 +54,17 @@ func (g *gateway) event(x exchange, body []byte) events.APIGatewayProxyRequest {
 	return e
 }
 
-// binary reports whether bodies of a media type are bytes, which means that request bodies are base64-encoded in the
-// event, and a function's base64 response is decoded.
+// binary reports whether a media type is one of the API's binary media types. Request bodies of such types are
+// base64-encoded in the event.
 func (g *gateway) binary(mediaType string) bool {
 	mediaType, _, _ = strings.Cut(mediaType, ";")
 	types := g.options.API.BinaryMediaTypes
 	return slices.Contains(types, "*/*") || slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType)))
 }
 
-// passedHeaders returns the headers that a function receives: the client's headers without the connection's headers,
-// plus API Gateway's headers about the request's origin. passedHeaders drops the client's own claims about the
-// request's origin.
+// passedHeaders returns the headers that a function receives: the client's headers except those of the connection, plus
+// API Gateway's headers about the request's origin. The client's X-Forwarded-Port and X-Forwarded-Proto are replaced,
+// and its IP address is appended to X-Forwarded-For.
 func passedHeaders(r *http.Request) map[string][]string {
 	headers := r.Header.Clone()
 	for _, name := range []string{
@@ -85,7 +85,6 @@ func passedHeaders(r *http.Request) map[string][]string {
 	return headers
 }
 
-// sourceIP returns the client's IP address.
 func sourceIP(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// eventOf returns the event that a function receives for a request.
 func eventOf(t *testing.T, b bench, r *http.Request) events.APIGatewayProxyRequest {
 	t.Helper()
 	var e events.APIGatewayProxyRequest

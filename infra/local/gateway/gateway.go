@@ -1,9 +1,9 @@
 // Package gateway serves a template's routes like an API Gateway REST API with Lambda proxy integrations. The package
-// implements stage and resource matching, proxy events, limits, gateway responses, and changes to headers. Rules
-// without a cited source follow the API Gateway developer guide.
+// implements stage and resource matching, proxy events, limits, gateway responses and header changes. Rules without a
+// cited source follow the API Gateway developer guide.
 //
 // The gateway compresses responses with gzip only. It doesn't implement authorisers, keys, throttling, caching or CORS,
-// because the template doesn't declare any of these features. An Invoker runs the functions.
+// because the template uses none of these features. An Invoker runs the functions.
 package gateway
 
 import (
@@ -36,11 +36,10 @@ type Options struct {
 	Functions []template.Function
 	Invoker   Invoker
 	Now       func() time.Time
-	// RequestID returns a new request ID. The ID is used as requestContext.requestId, x-amzn-RequestId and
-	// $context.requestId.
+	// RequestID returns a new request ID, used as requestContext.requestId, x-amzn-RequestId and $context.requestId.
 	RequestID func() string
-	// Log receives the reason for every 5xx response, like API Gateway's execution log. Log never receives a body or a
-	// header.
+	// Log receives the reason for every 5xx response, like API Gateway's execution log. Bodies and headers are never
+	// logged.
 	Log *slog.Logger
 }
 
@@ -62,9 +61,9 @@ type FunctionError struct {
 // Error returns the type and the message on one line.
 func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
-// New returns a handler that serves the routes of o.Functions under /<stage>. The handler responds to every path,
-// including paths outside the stage. Do not wrap the handler in an http.ServeMux, which would redirect paths with // or
-// .. before API Gateway's own rules apply.
+// New returns a handler that serves the routes of o.Functions under /<stage>. It responds to every path, including
+// those outside the stage. Do not wrap the handler in an http.ServeMux, which would redirect paths with // or .. before
+// API Gateway's own rules apply.
 func New(o Options) http.Handler {
 	g := &gateway{options: o, routes: &place{}}
 	for _, f := range o.Functions {
@@ -75,13 +74,11 @@ func New(o Options) http.Handler {
 	return g
 }
 
-// gateway implements the handler.
 type gateway struct {
 	options Options
 	routes  *place
 }
 
-// exchange is a request being processed.
 type exchange struct {
 	request    *http.Request
 	id         string // request id
@@ -96,14 +93,14 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", x.id)
 	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
 	if headerBytes(r.Header) > maxHeaderBytes {
-		// AWS does not document which gateway response applies to excessively large headers. The default 4xx response
-		// fits.
+		// AWS does not document which gateway response applies to excessively large headers. This package uses the
+		// default 4xx response.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
 	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-		// AWS does not document the response to a malformed query. A function that received only the valid part would
-		// respond as if the client had not sent the rest.
+		// AWS does not document the response to a malformed query. Without this check, the function would receive only
+		// the valid part, and respond as if the client had not sent the rest.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
@@ -191,7 +188,6 @@ func (g *gateway) fail(ctx context.Context, w http.ResponseWriter, x exchange, k
 	g.refuse(w, x, kind)
 }
 
-// headerBytes returns the total size of header names and values.
 func headerBytes(h http.Header) int {
 	total := 0
 	for name, values := range h {

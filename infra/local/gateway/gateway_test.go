@@ -25,12 +25,10 @@ func (i invoker) Invoke(ctx context.Context, function string, payload []byte) ([
 	return i(ctx, function, payload)
 }
 
-// answering returns an invoker that gives the same response to every event.
 func answering(response events.APIGatewayProxyResponse) invoker {
 	return func(context.Context, string, []byte) ([]byte, error) { return json.Marshal(response) }
 }
 
-// echo responds with the function's name and the received event.
 func echo(_ context.Context, function string, payload []byte) ([]byte, error) {
 	return json.Marshal(events.APIGatewayProxyResponse{
 		StatusCode: 200, Headers: map[string]string{"Function": function},
@@ -38,14 +36,13 @@ func echo(_ context.Context, function string, payload []byte) ([]byte, error) {
 	})
 }
 
-// bench is a gateway and its log.
 type bench struct {
 	http.Handler
 
 	log *bytes.Buffer
 }
 
-// serve returns a gateway for the project's own template. The gateway's request IDs are id-1, id-2 and so on.
+// serve returns a gateway for the project's template, with request IDs id-1, id-2 and so on.
 func serve(t *testing.T, i gateway.Invoker) bench {
 	t.Helper()
 	tpl, err := template.Load("../../../template.yaml", template.Options{
@@ -57,7 +54,6 @@ func serve(t *testing.T, i gateway.Invoker) bench {
 	return serveAPI(tpl.API, tpl.Functions, i)
 }
 
-// serveAPI returns a gateway for an API that the test defines.
 func serveAPI(api template.API, functions []template.Function, i gateway.Invoker) bench {
 	log, ids := new(bytes.Buffer), 0
 	handler := gateway.New(gateway.Options{
@@ -69,7 +65,6 @@ func serveAPI(api template.API, functions []template.Function, i gateway.Invoker
 	return bench{handler, log}
 }
 
-// ask sends a request to the gateway and returns the response.
 func (b bench) ask(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	b.ServeHTTP(w, r)
@@ -81,8 +76,7 @@ func (b bench) get(target string) *httptest.ResponseRecorder {
 	return b.ask(httptest.NewRequest(http.MethodGet, target, http.NoBody))
 }
 
-// wantEnvelope checks that the gateway itself sent the response, and that the response uses Recordbridge's error
-// envelope.
+// wantEnvelope checks that the gateway itself sent the response, in Recordbridge's error envelope.
 func wantEnvelope(t *testing.T, w *httptest.ResponseRecorder, status int, code string) {
 	t.Helper()
 	var got struct {

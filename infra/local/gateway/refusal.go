@@ -8,10 +8,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// refuse responds without invoking a function, with the template's gateway response of the given type. If the template
-// does not define one, refuse uses the template's DEFAULT_4XX or DEFAULT_5XX, or else API Gateway's own text. A status
-// that the template sets on a default response also applies to all types that fall back to that default.
-// https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
+// refuse responds with the template's gateway response of the given type, without invoking a function. If the template
+// does not define the type, refuse uses the template's DEFAULT_4XX or DEFAULT_5XX, or else API Gateway's built-in
+// response. A status that the template sets on a default response also applies to all types that fall back to that
+// default. https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
 func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 	status, text := builtIn(kind)
 	fallback := "DEFAULT_4XX"
@@ -33,7 +33,7 @@ func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 	_, _ = w.Write(bodyOf(response, text, x.id)) // the client may have disconnected
 }
 
-// evaluate evaluates a header value of a gateway response, which is either a 'literal' or context.requestId. Package
+// evaluate returns the value of a gateway response's header, which is either a 'literal' or context.requestId. Package
 // template has already validated the value.
 func evaluate(value, requestID string) string {
 	if value == "context.requestId" {
@@ -42,7 +42,6 @@ func evaluate(value, requestID string) string {
 	return value[1 : len(value)-1]
 }
 
-// bodyOf renders the body of a gateway response.
 func bodyOf(response template.GatewayResponse, text, requestID string) []byte {
 	if response.Body != "" {
 		return []byte(strings.ReplaceAll(response.Body, "$context.requestId", requestID))
@@ -54,8 +53,8 @@ func bodyOf(response template.GatewayResponse, text, requestID string) []byte {
 	return body
 }
 
-// builtIn returns API Gateway's own response for a type that the template does not define. In the guide's table, the
-// status for INTEGRATION_FAILURE is 504. If a Lambda proxy integration fails, the status is 502.
+// builtIn returns API Gateway's own response for a type that the template does not define. The status for
+// INTEGRATION_FAILURE is 502, as for Lambda proxy integrations, not 504 as in the guide's table.
 func builtIn(kind string) (status int, text string) {
 	switch kind {
 	case "MISSING_AUTHENTICATION_TOKEN":

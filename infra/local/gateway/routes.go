@@ -7,24 +7,22 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// place is a node in the resource tree, which represents a single segment of a path.
+// place is a node in the resource tree. It represents one segment of a path.
 type place struct {
 	literals  map[string]*place
 	variable  *place // {name}; package template allows one name per node
 	greedy    *place // {name+}
 	name      string // name of a variable or greedy segment
-	resource  string // declared path if the resource has methods
+	resource  string // declared path; empty if the resource has no methods
 	functions map[string]string
 }
 
-// match is the result of matching a path to a resource.
 type match struct {
 	resource   string
-	functions  map[string]string // maps a method, or ANY, to a function's logical ID
+	functions  map[string]string // logical IDs of functions by method or ANY
 	parameters map[string]string
 }
 
-// add adds a route to the tree.
 func (p *place) add(r template.Route, function string) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(r.Path, "/"), "/") {
 		p = p.below(part)
@@ -36,7 +34,6 @@ func (p *place) add(r template.Route, function string) {
 	p.functions[r.Method] = function
 }
 
-// below returns the child for a declared segment, creating the child if necessary.
 func (p *place) below(part string) *place {
 	inner, isVariable := strings.CutPrefix(part, "{")
 	name, isGreedy := strings.CutSuffix(inner, "+}")
@@ -62,7 +59,7 @@ func (p *place) below(part string) *place {
 }
 
 // find returns the resource that matches a path. The path must still be percent-encoded, so that an encoded slash
-// remains within its segment. find ignores trailing slashes, as API Gateway does.
+// remains within its segment. Trailing slashes are ignored, as in API Gateway.
 func (p *place) find(path string) (match, bool) {
 	m := match{parameters: map[string]string{}}
 	found := p.descend(strings.Split(strings.TrimRight(path[1:], "/"), "/"), m.parameters)
@@ -73,8 +70,8 @@ func (p *place) find(path string) (match, bool) {
 	return m, true
 }
 
-// descend prefers literal segments over variables, and variables over greedy segments. If the preferred child does not
-// match, descend backtracks.
+// descend prefers literal segments over variables, and variables over greedy segments. If a child does not match the
+// rest of the path, descend backtracks.
 func (p *place) descend(parts []string, parameters map[string]string) *place {
 	if len(parts) == 0 {
 		if p.functions == nil {

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// Supported condition keys, in lower case for comparison, and supported operators. The template uses only these keys
-// and operators.
+// Supported condition operators and condition keys. Keys are in lower case for comparison. The template uses no others.
 const (
 	leadingKeys    = "dynamodb:leadingkeys"
-	contextPrefix  = "kms:encryptioncontext:" // followed by the name of a pair in an encryption context
+	contextPrefix  = "kms:encryptioncontext:" // followed by a name in the encryption context
 	viaServiceKey  = "kms:viaservice"
 	prefixKey      = "s3:prefix"
 	setOfAll       = "ForAllValues:"
@@ -25,7 +24,7 @@ var (
 	errNoValue  = errors.New("a condition needs a value")
 )
 
-// condition is a single key under a single operator in a statement.
+// condition is one operator and one key of a statement's Condition.
 type condition struct {
 	all      bool   // whether the operator has the prefix ForAllValues
 	operator string // operatorEquals or operatorLike
@@ -33,8 +32,8 @@ type condition struct {
 	values   []string
 }
 
-// conditions parses a statement's Condition. conditions returns an error for an unsupported condition, because ignoring
-// the condition would grant more permissions than AWS does.
+// conditions parses a statement's Condition. An unsupported condition is an error, because ignoring it would grant more
+// permissions than AWS does.
 func conditions(declared map[string]map[string][]string) ([]condition, error) {
 	var all []condition
 	for _, operator := range slices.Sorted(maps.Keys(declared)) {
@@ -70,7 +69,7 @@ func (c condition) check() error {
 	return nil
 }
 
-// isSet reports whether a key can have several values in a request, and whether the key is supported.
+// isSet reports whether key can have several values in a request, and whether it is supported.
 func isSet(key string) (several, understood bool) {
 	switch key {
 	case leadingKeys:
@@ -91,7 +90,6 @@ func (c condition) holds(request map[string][]string) bool {
 	return present && slices.ContainsFunc(got, c.accepts)
 }
 
-// accepts reports whether a single value from the request matches the condition.
 func (c condition) accepts(value string) bool {
 	if c.operator == operatorLike {
 		return slices.ContainsFunc(c.values, func(pattern string) bool { return matches(pattern, value) })

@@ -22,7 +22,7 @@ type tableRequest struct {
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues json.RawMessage
 	Key, Item                 json.RawMessage
-	// Each element has one member: "Put", "Update", "Delete" or "ConditionCheck".
+	// Each element has a single member, named "Put", "Update", "Delete" or "ConditionCheck".
 	TransactItems []map[string]tableRequest
 	RequestItems  map[string]json.RawMessage
 }
@@ -58,7 +58,7 @@ func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]ne
 	}
 }
 
-// transactAction returns the permission required for a kind of transaction part.
+// transactAction returns the permission required for a part of a transaction.
 func transactAction(kind string) string {
 	if kind == "ConditionCheck" {
 		return "dynamodb:ConditionCheckItem"
@@ -66,7 +66,6 @@ func transactAction(kind string) string {
 	return "dynamodb:" + kind + "Item"
 }
 
-// itemNeed returns the permission that a request or a transaction part requires for a table or index.
 func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need {
 	n := need{action: action, resource: "*"}
 	switch {
@@ -94,11 +93,10 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 	return n
 }
 
-// batchKeys returns the partition keys that a batch reads from a table.
 func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
 	var get struct{ Keys []json.RawMessage }
 	if json.Unmarshal(part, &get) != nil {
-		return []string{""} // a key that no condition should accept
+		return []string{""} // a key that should not satisfy any condition
 	}
 	keys := make([]string, len(get.Keys))
 	for i, key := range get.Keys {
@@ -125,7 +123,7 @@ func keyOf(item json.RawMessage, hash string) string {
 	return textOf(attributes[hash])
 }
 
-// textOf returns the text in {"S": "text"}. Numbers and binary values have the same form.
+// textOf returns the text of an encoded string, number or binary value, such as {"S": "text"}.
 func textOf(encoded json.RawMessage) string {
 	if kind, content, ok := itemjson.Scalar(encoded); ok && string(kind) != "BOOL" && string(kind) != "NULL" {
 		return string(content)
@@ -140,7 +138,7 @@ func textOf(encoded json.RawMessage) string {
 	return ""
 }
 
-// queryKey returns the value that a Query's key condition requires for the attribute hash.
+// queryKey returns the value of the attribute hash in a Query's key condition.
 func queryKey(in tableRequest, hash string) string {
 	var values map[string]json.RawMessage
 	if in.ExpressionAttributeValues != nil && json.Unmarshal(in.ExpressionAttributeValues, &values) != nil {
@@ -160,7 +158,7 @@ func queryKey(in tableRequest, hash string) string {
 }
 
 // keyConditionWords splits a key condition into names, values and operators. Parentheses and commas are treated as
-// separators, because neither character can affect the single equality that the grammar allows for a partition key.
+// separators, because they can't affect the single equality that the grammar allows for a partition key.
 func keyConditionWords(expression string) []string {
 	spaced := strings.ReplaceAll(expression, "=", " = ")
 	return strings.FieldsFunc(spaced, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' || r == ',' })

@@ -17,9 +17,9 @@ type Grant struct {
 	Sid       string
 	Action    string // action as written in the statement, possibly with *
 	Resource  string
-	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys, or empty if the statement has no
-	// such pattern. The patterns for both modes form a single grant, written as in test mode, because a function acts
-	// the same in both modes.
+	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys, or empty if the statement has none.
+	// The same pattern for both modes forms a single grant, written in its test-mode form, because a function acts the
+	// same in both modes.
 	Rows string
 }
 
@@ -43,8 +43,7 @@ func Grants(functions []template.Function) []Grant {
 	return all
 }
 
-// rowsOf returns the kinds of rows that a statement names. If the statement doesn't name any kinds, rowsOf returns one
-// empty kind.
+// rowsOf returns the kinds of rows that a statement names, or one empty kind if the statement doesn't name any.
 func rowsOf(s template.Statement) []string {
 	var all []string
 	for _, keys := range s.Condition {
@@ -71,7 +70,7 @@ func ofBothModes(pattern string) string {
 }
 
 // Without returns copies of the functions without the grant g. The rest of the grant's statement is kept, and split if
-// necessary. A test uses Without to show that a grant is necessary.
+// necessary. Tests use Without to show that a grant is necessary.
 func Without(functions []template.Function, g Grant) []template.Function {
 	kept := slices.Clone(functions)
 	for i := range kept {
@@ -101,7 +100,7 @@ func without(list []string, gone string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
 }
 
-// withoutRows copies a condition and omits a kind of row in both modes.
+// withoutRows returns a copy of condition that omits a kind of row in both modes.
 func withoutRows(condition map[string]map[string][]string, rows string) map[string]map[string][]string {
 	kept := map[string]map[string][]string{}
 	for operator, keys := range condition {
@@ -116,10 +115,9 @@ func withoutRows(condition map[string]map[string][]string, rows string) map[stri
 	return kept
 }
 
-// Lambda writes a function's log lines and trace segments with the function's role. Lambda silently drops lines and
-// segments that the role does not allow. The functions' runner therefore checks the permission before it shows a line
-// or an invocation, so that people notice a missing permission.
-// https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
+// Lambda writes a function's log lines and trace segments with the function's role, and silently drops those that the
+// role does not allow. The runner therefore checks the permission before it shows a line or an invocation, so that
+// users notice a missing permission. https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 
 // MayLog reports whether Lambda may write a function's output to its log group.
 func (a *Authority) MayLog(function string) bool {
@@ -129,15 +127,15 @@ func (a *Authority) MayLog(function string) bool {
 	})
 }
 
-// MayTrace reports whether Lambda may report a function's invocations to X-Ray. The X-Ray actions for reporting are not
-// limited to resources.
+// MayTrace reports whether Lambda may report a function's invocations to X-Ray. X-Ray's reporting actions don't support
+// resource-level permissions.
 func (a *Authority) MayTrace(function string) bool {
 	return a.mayAll(function, []need{
 		{action: "xray:PutTraceSegments", resource: "*"}, {action: "xray:PutTelemetryRecords", resource: "*"},
 	})
 }
 
-// mayAll checks and records the needs as if the function itself had made the call.
+// mayAll checks and records the needs as if the function had made the call.
 func (a *Authority) mayAll(function string, needs []need) bool {
 	caller, known := a.roles[function]
 	if !known {

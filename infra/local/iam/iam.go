@@ -1,10 +1,9 @@
-// Package iam enforces permissions in the embedded AWS. The package's middleware checks every call of a function
-// against the function's statements in the template, as IAM checks a role's statements. The middleware also records the
-// permissions that were used or denied. Package iam does not authenticate: package aws has already verified the call's
-// signature.
+// Package iam enforces permissions in the embedded AWS. Its middleware checks every call of a function against the
+// function's statements in the template, as IAM checks a role's statements. It also records the permissions that were
+// used or denied. Package iam does not authenticate callers: package aws has already verified the call's signature.
 //
-// The package supports only roles with identity-based Allow statements. The package doesn't support Deny statements,
-// key, queue or bucket policies, boundaries or session policies. The permissions that a call requires follow the AWS
+// The package supports only roles with identity-based Allow statements. Deny statements, key, queue and bucket
+// policies, boundaries and session policies are not supported. The permissions that a call requires follow the AWS
 // Service Authorization Reference.
 package iam
 
@@ -31,15 +30,15 @@ type Authority struct {
 	denials map[Denial]struct{}
 }
 
-// role holds a function's permissions.
 type role struct {
 	function    string
 	statements  []statement
-	conditional bool // whether any statement has a condition; if so, requests must be parsed for its keys
+	conditional bool // whether any statement has a condition, which requires parsing requests for keys
 }
 
-// New reads the statements of t's functions, and t's tables and buckets, which determine the other resources that a
-// call accesses. New returns an error if a statement contains an unsupported operator, key or policy variable.
+// New returns an Authority for t's functions. It also reads t's tables and buckets, whose keys determine some of the
+// permissions that a call requires. New returns an error if a statement contains an unsupported operator, key or policy
+// variable.
 func New(t *template.Template) (*Authority, error) {
 	a := &Authority{
 		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{},
@@ -70,10 +69,10 @@ func New(t *template.Template) (*Authority, error) {
 	return a, nil
 }
 
-// Middleware returns middleware that denies calls not allowed by a function's statements. A caller whose name does not
-// end in Function is the account's administrator and has full access. A caller whose name ends in Function has
-// permissions only if it is a function in the template. Put this middleware last, next to the services, because it
-// queries the service behind it for KMS keys.
+// Middleware returns middleware that denies calls not allowed by a function's statements. A caller whose name ends in
+// Function has permissions only if it is a function in the template. Any other caller counts as the account's
+// administrator and has full access. Install this middleware last, directly before the services, because it queries KMS
+// through the next handler.
 func (a *Authority) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
@@ -90,7 +89,6 @@ func (a *Authority) Middleware() wire.Middleware {
 	}
 }
 
-// serve forwards or denies a function's call.
 func (a *Authority) serve(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
 	if c.Service == "kms" {
 		a.serveKMS(w, r, c, caller, next)
@@ -134,7 +132,8 @@ func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, e
 	}
 }
 
-// decide allows either all needs or none of the needs, records the result, and returns the first unmet need.
+// decide reports whether the caller has all the permissions in needs, and records the result. If not, decide returns
+// the first unmet need.
 func (a *Authority) decide(caller *role, needs []need) (need, bool) {
 	used := make([]Grant, 0, len(needs))
 	for _, n := range needs {

@@ -34,7 +34,7 @@ func seal(key string, pairs map[string]string) step {
 }
 
 // sealed generates a data key as the administrator, and returns a step that decrypts the data key. If named is not nil,
-// the step also names the key.
+// the step also specifies the key.
 func sealed(key string, named *string) (prepare, do step) {
 	var blob []byte
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {

@@ -14,8 +14,8 @@ import (
 )
 
 // serveKMS authorises a KMS call. A key has several names: its ID, its ARN and its aliases. On a laptop, the ARN in a
-// template is an alias's ARN. If no statement allows the call under the name in the request, serveKMS tries all names
-// that KMS has for the key.
+// template is an alias's ARN. If no statement allows the call under the name in the request, serveKMS tries the key's
+// other names.
 func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
 	n, err := keyNeed(r, c)
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 	var answered *answer
 	if c.Operation == "Decrypt" && n.resource == "*" {
-		// The blob names its key, but only KMS can read the blob. Decrypt has no side effects.
+		// Only KMS can read the key's name in the blob, so decrypt first. Decrypt has no side effects.
 		answered = &answer{header: http.Header{}}
 		next(answered, r, c)
 		if n.resource = answered.keyARN(); n.resource == "" {
@@ -46,7 +46,7 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 }
 
-// keyNeed returns the need for the request's key and encryption context. If the request doesn't name a key, the
+// keyNeed returns the need for the request's key and encryption context. If the request doesn't specify a key, the
 // resource is "*".
 func keyNeed(r *http.Request, c wire.Call) (need, error) {
 	n := need{action: "kms:" + c.Operation, resource: "*", keys: map[string][]string{}}
@@ -69,7 +69,7 @@ func keyNeed(r *http.Request, c wire.Call) (need, error) {
 	return n, nil
 }
 
-// keyARN returns the ARN for a key ID or an alias.
+// keyARN returns the ARN for a key ID or an alias name.
 func keyARN(name string) string {
 	if strings.HasPrefix(name, "alias/") {
 		return arnOf("kms", "", name)
@@ -77,7 +77,7 @@ func keyARN(name string) string {
 	return arnOf("kms", "key/", name)
 }
 
-// otherNames returns the key's own ARN and the ARNs of the aliases that the caller's statements mention.
+// otherNames returns the key's own ARN and those of its aliases that the caller's statements mention.
 func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role) []string {
 	own := arnOfKey(ctx, kms, name)
 	if own == "" {
@@ -95,7 +95,7 @@ func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role
 	return names
 }
 
-// arnOfKey queries KMS for a key's ARN by any of the key's names. The result is "" if the key does not exist.
+// arnOfKey queries KMS for a key's ARN by any of the key's names. If the key does not exist, arnOfKey returns "".
 func arnOfKey(ctx context.Context, kms wire.Handler, name string) string {
 	content, err := json.Marshal(map[string]string{"KeyId": name})
 	if err != nil {
@@ -111,7 +111,6 @@ func arnOfKey(ctx context.Context, kms wire.Handler, name string) string {
 	return out.keyARN()
 }
 
-// answer buffers KMS's response.
 type answer struct {
 	header http.Header
 	status int

@@ -17,7 +17,6 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// onObjects returns a step that makes an S3 call.
 func onObjects[In, Out any](call func(*s3.Client, context.Context, *In, ...func(*s3.Options)) (*Out, error),
 	in In,
 ) step {
@@ -46,7 +45,7 @@ func getObject(bucket, key string) step {
 	}
 }
 
-// uploaded starts an upload as the administrator, and passes the upload's ID to use.
+// uploaded returns a step that prepares an upload and a step that calls use with the upload's ID.
 func uploaded(use func(client *s3.Client, ctx context.Context, id *string) error) (prepare, do step) {
 	var id *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
@@ -129,7 +128,7 @@ func objectOperations() map[string]operation {
 	return operations
 }
 
-// upload is a call for an upload in progress.
+// upload is a call that uses an upload in progress.
 type upload struct {
 	needs []template.Statement
 	use   func(client *s3.Client, ctx context.Context, id *string) error

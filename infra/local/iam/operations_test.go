@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// operation is a call and the exact permissions that the call needs.
+// operation is a call with exactly the permissions that it needs.
 type operation struct {
 	needs   []template.Statement // each statement allows a single action on a single resource
 	prepare step                 // run as the administrator; may be nil
@@ -30,7 +30,7 @@ func TestOperationsRequireExactPermissions(t *testing.T) {
 	}
 }
 
-// check makes the call with all permissions, and then once for each permission with that permission missing.
+// check checks that the call succeeds with all permissions, and is denied if any one of them is missing.
 func (o operation) check(t *testing.T) {
 	t.Helper()
 	declared := world(o.needs...)
@@ -47,7 +47,6 @@ func (o operation) check(t *testing.T) {
 	}
 }
 
-// checkEach checks that each permission is necessary.
 func (o operation) checkEach(t *testing.T, declared *template.Template) {
 	t.Helper()
 	for _, gone := range iam.Grants(declared.Functions) {

@@ -11,7 +11,6 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// onQueues returns a step that makes an SQS call.
 func onQueues[In, Out any](call func(*sqs.Client, context.Context, *In, ...func(*sqs.Options)) (*Out, error),
 	in In,
 ) step {
@@ -21,7 +20,8 @@ func onQueues[In, Out any](call func(*sqs.Client, context.Context, *In, ...func(
 	}
 }
 
-// withReceipt sends and receives a message as the administrator, and passes the message's receipt handle to use.
+// withReceipt returns a step that sends and receives a message, and a step that calls use with the message's receipt
+// handle.
 func withReceipt(use func(client *sqs.Client, ctx context.Context, receipt *string) error) (prepare, do step) {
 	var receipt *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {

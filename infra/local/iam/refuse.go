@@ -13,9 +13,9 @@ func deny(w http.ResponseWriter, r *http.Request, c wire.Call, n need) {
 	action, resource := n.action, n.resource
 	switch c.Service {
 	case "sqs":
-		action = strings.ToLower(action) // in lower case, as in SQS's message
+		action = strings.ToLower(action) // SQS's message has the action in lower case
 	case "s3":
-		resource = `"` + resource + `"` // quoted, as in S3's message
+		resource = `"` + resource + `"` // S3's message has the resource in quotes
 	}
 	message := "User: arn:aws:sts::000000000000:assumed-role/" + c.Caller + " is not authorized to perform: " + action +
 		" on resource: " + resource + " because no identity-based policy allows the " + action + " action"

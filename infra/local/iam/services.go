@@ -39,7 +39,7 @@ func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 		queue = in.SourceArn
 	}
 	needs := []need{{action: action, resource: queue}}
-	if c.Operation == "StartMessageMoveTask" { // moving messages also removes them from a queue
+	if c.Operation == "StartMessageMoveTask" { // moving messages also receives and deletes them
 		for _, also := range []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"} {
 			needs = append(needs, need{action: also, resource: queue})
 		}
@@ -65,8 +65,7 @@ func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 }
 
 // secretNeeds returns the permissions that a Secrets Manager call requires. AWS appends a hyphen and six characters to
-// the secret's name in the ARN. A call may name the secret with or without this suffix, and so may the ARN in a
-// template on a laptop.
+// the secret's name in the ARN. A call may omit this suffix, and so may the ARN in a local template.
 func secretNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ SecretID, Name string }
 	if err := decode(r, &in); err != nil {

@@ -10,12 +10,12 @@ import (
 
 var errAction = errors.New("an action has the form service:Name")
 
-// statement is a template.Statement prepared for decisions.
+// statement is a template.Statement preprocessed for decisions.
 type statement struct {
 	template.Statement
 
 	conditions []condition
-	patterns   []string // the actions in lower case, for comparison
+	patterns   []string // actions in lower case, for comparison
 	kinds      []string // kinds of rows that the statement names, or one empty kind
 }
 
@@ -38,12 +38,11 @@ func compile(declared template.Statement) (statement, error) {
 	return s, err
 }
 
-// need is a permission that a call requires.
 type need struct {
 	action   string              // required action, such as "dynamodb:GetItem"
 	resource string              // ARN
-	others   []string            // other ARNs of the same object, which a statement may use instead
-	keys     map[string][]string // condition keys in lower case
+	others   []string            // other ARNs of the same resource, which a statement may use instead
+	keys     map[string][]string // request's values by condition key in lower case
 }
 
 // grants reports whether the statement allows n, and returns the statement's matching action and resource.
@@ -63,7 +62,7 @@ func (s *statement) grants(n need) (action, resource string, ok bool) {
 	return s.Actions[i], s.Resources[j], true
 }
 
-// allow returns the grants from the first matching statement that allows n, one grant per kind of row.
+// allow returns the grants of the first statement that allows n, one for each kind of row.
 func (r *role) allow(n need) ([]Grant, bool) {
 	for i := range r.statements {
 		s := &r.statements[i]
@@ -84,8 +83,7 @@ func (r *role) allow(n need) ([]Grant, bool) {
 	return nil, false
 }
 
-// rows returns the statement's kinds of rows that n accesses. If the statement doesn't name any kinds, rows returns one
-// empty kind.
+// rows returns the statement's kinds of rows that n accesses, or one empty kind if the statement doesn't name any.
 func (s *statement) rows(n need) []string {
 	if s.kinds[0] == "" {
 		return s.kinds
@@ -106,7 +104,7 @@ func matches(pattern, text string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return pattern == text
 	}
-	star, resume := -1, 0 // position of the last *, and of the next attempt's start in text
+	star, resume := -1, 0 // position of the last * in pattern, and position in text at which to retry
 	p, t := 0, 0
 	for t < len(text) {
 		switch {

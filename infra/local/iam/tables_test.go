@@ -17,7 +17,6 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 
 func keyOf(pk string) values { return values{"pk": text(pk), "sk": text("1")} }
 
-// onTables returns a step that makes a DynamoDB call.
 func onTables[In, Out any](call func(*dynamodb.Client, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error),
 	in In,
 ) step {
@@ -58,8 +57,8 @@ func batchGet(tables ...string) step {
 	return onTables((*dynamodb.Client).BatchGetItem, dynamodb.BatchGetItemInput{RequestItems: all})
 }
 
-// transact returns a step with a single transaction. The transaction puts an item into visits, deletes an item from
-// visits, updates notes and checks a condition on visits.
+// transact returns a step with a single transaction, which puts an item into visits, deletes an item from visits,
+// updates notes and checks a condition on visits.
 func transact(putKey string) step {
 	return onTables((*dynamodb.Client).TransactWriteItems,
 		dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{

@@ -36,8 +36,8 @@ const (
 	paramARN  = "arn:aws:ssm" + here + "parameter/recordbridge/base-url"
 )
 
-// world returns the template that all tests share. The template has two tables, two queues, a bucket with a KMS key, a
-// bucket without a key, a secret, and a parameter.
+// world returns a template whose worker function has the given statements. It also has two tables, two queues, a bucket
+// with a KMS key, a bucket without a key, a secret and a parameter.
 func world(statements ...template.Statement) *template.Template {
 	key := template.KeySchema{Hash: "pk", Range: "sk"}
 	attributes := map[string]string{"pk": "S", "sk": "S", "org": "S"}
@@ -73,7 +73,7 @@ func world(statements ...template.Statement) *template.Template {
 	}
 }
 
-// start returns a cloud that contains the template's resources and enforces its statements.
+// start returns a cloud with the template's resources that enforces the template's statements.
 func start(t *testing.T, declared *template.Template) (*aws.Cloud, *iam.Authority) {
 	t.Helper()
 	authority, err := iam.New(declared)
@@ -91,15 +91,12 @@ func start(t *testing.T, declared *template.Template) (*aws.Cloud, *iam.Authorit
 	return cloud, authority
 }
 
-// allow returns a statement that allows a single action.
 func allow(action string, resources ...string) template.Statement {
 	return template.Statement{Sid: action, Actions: []string{action}, Resources: resources}
 }
 
-// step makes a single call with a client.
 type step func(ctx context.Context, cfg awssdk.Config) error
 
-// wantAllowed checks that a call succeeds.
 func wantAllowed(t *testing.T, cloud *aws.Cloud, do step) {
 	t.Helper()
 	if err := do(t.Context(), cloud.Config(worker)); err != nil {

@@ -1,7 +1,6 @@
 // Package inbox receives webhooks on behalf of the seeded organisations, so that people, scripts and tests can inspect
 // the service's deliveries. The inbox holds the newest 1000 deliveries in memory and doesn't send any requests. Every
-// delivery is accepted, even if its signature is invalid. The lists of deliveries state whether each signature is
-// valid.
+// delivery is accepted, even if its signature is invalid. List reports whether each signature is valid.
 package inbox
 
 import (
@@ -21,23 +20,23 @@ const (
 	maxBody = 1 << 20 // maximum bytes of a body; Recordbridge's webhooks are much smaller
 )
 
-// Delivery is a received webhook request. A Delivery's JSON form is the format documented for run.json's inbox_url
-// (README.md, "What make run shows").
+// Delivery is a received webhook request. Its JSON format is documented with run.json's inbox_url (README.md, "What
+// make run shows").
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`
 	Path       string            `json:"path"`
-	Headers    map[string]string `json:"headers"` // names in lower case; multiple values are joined with ", "
+	Headers    map[string]string `json:"headers"` // names are in lower case; values are joined with ", "
 	Body       string            `json:"body"`
 
-	// The following fields are not part of the contract.
+	// The following fields are not part of the documented format.
 	Number    int       `json:"-"` // sequence number of the delivery, from 1
-	Signature Signature `json:"-"` // validity on arrival
+	Signature Signature `json:"-"` // result of verifying the signature
 	Reason    string    `json:"-"` // why the signature is not Verified
 }
 
-// Inbox serves deliveries under a single path. Every path below the Inbox's path is a separate inbox. The Inbox's path
-// itself lists the deliveries of all inboxes.
+// Inbox stores webhook deliveries and serves them as lists. Every path below its root is a separate inbox. The root
+// lists the deliveries of all inboxes.
 type Inbox struct {
 	root string
 
@@ -47,19 +46,19 @@ type Inbox struct {
 	secrets  map[string]string // secrets by inbox name
 }
 
-// New returns an Inbox. Serve the Inbox at root, such as "/_local/inbox", and at all paths below root.
+// New returns an Inbox that must be served at root, such as "/_local/inbox", and at all paths below root.
 func New(root string) *Inbox {
 	return &Inbox{root: path.Clean(root), secrets: make(map[string]string)}
 }
 
-// Expect sets the secret ("whsec_…") for verifying deliveries to root/name.
+// Expect sets the secret ("whsec_…") with which deliveries to root/name are verified.
 func (b *Inbox) Expect(name, secret string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.secrets[name] = secret
 }
 
-// List returns the received deliveries, oldest first. Each delivery includes its signature's validity.
+// List returns the stored deliveries, oldest first, with the results of verifying their signatures.
 func (b *Inbox) List() []Delivery {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,8 +70,8 @@ func (b *Inbox) List() []Delivery {
 	return list
 }
 
-// ServeHTTP stores a POST request and responds with 200. The response to a GET request is a JSON list of the deliveries
-// at or below the path, oldest first.
+// ServeHTTP stores a POST request and responds with 200. It responds to a GET request with a JSON list of the
+// deliveries at or below the path, oldest first.
 func (b *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
@@ -85,7 +84,6 @@ func (b *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// store stores the request and returns the response status.
 func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
@@ -113,7 +111,7 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 
 func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
 	at := path.Clean(r.URL.Path)
-	list := []Delivery{} // an empty list instead of null, because scripts count the list's elements
+	list := []Delivery{} // encoded as [] instead of null, because scripts count the list's elements
 	for _, d := range b.List() {
 		if d.Path == at || strings.HasPrefix(d.Path, at+"/") {
 			list = append(list, d)

@@ -14,17 +14,18 @@ type Signature string
 
 // Results of verification.
 const (
-	Verified Signature = "verified" // signed with the inbox's secret, and recent
-	Wrong    Signature = "wrong"    // not signed with the inbox's secret, or too old
-	Unknown  Signature = "unknown"  // the inbox's secret is unknown
+	Verified Signature = "verified" // the signature is valid and its timestamp is recent
+	Wrong    Signature = "wrong"    // no signature is valid, or the timestamp is too far from the arrival time
+	Unknown  Signature = "unknown"  // the inbox has no valid secret
 )
 
-// tolerance is the maximum age of a signature on arrival, as in Standard Webhooks' own libraries.
+// tolerance is the maximum difference between a signature's timestamp and its arrival, as in Standard Webhooks' own
+// libraries.
 const tolerance = 5 * time.Minute
 
 // verify checks a delivery's signature according to Standard Webhooks 1.0. The signature is the HMAC-SHA256 of
-// "id.timestamp.body" with the secret's bytes. reason explains why a delivery is not Verified. The code is deliberately
-// independent of the service's signing code, because a mistake in shared code would go undetected.
+// "id.timestamp.body" under the decoded secret. If the result is not Verified, reason explains why. verify deliberately
+// doesn't use the service's signing code, because a mistake in shared code would go undetected.
 func verify(secret string, d Delivery) (result Signature, reason string) {
 	if secret == "" {
 		return Unknown, "this inbox has no known secret"

@@ -12,7 +12,7 @@ import (
 const Prefix = "/_runtime/"
 
 // environment returns the complete environment for an instance of f: the template's variables, Lambda's variables and
-// the URL of the embedded AWS. Variables of the runner's own environment that could affect a function are excluded.
+// the URL of the embedded AWS. Of the runner's own environment, only PATH, HOME and TMPDIR are included.
 func (s *Subprocesses) environment(f Function, instance string) []string {
 	all := maps.Clone(f.Environment)
 	if all == nil {

@@ -11,19 +11,18 @@ import (
 	"time"
 )
 
-// instance is a process that runs a function.
 type instance struct {
 	id      string
 	pool    *pool
 	command *exec.Cmd
 	work    chan *invocation
-	ready   chan struct{} // channel that is closed when the process first requests work
+	ready   chan struct{} // closed when the process first requests work
 	gone    chan struct{} // closed when the process has ended and is no longer referenced
 
 	// The following fields are guarded by Subprocesses.mu. After gone is closed, they can be read without the mutex.
 	started  bool
 	current  *invocation
-	latest   string      // trace of the latest invocation; initially the invocation that started the process
+	latest   string      // trace of the latest invocation or, initially, of the invocation that started the process
 	clock    *time.Timer // kills the process; runs during startup, work and any limited idle time
 	timedOut bool
 	retired  bool           // ending because the process was idle; holds no slot
@@ -31,25 +30,23 @@ type instance struct {
 	exit     error
 }
 
-// invocation is a function's invocation.
 type invocation struct {
 	id        string
 	trace     string // root of the invocation's trace ID
 	payload   []byte
 	deadline  time.Time
 	delivered atomic.Bool   // whether the process has received the invocation
-	over      chan struct{} // channel that is closed when the process requests more work after responding
+	over      chan struct{} // closed when the process requests more work after receiving the invocation
 	answer    *outcome      // guarded by Subprocesses.mu until over or the instance's gone is closed
 }
 
-// outcome holds an invocation's response or error.
 type outcome struct {
 	body []byte
 	err  error
 }
 
-// start starts a process in p, initially for the invocation with the given trace. The caller holds Subprocesses.mu and
-// one of p's slots.
+// start starts a process in p, initially for the invocation with the given trace. The caller must hold Subprocesses.mu
+// and one of p's slots.
 func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*instance, error) {
 	in := &instance{
 		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}),
@@ -83,7 +80,7 @@ func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*insta
 	return in, nil
 }
 
-// alive reports whether the process may still be running. The caller holds Subprocesses.mu.
+// alive reports whether the process may still be running. The caller must hold Subprocesses.mu.
 func (in *instance) alive() bool {
 	_, known := in.pool.live[in]
 	return known
@@ -122,7 +119,7 @@ func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	}
 }
 
-// cause returns Lambda's error for the reason why the process ended.
+// cause returns the error that Lambda would report for the process's end.
 func (in *instance) cause() error {
 	if in.timedOut {
 		seconds := in.pool.function.Timeout.Seconds()
@@ -135,7 +132,7 @@ func (in *instance) cause() error {
 	return &FunctionError{Type: "Runtime.ExitError", Message: how}
 }
 
-// kill ends the process immediately. Cleanup follows after the process has ended.
+// kill ends the process immediately. Cleanup starts once the process has ended.
 func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only if the process has already ended
 
 // killAll ends the instances and returns after all of them have ended.

@@ -1,7 +1,7 @@
 // Package lambda runs the functions in template.yaml on this machine, as subprocesses of the runner behind the Lambda
-// Runtime API. The package owns the processes, their environment, their concurrency and their timeouts. A Remote
-// invokes functions that run outside these processes, such as the functions of package sam. Package triggers and the
-// gateway trigger the functions, and package build builds the binaries.
+// Runtime API. It manages the processes, their environment, their concurrency and their timeouts. A Remote invokes
+// functions that run elsewhere, such as those of package sam. Package triggers and the gateway invoke the functions,
+// and package build builds the binaries.
 package lambda
 
 import (
@@ -27,7 +27,7 @@ var (
 )
 
 // FunctionError is the failure of an invoked function that reported an error, exited or timed out. Any other error from
-// Invoke means that Invoke could not invoke the function.
+// Invoke means that the function could not be invoked.
 type FunctionError struct {
 	Type    string // Lambda's errorType, such as "Runtime.ExitError", "Sandbox.Timedout" or a Go type's name
 	Message string // Lambda's errorMessage
@@ -46,14 +46,14 @@ type Function struct {
 	Timeout     time.Duration     // time limit for an invocation, and for a process's start
 	MemoryMB    int               // only passed to the function; not enforced
 	Concurrency int               // maximum number of processes, at least 1; further invocations wait
-	// IdleLife is the time for which an idle process is retained, so that processes started for a burst eventually end.
+	// IdleLife is the idle time after which a process is ended, so that processes started for a burst eventually end.
 	// If IdleLife is zero, idle processes are retained forever.
 	IdleLife time.Duration
 }
 
 // Options configures New.
 type Options struct {
-	// Address is the host:port at which the Subprocesses and the embedded AWS are served.
+	// Address is the host:port of the Runtime API and the embedded AWS.
 	Address    string
 	ObjectsURL string // URL of the embedded S3
 	SecretKey  string // secret key of the embedded AWS, for every access key
@@ -62,17 +62,17 @@ type Options struct {
 	Functions  []Function
 	// Line receives every line that a function writes to stdout or stderr. Line may be called concurrently.
 	Line func(function, line string)
-	// Keeps reports whether Lambda may store a function's output. Subprocesses drops any other output. If Keeps is nil,
-	// Subprocesses passes on all output.
+	// Keeps reports whether Lambda may store a function's output. Any other output is dropped. If Keeps is nil, all
+	// output is passed on.
 	Keeps func(function string) bool
 	// Observer is notified of the progress of invocations. Observer may be nil.
 	Observer Observer
 }
 
-// Observer is notified of the progress of invocations. The root of the invocation's X-Ray trace ID identifies the
-// invocation. The invocation's process receives the trace ID as _X_AMZN_TRACE_ID, and the AWS SDK sends it with every
-// call. The methods may be called concurrently. Some methods are called with locks held, so the methods must neither
-// block nor call back.
+// Observer is notified of the progress of invocations. Each invocation is identified by trace, the root of its X-Ray
+// trace ID. The process receives the trace ID as _X_AMZN_TRACE_ID, and the AWS SDK sends it with every call. The
+// methods may be called concurrently. Some methods are called with locks held, so the methods must neither block nor
+// call back.
 type Observer interface {
 	// Requested is called first, with the function's logical ID.
 	Requested(trace, function string, payload []byte)
@@ -80,14 +80,14 @@ type Observer interface {
 	Starting(trace string)
 	// Assigned reports that a process has received the invocation. The invocation now has a request ID.
 	Assigned(trace, request string)
-	// Wrote reports a line from a process whose latest invocation has this trace. The report may be late.
+	// Wrote reports a line from a process whose latest invocation has this trace. Lines may be reported late.
 	Wrote(trace, line string)
 	// Ended reports the result that Invoke returns, and the process's peak memory, or 0 if the peak memory is unknown.
 	Ended(trace string, answer []byte, err error, peakMemory int64)
 }
 
 // Subprocesses runs functions as processes on this machine, and is the http.Handler for the Lambda Runtime API that the
-// processes call. Serve a Subprocesses at Options.Address under Prefix.
+// processes call. A Subprocesses must be served at Options.Address under Prefix.
 type Subprocesses struct {
 	options  Options
 	observer Observer
@@ -100,7 +100,7 @@ type Subprocesses struct {
 	closed    bool
 }
 
-// New prepares the functions, without starting a process before the first Invoke.
+// New prepares the functions. The first process is not started before the first Invoke.
 func New(options Options) *Subprocesses {
 	s := &Subprocesses{
 		options:   options,
@@ -116,7 +116,7 @@ func New(options Options) *Subprocesses {
 }
 
 // Invoke runs the function with the given logical ID on payload and returns the function's response. If the function
-// fails, the error is a *FunctionError. As on AWS, the end of ctx ends only the wait, and the function continues until
+// fails, the error is a *FunctionError. If ctx ends, Invoke stops waiting but, as on AWS, the function continues until
 // it completes or times out.
 func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	if len(payload) > maxPayload {
@@ -165,9 +165,9 @@ func (s *Subprocesses) Close() {
 // Status describes a function's state for display.
 type Status struct {
 	ID          string
-	Processes   int // processes that are running
-	Busy        int // processes that are handling an invocation
-	Invocations int // invocations since the runner started
+	Processes   int // number of running processes
+	Busy        int // number of processes that are handling an invocation
+	Invocations int // number of invocations since the runner started
 	Failures    int // failed invocations
 	Log         []string
 }
@@ -203,7 +203,6 @@ func (s *Subprocesses) begin(function string) (*pool, error) {
 	return p, nil
 }
 
-// run executes an invocation.
 func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome {
 	trace := newTrace()
 	s.observer.Requested(trace, p.function.ID, payload)
@@ -212,8 +211,8 @@ func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome
 	return s.count(p, out)
 }
 
-// carry passes the invocation to an instance. If the instance ends before receiving the invocation, carry passes the
-// invocation to a second instance. carry also returns the instance's peak memory, or 0 if the peak memory is unknown.
+// carry passes the invocation to an instance. If the instance ends before receiving the invocation, carry tries another
+// instance. carry also returns the instance's peak memory, or 0 if it is unknown.
 func (s *Subprocesses) carry(ctx context.Context, p *pool, trace string, payload []byte) (out outcome, memory int64) {
 	for {
 		in, err := s.acquire(ctx, p, trace)

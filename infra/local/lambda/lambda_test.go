@@ -85,7 +85,7 @@ func TestFunctionEnvironmentExcludesRunnerVariables(t *testing.T) {
 		"AWS_REGION=us-east-1", "AWS_SECRET_ACCESS_KEY=of this run", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
 		"CONTROL_TABLE=local-ControlTable", "LAMBDA_TASK_ROOT=.", roleVariable + "=function", "TZ=:UTC", "_HANDLER=bootstrap",
 	}
-	// Variables that differ between runs. The function's response shows that these variables have valid values.
+	// These variables differ between runs. The function's response shows that they have valid values.
 	varying := []string{
 		"AWS_ENDPOINT_URL", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_LAMBDA_RUNTIME_API", "HOME", "PATH", "PWD", "TMPDIR",
 		"_X_AMZN_TRACE_ID",
@@ -117,7 +117,7 @@ func TestConcurrencyLimitsProcesses(t *testing.T) {
 		t.Errorf("got %d processes, %d busy, want 2 and 2", got.Processes, got.Busy)
 	}
 	meeting.released <- struct{}{}
-	<-meeting.arrived // the third function arrived once the first was done
+	<-meeting.arrived // the third function starts when the first has ended
 	meeting.released <- struct{}{}
 	meeting.released <- struct{}{}
 	all.Wait()
@@ -180,7 +180,7 @@ func TestInvokeReturnsFunctionErrorWhenFunctionFails(t *testing.T) {
 				t.Errorf("got %d failures counted, want 1", got)
 			}
 			if test.role == "" {
-				mustInvoke(t, functions, "echo") // echo responds again, in a new process if the old process has ended
+				mustInvoke(t, functions, "echo") // invocations succeed again, in a new process if the old one has ended
 			}
 		})
 	}
@@ -223,7 +223,7 @@ func TestInvokeKeepsFunctionRunningWhenContextIsCanceled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v while the only process is busy, want the end of the waiting", err)
 	}
-	meeting.released <- struct{}{} // if the function was killed, this send fails the test by timing out
+	meeting.released <- struct{}{} // if the function was killed, this send blocks until the test times out
 	if second := mustInvoke(t, functions, "echo"); first.PID != second.PID {
 		t.Errorf("got processes %d and %d, want one", first.PID, second.PID)
 	}
@@ -318,8 +318,8 @@ func TestFunctionOutputIsStoredAsLines(t *testing.T) {
 	}
 }
 
-// logged waits until the function's lines are as expected, and returns the lines. An invocation's response and its
-// output arrive separately.
+// logged waits until the function's lines satisfy expected, and returns them. An invocation's output may arrive after
+// its response.
 func logged(t *testing.T, functions *lambda.Subprocesses, expected func(lines []string) bool) []string {
 	t.Helper()
 	late := time.After(10 * time.Second)

@@ -52,10 +52,9 @@ func TestMain(m *testing.M) {
 // order is an instruction to the function.
 type order struct {
 	Do  string `json:"do"`
-	URL string `json:"url,omitempty"` // URL of the meeting point
+	URL string `json:"url,omitempty"`
 }
 
-// answer is the function's response, which describes the function.
 type answer struct {
 	PID         int      `json:"pid"`
 	RequestID   string   `json:"request_id"`
@@ -145,7 +144,7 @@ func payload(do, url string) []byte {
 	return text
 }
 
-// start serves functions whose bootstrap is this test binary.
+// start serves a function whose bootstrap is this test binary.
 func start(t *testing.T, change ...func(*lambda.Function)) *lambda.Subprocesses {
 	t.Helper()
 	executable, err := os.Executable()
@@ -174,7 +173,6 @@ func start(t *testing.T, change ...func(*lambda.Function)) *lambda.Subprocesses 
 	return functions
 }
 
-// invoke invokes the function and decodes its response.
 func invoke(t *testing.T, functions *lambda.Subprocesses, do string) (answer, error) {
 	t.Helper()
 	body, err := functions.Invoke(t.Context(), "EchoFunction", payload(do, ""))
@@ -201,9 +199,9 @@ func mustInvoke(t *testing.T, functions *lambda.Subprocesses, do string) answer 
 type place struct {
 	*httptest.Server
 
-	arrived  chan struct{} // channel that receives one value per waiting function
+	arrived  chan struct{} // receives one value per waiting function
 	released chan struct{} // accepts one value per function to release
-	left     chan struct{} // channel that receives one value per function that ended while waiting
+	left     chan struct{} // receives one value per function that ended while waiting
 }
 
 func newPlace(t *testing.T) *place {

@@ -19,11 +19,10 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// notes is an Observer that records all calls.
 type notes struct {
 	mu     sync.Mutex
 	told   []string
-	traces []string // traces of all requested invocations
+	traces []string
 	memory int64
 }
 

@@ -11,11 +11,10 @@ import (
 )
 
 const (
-	tailLines   = 50       // number of lines stored per function for the console
-	longestLine = 16 << 10 // maximum number of bytes stored of a line
+	tailLines   = 50       // maximum number of lines stored per function for the console
+	longestLine = 16 << 10 // maximum stored length of a line in bytes
 )
 
-// tail stores the latest lines that a function wrote.
 type tail struct {
 	mu   sync.Mutex
 	kept []string
@@ -36,7 +35,6 @@ func (t *tail) lines() []string {
 	return slices.Clone(t.kept)
 }
 
-// lineWriter splits the output of a process stream into lines.
 type lineWriter struct {
 	emit    func(line string)
 	partial []byte
@@ -84,7 +82,7 @@ func (w *lineWriter) flush() {
 // hexadecimal digits (https://docs.aws.amazon.com/xray/latest/devguide/xray-api-sendingdata.html#xray-api-traceids).
 func newTrace() string {
 	random := make([]byte, 12)
-	_, _ = rand.Read(random) // rand.Read never fails, according to its documentation
+	_, _ = rand.Read(random) // rand.Read never fails
 	return fmt.Sprintf("1-%08x-%x", time.Now().Unix(), random)
 }
 

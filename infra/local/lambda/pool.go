@@ -47,7 +47,7 @@ func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*ins
 	return in, nil
 }
 
-// take returns an idle instance or starts a new instance. The returned instance owns the slot.
+// take returns an idle instance or starts a new one. The returned instance holds the slot that the caller acquired.
 func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *instance, isNew bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,8 +76,8 @@ func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	in.work <- inv // this send never blocks, because an instance has only one invocation at a time
 }
 
-// expire kills an instance whose time for inv has passed, unless the instance has completed inv. If inv is nil, the
-// time limit applies to the instance's startup.
+// expire kills an instance that has exceeded its time limit for inv without completing it. If inv is nil, the time
+// limit applies to the instance's startup.
 func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -39,7 +39,6 @@ type itemChange struct {
 	Removed item   `json:"removed,omitzero"`
 }
 
-// ledger holds an account's tables behind a single lock and journals their changes.
 type ledger struct {
 	journal wire.Journal
 

@@ -51,7 +51,6 @@ func wantIndexed(t *testing.T, client *dynamodb.Client, index string, want ...st
 	}
 }
 
-// virtualStart returns the start time of every synctest bubble.
 func virtualStart() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func noted(sk, note string) item {

@@ -10,7 +10,6 @@ const (
 	maxExpressionOperators = 300
 )
 
-// parser reads an expression's tokens. conditionParser and updateParser implement the grammars.
 type parser struct {
 	what      string // expression name for errors, such as "ConditionExpression"
 	scope     *scope

@@ -18,7 +18,6 @@ import (
 
 const header = `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 
-// notes is a service whose state is a list of strings.
 type notes struct{ texts []string }
 
 func (n *notes) apply(service string, record json.RawMessage) error {

@@ -31,7 +31,7 @@ type Server struct {
 	journal wire.Journal
 
 	mu      sync.RWMutex
-	keys    map[string]*key   // keys by key ID
+	keys    map[string]*key
 	aliases map[string]string // maps "alias/name" to a key ID
 }
 

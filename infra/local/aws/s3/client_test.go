@@ -49,14 +49,12 @@ func (c inProcess) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.server.Serve(w, r, wire.Call{Service: c.server.Name(), Operation: c.server.Operation(r)})
 }
 
-// answer is a response received without an SDK.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask sends a request that was not built by an SDK.
 func (c inProcess) ask(r *http.Request) answer {
 	recorder := httptest.NewRecorder()
 	c.ServeHTTP(recorder, r)
@@ -127,7 +125,6 @@ func put(t *testing.T, client *awss3.Client, key, body string) {
 	}
 }
 
-// read reads an object through the SDK, which also verifies the checksum.
 func read(t *testing.T, client *awss3.Client, key string) []byte {
 	t.Helper()
 	out, err := client.GetObject(t.Context(), &awss3.GetObjectInput{Bucket: aws.String(bucketName), Key: aws.String(key)})
@@ -169,7 +166,7 @@ func wantCode(t *testing.T, err error, want string) {
 	}
 }
 
-// raw is a request that no SDK would send. The signature covers only the body hash that the header declares.
+// raw is a request that no SDK would send. Its signature covers the declared body hash, which may be wrong.
 type raw struct {
 	method, target, body string
 	header               map[string]string

@@ -159,7 +159,6 @@ func (u *upload) part(l completedPart) (content, error) {
 	return part, nil
 }
 
-// join concatenates the parts' bodies and describes the resulting body.
 func (s uploadOperations) join(u *upload, parts []content) (content, error) {
 	joined := content{Modified: now()}
 	tags := md5.New() //nolint:gosec // G401: see the import

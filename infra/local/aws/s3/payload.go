@@ -105,7 +105,6 @@ func (p *payload) verify() error {
 	return nil
 }
 
-// readXML verifies a request's XML body and decodes it into v.
 func readXML(r *request, v any) error {
 	p, err := openPayload(r)
 	if err != nil {

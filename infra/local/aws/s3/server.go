@@ -33,7 +33,6 @@ type Server struct {
 	start    sync.Once
 }
 
-// ledger holds an account's buckets, objects and uploads behind a single lock and journals their changes.
 type ledger struct {
 	blobs   blobStore
 	journal wire.Journal

@@ -46,7 +46,6 @@ func (v value) check() error {
 	return nil
 }
 
-// unsupported returns the error for a Secrets Manager feature that the embedded service lacks.
 func unsupported(what string) error {
 	return wire.Fail("InvalidParameterException", "The embedded Secrets Manager does not know %s.", what)
 }

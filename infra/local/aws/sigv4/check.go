@@ -79,7 +79,6 @@ func (s *signature) checkHeaders(headers http.Header) *Error {
 	return nil
 }
 
-// signs reports whether the signature covers the header.
 func (s *signature) signs(header string) bool {
 	return slices.Contains(s.signedHeaders, strings.ToLower(header))
 }

@@ -49,7 +49,6 @@ func headerSigned(t *testing.T, accessKey string) *http.Request {
 	return r
 }
 
-// presigned presigns a URL and returns the request that its holder would send.
 func presigned(t *testing.T, accessKey, expires string) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodGet, path, "")

@@ -32,7 +32,6 @@ type message struct {
 	isCounted bool // whether the message is counted as in flight
 }
 
-// handle returns the receipt handle of the message's latest delivery.
 func (m *message) handle() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(m.ID + "#" + strconv.Itoa(m.Receives)))
 }
@@ -82,7 +81,7 @@ type queue struct {
 	attributes map[string]string // attributes as set by the caller
 	settings   settings
 	created    time.Time
-	modified   time.Time // time at which the attributes were last set
+	modified   time.Time
 	purged     time.Time // time of the last purge; zero if never purged
 	messages   map[string]*message
 	groups     map[string]*schedule // by message group; "" holds the messages without a group
@@ -202,7 +201,6 @@ func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 	return visible, inFlight, delayed
 }
 
-// spareInFlight returns how many more messages may be in flight.
 func (q *queue) spareInFlight(now time.Time) int {
 	if len(q.messages) < maxInFlight {
 		return maxInFlight // exceeds the number of messages in the queue

@@ -24,7 +24,7 @@ type queueURLOutput struct {
 type queueOperations struct {
 	*ledger
 
-	baseURL string // prefix of queue URLs
+	baseURL string
 }
 
 func (o *queueOperations) createQueue(_ context.Context, in *createQueueInput) (any, error) {

@@ -35,7 +35,6 @@ type received struct {
 	Attributes    map[string]string `json:",omitempty"`
 }
 
-// poll holds the parameters of a ReceiveMessage call after defaults have been applied.
 type poll struct {
 	queueURL   string
 	max        int

@@ -34,7 +34,6 @@ const (
 	kindRedrive    = "revive" // moved back by StartMessageMoveTask
 )
 
-// ledger holds an account's queues behind a single lock and journals their changes.
 type ledger struct {
 	journal wire.Journal
 

@@ -24,11 +24,10 @@ type startMessageMoveTaskOutput struct {
 	TaskHandle string
 }
 
-// moveOperations implements the redrive of dead letters.
 type moveOperations struct{ *ledger }
 
-// startMessageMoveTask moves every visible dead letter back to its source queue before the call returns. SQS moves dead
-// letters in the background.
+// startMessageMoveTask moves every visible dead letter back to its source queue before it returns, whereas SQS does so
+// in the background.
 func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -39,7 +39,6 @@ type sent struct {
 	MD5OfMessageSystemAttributes string `json:",omitempty"`
 }
 
-// messageOperations implements sending and deleting messages.
 type messageOperations struct{ *ledger }
 
 func (o messageOperations) sendMessage(_ context.Context, in *sendMessageInput) (any, error) {

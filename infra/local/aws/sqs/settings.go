@@ -19,7 +19,6 @@ const (
 	attributeRedrive    = "RedrivePolicy"
 )
 
-// settings holds a queue's supported attributes in parsed form.
 type settings struct {
 	visibility    int // seconds
 	retention     time.Duration
@@ -27,7 +26,6 @@ type settings struct {
 	maxReceives   int
 }
 
-// defaults returns a queue's default attributes.
 func defaults() map[string]string {
 	return map[string]string{
 		attributeVisibility: "30", attributeRetention: "345600", "DelaySeconds": "0", "ReceiveMessageWaitTimeSeconds": "0",
@@ -35,7 +33,7 @@ func defaults() map[string]string {
 	}
 }
 
-// isUnset reports whether the attribute can be requested but has no default value.
+// isUnset reports whether an attribute can be requested even though it has no default value.
 func isUnset(name string) bool {
 	return slices.Contains([]string{
 		"KmsMasterKeyId", "KmsDataKeyReusePeriodSeconds", "Policy", "RedriveAllowPolicy", attributeRedrive,
@@ -43,7 +41,7 @@ func isUnset(name string) bool {
 	}, name)
 }
 
-// parseSettings parses the attributes that a caller may set.
+// parseSettings parses a queue's attributes. It rejects unknown and unsupported attributes, and invalid values.
 func parseSettings(attributes map[string]string) (settings, error) {
 	out := settings{visibility: 30, retention: 345_600 * time.Second}
 	for name, text := range attributes {

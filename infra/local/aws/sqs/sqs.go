@@ -1,7 +1,7 @@
-// Package sqs is the embedded SQS, which speaks AWS JSON 1.0. The service has standard queues with delay, visibility
-// timeout, long polling, dead-letter queues and redrive. The service does not support FIFO queues, queue policies or
-// queue deletion. The service is not distributed, so it delivers a message twice or out of order only if the message's
-// visibility timeout expires or Disturb causes it.
+// Package sqs implements an embedded Amazon SQS (AWS JSON 1.0). It supports standard queues with delay, visibility
+// timeout, long polling, dead-letter queues and redrive. FIFO queues, queue policies and queue deletion are not
+// supported. Because the service is not distributed, a message is delivered twice or out of order only after a
+// visibility timeout, by fair queueing, or through Disturb.
 //
 // All times come from package time, so the service runs under the virtual clock of testing/synctest. Rules without a
 // cited source follow the Amazon SQS API reference and developer guide.
@@ -33,8 +33,8 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New returns a service without queues. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". The service
-// writes every change to journal and then applies it.
+// New returns a service without queues. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". Every change is
+// appended to journal before it is applied.
 func New(baseURL string, journal wire.Journal) *Server {
 	l := &ledger{journal: journal, queues: map[string]*queue{}}
 	queues := &queueOperations{ledger: l, baseURL: strings.TrimSuffix(baseURL, "/")}
@@ -60,7 +60,7 @@ func (s *Server) Name() string { return serviceName }
 // Operation implements wire.Service.
 func (s *Server) Operation(r *http.Request) string { return wire.Target(r) }
 
-// Serve implements wire.Service. A waiting ReceiveMessage returns as soon as the request's context ends.
+// Serve implements wire.Service. If the request's context ends, a waiting ReceiveMessage returns immediately.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c wire.Call) {
 	op, ok := s.operations[c.Operation]
 	if !ok {
@@ -88,7 +88,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	return s.apply(r)
 }
 
-// find returns the queue with the given URL. find ignores the host and port, because containers reach this service
+// find returns the queue with the given URL. The URL's host and port are ignored, because containers reach this service
 // under a different host name.
 func (l *ledger) find(queueURL string) (*queue, error) {
 	if queueURL == "" {
@@ -113,7 +113,6 @@ func (l *ledger) named(name string) (*queue, error) {
 	return q, nil
 }
 
-// findARN returns the queue with the given ARN, or nil if no such queue exists.
 func (l *ledger) findARN(arn string) *queue {
 	name, ok := strings.CutPrefix(arn, arnPrefix)
 	if !ok {

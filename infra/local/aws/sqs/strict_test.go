@@ -28,7 +28,6 @@ func TestSQSRejectsQueueURLOfAnotherAccount(t *testing.T) {
 	call(t, server, "ReceiveMessage", `{"QueueUrl":"http://container:1/000000000000/jobs"}`, http.StatusOK)
 }
 
-// TestSQSRejectsUnsupportedFeatures checks that the service returns an error for unsupported SQS features.
 func TestSQSRejectsUnsupportedFeatures(t *testing.T) {
 	t.Parallel()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})

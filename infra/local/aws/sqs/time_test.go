@@ -94,7 +94,7 @@ func TestDeleteMessageRequiresLatestReceiptHandle(t *testing.T) {
 
 		b.deleteMessage(url, first.ReceiptHandle)
 		<-time.After(31 * time.Second)
-		third := b.one(url) // the stale handle has not deleted the message
+		third := b.one(url) // the stale handle didn't delete the message
 		b.deleteMessage(url, second.ReceiptHandle)
 		b.deleteMessage(url, third.ReceiptHandle)
 		b.deleteMessage(url, third.ReceiptHandle) // repeating a deletion is not an error

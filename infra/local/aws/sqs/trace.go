@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// traceHeader, which holds the message's trace, is the only system attribute that can be sent.
+// traceHeader is the only system attribute that can be sent. It contains the message's trace.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 const traceHeader = "AWSTraceHeader"
 
@@ -26,11 +26,10 @@ func (in *sendMessageInput) checkTrace() error {
 	return nil
 }
 
-// hashOfTrace returns the hash that a sender can use to verify the attribute. The hash is the MD5 of the attribute's
-// name, type, kind of value (one byte) and value. A length precedes the name, the type and the value. "Calculating the
-// MD5 message digest for message attributes" in
-// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html describes the
-// hash.
+// hashOfTrace returns the hash that a sender can use to verify the attribute. It is the MD5 of the attribute's name,
+// type, kind of value (one byte) and value; the name, the type and the value are each preceded by their length
+// ("Calculating the MD5 message digest for message attributes" in
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html).
 func (in *sendMessageInput) hashOfTrace() string {
 	value, ok := in.MessageSystemAttributes[traceHeader]
 	if !ok {

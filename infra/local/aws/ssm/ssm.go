@@ -1,6 +1,5 @@
-// Package ssm is the embedded Systems Manager Parameter Store, which speaks AWS JSON 1.1. The service holds named
-// parameters with a version number. The service does not support secure strings, lists, hierarchy queries, history,
-// labels, policies or tags.
+// Package ssm implements an embedded Systems Manager Parameter Store (AWS JSON 1.1). It stores named parameters with a
+// version number. Secure strings, lists, hierarchy queries, history, labels, policies and tags are not supported.
 //
 // Rules without a cited source follow the AWS Systems Manager API reference.
 package ssm
@@ -29,10 +28,10 @@ type Server struct {
 	journal wire.Journal
 
 	mu         sync.RWMutex
-	parameters map[string]parameter // parameters by name
+	parameters map[string]parameter
 }
 
-// parameter is a parameter in memory and in the journal.
+// parameter is a stored parameter and its journal record.
 type parameter struct {
 	Name     string    `json:"name"`
 	Type     string    `json:"type"`
@@ -41,7 +40,7 @@ type parameter struct {
 	Modified time.Time `json:"modified"`
 }
 
-// New returns a service without parameters. The service writes every change to journal before applying the change.
+// New returns a service without parameters. Every change is appended to journal before it is applied.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, parameters: map[string]parameter{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{

@@ -14,14 +14,14 @@ import (
 	"strings"
 )
 
-// maxBody exceeds every request limit of the JSON services. The largest limit is the 16 MB limit of DynamoDB's
+// maxBody is larger than every request limit of the JSON services. The largest limit is 16 MB, for DynamoDB's
 // BatchWriteItem.
 const maxBody = 17 << 20
 
 // Error is an error response of an AWS JSON service.
 type Error struct {
 	Code    string         // error code, such as "ConditionalCheckFailedException"
-	Message string         // text in AWS's wording, if Recordbridge's code or log readers can see it
+	Message string         // in AWS's wording, if Recordbridge's code or log readers see it
 	Status  int            // HTTP status; zero means 400
 	Fields  map[string]any // additional members of the body, such as "Item" or "CancellationReasons"
 }
@@ -34,10 +34,11 @@ func Fail(code, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Operation serves a JSON service's operation, with the request body as its input.
+// Operation performs an operation of a JSON service. body is the request body.
 type Operation func(ctx context.Context, body []byte) (any, error)
 
-// JSONService implements the common parts of services that use the AWS JSON protocol, which embed JSONService.
+// JSONService implements the methods common to services that use the AWS JSON protocol. Such services embed a
+// JSONService.
 type JSONService struct {
 	ServiceName string               // return value of Name
 	Version     string               // protocol version: "1.0" or "1.1"
@@ -55,7 +56,7 @@ func (s *JSONService) Serve(w http.ResponseWriter, r *http.Request, _ Call) {
 	ServeJSON(w, r, s.Version, s.Operations)
 }
 
-// Typed turns a function that takes a request struct into an Operation. Like AWS, the Operation ignores unknown
+// Typed returns an Operation that decodes the request body and calls f. Like AWS, the Operation ignores unknown
 // members.
 func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	return func(ctx context.Context, body []byte) (any, error) {
@@ -67,8 +68,8 @@ func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	}
 }
 
-// Body returns r's body, which can still be read afterwards. Package sigv4 has already replaced the body with a
-// buffered body, so middleware can inspect the body several times without copying it.
+// Body returns r's body without consuming it. Package sigv4 buffers each request's body, so middleware can call Body
+// several times without copying it.
 func Body(r *http.Request) ([]byte, error) {
 	if kept, ok := r.Body.(interface{ Bytes() []byte }); ok {
 		return kept.Bytes(), nil
@@ -114,8 +115,7 @@ func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[s
 	writeJSON(w, version, http.StatusOK, out)
 }
 
-// WriteJSONError writes err in the form that AWS's JSON services use. Any error that is not an *Error becomes
-// InternalServerError.
+// WriteJSONError writes err as an AWS JSON service does. Any error that is not an *Error becomes InternalServerError.
 func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	failure, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -126,8 +126,8 @@ func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	writeJSON(w, version, max(failure.Status, http.StatusBadRequest), body)
 }
 
-// Appender is a response that writes its own JSON. A json.Marshaler would be slower, because encoding/json scans a
-// Marshaler's output again.
+// Appender is a response that writes its own JSON. A json.Marshaler would be slower, because encoding/json rescans its
+// output.
 type Appender interface {
 	AppendJSON(to []byte) []byte
 }
@@ -145,7 +145,7 @@ func writeJSON(w http.ResponseWriter, version string, status int, value any) {
 		status, body = http.StatusInternalServerError, []byte(`{"__type":"InternalServerError"}`)
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-"+version)
-	// DynamoDB clients verify this checksum and log a warning for every response without it.
+	// DynamoDB clients verify this checksum, and log a warning for every response that lacks it.
 	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may have disconnected

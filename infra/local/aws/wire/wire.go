@@ -1,7 +1,6 @@
-// Package wire owns the parts that the embedded AWS services share. The shared parts are a call's identity, the
-// middleware interface for faults, IAM and counting, AWS's error format, the JSON protocol, and the journal for
-// persistence. The package is independent of the services, which are its sibling packages. Package aws combines the
-// services in a single handler.
+// Package wire contains the code that the embedded AWS services share: a call's identity, the middleware interface for
+// faults, IAM and counting, AWS's error format, the JSON protocol, and the journal for persistence. It does not depend
+// on the services, which are its sibling packages. Package aws combines the services in a single handler.
 package wire
 
 import (
@@ -9,31 +8,31 @@ import (
 	"net/http"
 )
 
-// Call identifies an AWS API call that is being served.
+// Call identifies an AWS API call.
 type Call struct {
 	Service   string // service name: "dynamodb", "sqs", "s3", "kms", "ses", "secretsmanager" or "ssm"
 	Operation string // AWS's name for the operation, such as "PutItem" or "GetObject"
-	Caller    string // the signer's access key ID; a function's logical ID if the runner started it
+	Caller    string // access key ID of the signer; a function's logical ID if the runner started it
 }
 
 // Handler serves a single identified call.
 type Handler func(w http.ResponseWriter, r *http.Request, c Call)
 
-// Middleware wraps every call of every service. Fault injection, IAM and call counting are middleware.
+// Middleware wraps every call of every service. It is used for fault injection, IAM and call counting.
 type Middleware func(Handler) Handler
 
 // Service is an emulated AWS service.
 type Service interface {
 	// Name returns the service's name, as used in Call.Service and in the journal.
 	Name() string
-	// Operation returns the AWS operation that r requests, or "" if the service can't determine the operation.
+	// Operation returns the AWS operation that r requests, or "" if the service can't determine it.
 	Operation(r *http.Request) string
-	// Serve serves the call, and must not panic on invalid input.
+	// Serve serves the call. It must not panic on invalid input.
 	Serve(w http.ResponseWriter, r *http.Request, c Call)
 	// Replay applies a record that the service appended to its Journal in an earlier run.
 	Replay(record json.RawMessage) error
-	// Dump emits the complete state as records from which Replay can rebuild the state, and returns the first error
-	// from emit. Dump is called during a start, before the first call is served.
+	// Dump emits records from which Replay can rebuild the complete state, and returns the first error from emit. Dump
+	// is called at startup, before the first call is served.
 	Dump(emit func(record any) error) error
 }
 
@@ -42,7 +41,7 @@ type Journal interface {
 	Append(service string, record any) error
 }
 
-// Discard is the journal for a run that stores its state only in memory.
+// Discard is a Journal that stores nothing, for services that keep their state only in memory.
 type Discard struct{}
 
 // Append implements Journal by discarding the record.
