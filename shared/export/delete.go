@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Deletions holds the task store operations that early file deletion requires. All reads are consistent.
+// Deletions is the part of the task store needed to delete files early. All reads are consistent.
 type Deletions interface {
 	// Task reads a task. It returns fault.NotFound if the task does not exist.
 	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
@@ -33,8 +33,8 @@ type Deleter struct {
 
 // Delete expires a task's files and deletes everything that the task's runs stored in the bucket. Expired files can't
 // be downloaded, and later export requests won't reuse the task. Delete returns the task and is idempotent. After a
-// crash, the sweeper deletes the remaining objects once no run can still be writing. A failed task has no expiry to
-// change, and the sweeper will clean it up soon.
+// crash, the sweeper deletes the remaining objects once no run can still be writing. A failed task keeps its expiry,
+// because the sweeper will clean it up soon.
 //
 // Delete returns the error from Missing if the task does not exist. It returns fault.Invalid while the export is
 // running, because a running export does not have files yet.
@@ -71,7 +71,7 @@ func (d Deleter) expire(ctx context.Context, task Task) error {
 		lookAt = now
 	}
 	err := d.Tasks.ExpireFiles(ctx, task, now, lookAt)
-	if err != nil && !errors.Is(err, fault.Conflict) { // on a conflict, another request has already expired the files
+	if err != nil && !errors.Is(err, fault.Conflict) { // on conflict, the files have already expired
 		return fmt.Errorf("end the files' time: %w", err)
 	}
 	return nil

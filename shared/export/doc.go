@@ -1,6 +1,5 @@
-// Package export implements the bulk export of a patient's record. The package defines the export task with its states,
-// options, outcome and failure reasons. Package export implements the registration of requests, stored objects,
-// download links and early deletion.
+// Package export implements the bulk export of a patient's record. It defines the export task with its states, options,
+// outcome and failure reasons. It implements request registration, stored objects, download links and early deletion.
 //
 // The package imports words, fhir, catalog, webhook and connect, and the package due from platform. Package export does
 // not depend on AWS or HTTP. The subpackages, in the order of a run (docs/develop/lifecycles.md, "Following an

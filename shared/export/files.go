@@ -35,8 +35,8 @@ func (t Task) Summaries() []FileSummary {
 	return list
 }
 
-// Files stores objects. An object exists only after its Writer's Close method has returned nil. After Abort, the object
-// never exists.
+// Files stores objects. An object exists only after its Writer's Close method has returned nil. An aborted object is
+// never created.
 type Files interface {
 	Create(ctx context.Context, key, contentType string) (Writer, error)
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
@@ -55,13 +55,12 @@ type Writer interface {
 	Abort(ctx context.Context)
 }
 
-// objectGrace is the time after a task's failure in which a run may still be writing. objectGrace exceeds the maximum
-// duration of a function invocation.
+// objectGrace is how long a run may keep writing after its task has failed. It exceeds the maximum duration of a
+// function invocation.
 const objectGrace = 20 * time.Minute
 
-// SegmentKey returns the object key for the data that the task's current run collects. Every object key contains the
-// run's generation, so a run never overwrites the objects of another run. Parts in other formats are named after their
-// segment.
+// SegmentKey returns the object key for data collected by the task's current run. Every object key contains the run's
+// generation, so a run never overwrites another run's objects. Parts in other formats are named after their segment.
 func (t Task) SegmentKey() string { return t.generationKey("segment", ".ndjson") }
 
 // CheckpointKey returns the key of the current run's checkpoint.
@@ -70,15 +69,15 @@ func (t Task) CheckpointKey() string { return t.generationKey("checkpoint", ".js
 // FileKey returns the key of the file that joins the segments.
 func (t Task) FileKey(f Format) string { return t.generationKey("export", f.Suffix()) }
 
-// PartKey returns the key of a segment that was rendered in another format.
+// PartKey returns the key of a segment rendered in format f.
 func PartKey(segmentKey string, f Format) string { return segmentKey + f.Suffix() }
 
 func (t Task) generationKey(name, suffix string) string {
 	return t.objectKey(name + "-" + strconv.FormatInt(t.Generation, 10) + suffix)
 }
 
-// objectKey returns the key of an object that belongs to the task. The key begins with the tenant, so access can be
-// granted and data can be deleted by prefix.
+// objectKey returns the key of an object that belongs to the task. The key begins with the tenant, so access and
+// deletion can be scoped by prefix.
 func (t Task) objectKey(name string) string {
 	return string(t.Tenant.Mode) + "/" + t.Tenant.OrgID + "/" + t.ID + "/" + name
 }

@@ -7,10 +7,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// fixtures returns the names of the synthetic documents that a TEFCA connection in test mode can use as cached records.
+// fixtures returns the names of the synthetic documents that test-mode TEFCA connections can use as cached records.
 func fixtures() []string { return []string{"alder.xml", "birch.xml"} }
 
-// ParseFixture validates the name of a fixture (fixtures.tefca_ccda of a request) for a credential's mode. Errors are
+// ParseFixture validates a request's fixture name (fixtures.tefca_ccda) for a credential's mode. Errors are
 // fault.Invalid and never repeat the input. Register verifies that the connection is a TEFCA connection.
 func ParseFixture(mode org.Mode, name string) (string, error) {
 	switch {

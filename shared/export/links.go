@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Links mints and verifies signed download URLs for exports. A URL grants access without an API key, to a single file
-// of a single tenant, until the file expires (docs/develop/threat-model.md, Download links).
+// Links mints and verifies signed download URLs for exports. A URL grants access to a single file of a single tenant,
+// without an API key, until the file expires (docs/develop/threat-model.md, Download links).
 type Links struct {
 	Keys    secret.Keyring
 	BaseURL string // public base URL of the API, ending in /v1; used only to mint links
@@ -30,8 +30,8 @@ type ticket struct {
 	Expires int64    `json:"e"` // expiry time in Unix seconds
 }
 
-// Stored returns the links to all files of a task, in the form that is stored with an event. A stored link contains the
-// key version and the expiry instead of the token. SignLink deterministically completes the links.
+// Stored returns the links to all files of a task, in the form stored with an event. A stored link contains the key
+// version and the expiry instead of the token. SignLink replaces them with the token, always producing the same URL.
 func (l Links) Stored(task Task) []webhook.DownloadLink {
 	links := make([]webhook.DownloadLink, 0, len(task.Files))
 	for _, f := range task.Files {
@@ -54,8 +54,8 @@ func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
 	return links, nil
 }
 
-// SignLink implements webhook.LinkSigner. The token is valid only for the given tenant, regardless of the content of
-// the URL. If the link's key version is retired, the token has no signature, and verifying the token returns
+// SignLink implements webhook.LinkSigner. The token is valid only for the given tenant, regardless of the URL's
+// content. If the link's key version is retired, the token has no signature, and verifying the token returns
 // fault.Gone. If the key version is not known yet, SignLink returns fault.Unavailable.
 func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 	path, stub, _ := strings.Cut(address, tokenParameter)
@@ -85,7 +85,7 @@ func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 		base64.RawURLEncoding.EncodeToString(mark.Sum), nil
 }
 
-// tokenParameter precedes the token in the URL of a link.
+// tokenParameter precedes the token in a link's URL.
 const tokenParameter = "?token="
 
 // parseStub parses the text that replaces the token in a stored link, accepting only the canonical form.

@@ -18,7 +18,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// cancel cancels a widget's attempt, using the attempt's token.
 func (w *world) cancel(t *testing.T, p flow.Prepared) flow.Progress {
 	t.Helper()
 	got, err := flow.Canceler{Store: w, Now: time.Now}.Cancel(t.Context(), tenant, p.AttemptID, p.Token, "cancel-1")
@@ -28,7 +27,6 @@ func (w *world) cancel(t *testing.T, p flow.Prepared) flow.Progress {
 	return got
 }
 
-// wantCancelled checks the progress of a cancelled attempt.
 func wantCancelled(t *testing.T, got flow.Progress) {
 	t.Helper()
 	want := flow.Progress{AttemptID: got.AttemptID, Status: flow.Failed, Failure: &binding.Failure{
@@ -41,7 +39,7 @@ func wantCancelled(t *testing.T, got flow.Progress) {
 	}
 }
 
-// checkNothingMade checks that no connection, token or event exists, and that the portal didn't receive a code.
+// checkNothingMade checks that no connection, token or event exists and that the portal received no code.
 func (w *world) checkNothingMade(t *testing.T) {
 	t.Helper()
 	if len(w.conns) != 0 || len(w.rows) != 0 || len(w.concluded) != 0 || len(w.enqueued) != 0 {
@@ -54,7 +52,7 @@ func TestCancelEndsAttemptBeforeWindowOpens(t *testing.T) {
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
 	wantCancelled(t, w.cancel(t, p))
-	for range 2 { // the second time as if the window were reloaded
+	for range 2 { // the second iteration simulates a window reload
 		if _, err := w.starter().Leave(t.Context(), p.Start); !binding.IsCancelled(err) {
 			t.Errorf("leaving: %v", err)
 		}
@@ -207,7 +205,7 @@ func TestCompleteDiscardsTokensWhenCancelledDuringExchange(t *testing.T) {
 	}
 }
 
-// cancelling is a portal whose code exchange lasts until the patient has cancelled the attempt.
+// cancelling is a portal whose code exchange blocks until the patient cancels the attempt.
 type cancelling struct {
 	*world
 

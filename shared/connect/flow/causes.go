@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Failure causes that this package refers to by name. All other causes appear only in the table below.
+// Failure causes that this package refers to by name. The causes table contains all others.
 const (
 	causeDeclined      = "declined"
 	causePortalMoved   = "portal_moved"
@@ -36,7 +36,7 @@ const (
 )
 
 // causes returns the table of all reasons why an attempt can fail, in the portal's response or elsewhere. Causes are
-// stable identifiers. If the health system returned an RFC 6749 error code, the code is the cause.
+// stable identifiers. If the health system returned an RFC 6749 error code, that code is the cause.
 func causes() fault.Causes {
 	all := clientCauses()
 	maps.Copy(all, portalFailed())
@@ -102,7 +102,7 @@ func clientCauses() fault.Causes {
 	}
 }
 
-// portalFailed returns the table's entries for portals that fail or return a non-standard code.
+// portalFailed returns the table's entries for portals that fail or return a non-standard error code.
 func portalFailed() fault.Causes {
 	return fault.Causes{
 		"server_error": {
@@ -123,7 +123,6 @@ func portalFailed() fault.Causes {
 	}
 }
 
-// unusable returns the table's entries for unusable portal responses.
 func unusable() fault.Causes {
 	return fault.Causes{
 		causePortalMoved: {
@@ -209,11 +208,10 @@ func internalCauses() fault.Causes {
 	}
 }
 
-// failed returns the error for a failure cause in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// refused returns the error for an error code that a health system returned. The parameter otherwise is the cause for
-// an unknown code.
+// refused returns the error for an error code from a health system. If the code is unknown, the error's cause is
+// otherwise.
 func refused(code, otherwise string, because error) error {
 	switch code {
 	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -226,8 +224,8 @@ func refused(code, otherwise string, because error) error {
 	return failed(otherwise, because)
 }
 
-// unavailable adds a cause to the error for a portal that failed to respond. A failure of this service may have the
-// same code, and the cause lets clients distinguish the two failures. unavailable returns other errors unchanged.
+// unavailable adds a cause to the error for a portal that failed to respond. The cause distinguishes it from a failure
+// of this service with the same code. Other errors are returned unchanged.
 func unavailable(err error) error {
 	shown := fault.Of(err)
 	if shown.Kind != fault.Upstream && shown.Kind != fault.Unavailable {

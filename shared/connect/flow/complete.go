@@ -19,18 +19,18 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// exchangeTime limits the wait for a code exchange, so that the function still has time to respond to the browser.
+// exchangeTime limits the wait for a code exchange, leaving the function enough time to respond to the browser.
 const exchangeTime = 20 * time.Second
 
-// initialsTime limits the wait for the patient's name. A slow portal delays the result by at most this time.
+// initialsTime limits the wait for the patient's name, and therefore how long a slow portal can delay the result.
 const initialsTime = 2 * time.Second
 
 // Completer completes an attempt when the patient returns from the portal. Every field is required.
 type Completer struct {
 	Store       EndStore
-	Connections Connections // reads the connection on a reconnect
+	Connections Connections // used only on a reconnect
 	Portal      Exchanger
-	Sealer      tokens.Sealer // seals with the key for PKCE verifiers
+	Sealer      tokens.Sealer // uses the key for PKCE verifiers
 	Vault       tokens.Vault
 	Hashing     secret.Keyring // keys for comparing patients
 	Enqueuer    Enqueuer
@@ -48,26 +48,26 @@ type Return struct {
 	Code         secret.Text
 	Issuer       string                   // iss parameter
 	Error        string                   // error parameter
-	Cookie       func(name string) string // returns the browser's cookie with that name
+	Cookie       func(name string) string // returns the value of the named cookie
 	RequestID    string                   // ID of this request, for error messages
 }
 
-// Completed holds the browser's next destination and the destination's parameters. The parameters are either the result
-// fields in docs/openapi.yaml or the attempt's error.
+// Completed holds the browser's next destination and its parameters, which are either the result fields in
+// docs/openapi.yaml or the attempt's error.
 type Completed struct {
 	Redirect      org.VerifiedRedirect
-	InWidget      bool // whether a widget waits for the result, so that the browser gets a page instead of a redirect
+	InWidget      bool // whether a widget awaits the result, so the browser gets a page, not a redirect
 	Look          binding.Look
 	Result        url.Values
 	ExternalID    string
 	ExternalState string
 }
 
-// Complete completes an attempt. An error with an empty Completed doesn't have a verified destination and must be shown
-// as a page. An error with a nonempty Completed is returned by redirect or shown to the widget's user. On an error,
-// Complete doesn't create or change a connection, except that a patient's first refusal creates a rejected connection.
-// If the patient cancelled the attempt before its completion, Complete discards the new tokens and returns an error for
-// which binding.IsCancelled is true.
+// Complete completes an attempt. An error with an empty Completed has no verified destination and must be shown as a
+// page. An error with a nonempty Completed is returned by redirect or shown to the widget's user. If Complete fails, it
+// doesn't create or change a connection, except that a patient's first refusal creates a rejected connection. If the
+// patient cancels the attempt before it completes, Complete discards the new tokens and returns an error for which
+// binding.IsCancelled is true.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	return done, nil
 }
 
-// returned consumes a returning browser's state and looks up the state's attempt. The state works once, and only in the
+// returned consumes the state from a returning browser and looks up its attempt. A state works once, and only in the
 // browser that started the attempt.
 func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
@@ -134,30 +134,28 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 	if err != nil {
 		return connection.Connection{}, err
 	}
-	attempt.Ending.Initials = c.initials(ctx, attempt, set) // once, because reconnect can try several times
+	attempt.Ending.Initials = c.initials(ctx, attempt, set) // read once here, because reconnect may retry
 	if attempt.Reconnect != "" {
 		return c.reconnect(ctx, attempt, set)
 	}
 	return c.connect(ctx, attempt, set)
 }
 
-// errAnswer represents an error that the portal sent through the browser. Only the error's cause is retained.
+// errAnswer represents an error that the portal returned through the browser. Only its cause is retained.
 var errAnswer = errors.New("the portal's answer")
 
-// portalError returns a loggable error for a response that a portal sent through the browser during a step.
+// portalError returns a loggable error for a response that a portal returned through the browser.
 func portalError(step fault.Step, by Server, cause string) error {
 	return fault.Spot{Step: step, Host: fault.HostOf(by.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
 }
 
-// portalRefused returns the error for an error code that a portal sent.
 func portalRefused(by Server, code string) error {
 	cause := causeOf(refused(code, causePortal, nil))
 	return failed(cause, portalError(fault.StepAuthorize, by, cause))
 }
 
-// errUnnamed is returned if the portal's token response does not identify a patient. Without a patient, the record
-// could not be attributed to a person, and an export could not read the record (docs/reference/deviations.md,
-// "Connecting").
+// errUnnamed is returned if the portal's token response does not identify a patient. Without a patient ID, an export
+// could neither read the record nor attribute it to a person (docs/reference/deviations.md, "Connecting").
 var errUnnamed = errors.New("the portal named no patient")
 
 // unnamed returns a loggable error for a token response that does not identify a patient.
@@ -168,7 +166,7 @@ func unnamed(by Server) error {
 }
 
 // exchange exchanges the authorization code for tokens. Tokens that do not identify a patient are discarded but not
-// revoked, because revoking a single grant ends all of the app's grants at some portals.
+// revoked, because at some portals revoking one grant ends all of the app's grants.
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
 	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)
 	if err != nil {

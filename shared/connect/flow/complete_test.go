@@ -23,7 +23,6 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// conclusionOf returns the only conclusion stored in w.
 func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	t.Helper()
 	if len(w.concluded) != 1 {
@@ -32,7 +31,7 @@ func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	return w.concluded[0]
 }
 
-// wantNoConnection checks that an attempt stored only its outcome and the event that reports the outcome.
+// wantNoConnection checks that an attempt stored only its outcome and the corresponding event.
 func wantNoConnection(t *testing.T, w *world) {
 	t.Helper()
 	told := 0

@@ -41,7 +41,7 @@ func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
 }
 
 // authorize updates the connection with the patient's new grant. The connection's scope becomes the granted scope, even
-// if some requested scopes were not granted.
+// if it is narrower than the requested scope.
 func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set tokens.Set, now time.Time) {
 	conn.Status, conn.Scope, conn.ConsentExpiresAt = connection.Authorized, set.Scope, set.ConsentExpiresAt
 	conn.Refresh = connection.RefreshState{RefreshAt: refresh.Next(conn.ID, set, now), ConsentFixed: set.ConsentStated}
@@ -50,19 +50,19 @@ func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set t
 	}
 	conn.Generation++
 	c.mark(conn, attempt)
-	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients don't count as the same patient
+	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients never match
 		conn.Patient = c.Hashing.Sign(patientText(attempt, set))
 	}
 }
 
-// patientText returns the text from which a patient's keyed hash is computed.
+// patientText returns the input to a patient's keyed hash.
 func patientText(attempt Attempt, set tokens.Set) []byte {
 	return []byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal())
 }
 
 // conclude stores an authorised connection with its tokens and emits the connection's event. If consent ends within the
-// usual warning period, conclude also emits the expiry warning immediately. It returns fault.Conflict in the same cases
-// as Store.ConcludeAttempt.
+// usual warning period, conclude immediately emits the expiry warning as well. It returns fault.Conflict in the same
+// cases as Store.ConcludeAttempt.
 func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set,
 	version int64,
 ) error {
@@ -92,9 +92,9 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	return nil
 }
 
-// initials returns the patient's initials, with which the widget confirms whose records are shared. It returns "" if
-// the portal doesn't respond within initialsTime. In redirect mode, no page of the service shows the result, so
-// initials doesn't read the patient's name.
+// initials returns the patient's initials, which the widget shows to confirm whose records are shared. It returns "" if
+// the portal doesn't respond within initialsTime. In redirect mode, initials doesn't read the patient's name, because
+// no page of the service shows the result.
 func (c Completer) initials(ctx context.Context, attempt Attempt, set tokens.Set) string {
 	if attempt.TokenHash == "" {
 		return ""
@@ -113,10 +113,10 @@ func note(ctx context.Context, attempt Attempt) {
 	}
 }
 
-// recordFailure stores an attempt's failure, emits the failure's event and returns the failure. A patient's refusal
+// recordFailure stores an attempt's failure, emits the corresponding event and returns the failure. A patient's refusal
 // creates a rejected connection unless a connection already exists. Any other failure emits the opt-in event. The
-// browser gets the error even if storing fails. If the patient has since cancelled the attempt, recordFailure doesn't
-// store the failure and returns the cancellation.
+// browser gets the error even if storing the failure fails. If the patient has since cancelled the attempt,
+// recordFailure returns the cancellation and doesn't store the failure.
 func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) error {
 	shown, now := fault.Of(err), c.Now()
 	end := Conclusion{
@@ -155,7 +155,7 @@ func (c Completer) store(ctx context.Context, end Conclusion, failure error) err
 		if err = ended(ctx, c.Store, end.Attempt, err); binding.IsCancelled(err) {
 			return err
 		}
-		logx.Add(ctx, slog.Any("unstored", err)) // the failure is reported only to the browser
+		logx.Add(ctx, slog.Any("unstored", err)) // only the browser learns of the failure
 		return failure
 	}
 	c.enqueue(ctx, end.Events)
@@ -169,8 +169,8 @@ func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {
 }
 
 // connectionEvent returns the event for an authorisation or a refusal. The event's sequence number is the connection's
-// generation, so that a reconnect is a separate event. requestID is the same as in the redirect with the same outcome.
-// For an authorisation, it is the caller's ID; for a refusal, it is the error's unique ID (docs/openapi.yaml).
+// generation, so a reconnect yields a separate event. requestID must match the redirect that reports the outcome. For
+// an authorisation, requestID is the caller's ID; for a refusal, it is the error's unique ID (docs/openapi.yaml).
 func connectionEvent(attempt Attempt, conn connection.Connection, requestID string,
 	now time.Time,
 ) (webhook.Event, error) {
@@ -183,8 +183,8 @@ func connectionEvent(attempt Attempt, conn connection.Connection, requestID stri
 		})
 }
 
-// failureEvent returns the event for a failed attempt. The event's request ID is the error's request ID, which the
-// browser also shows.
+// failureEvent returns the event for a failed attempt. The event's request ID is the one that the browser shows with
+// the error.
 func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
 	attempt := end.Attempt
 	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{

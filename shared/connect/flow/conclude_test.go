@@ -18,8 +18,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestAuthorisationWithoutRefreshTokenReportsAccessTokenExpiry checks an authorisation without a refresh token. The
-// authorisation's reported end must never be later than the access token's expiry.
+// TestAuthorisationWithoutRefreshTokenReportsAccessTokenExpiry checks that, without a refresh token, an authorisation's
+// reported end is never later than the access token's expiry.
 func TestAuthorisationWithoutRefreshTokenReportsAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour

@@ -7,14 +7,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// external returns the keyed hash of a tenant's external ID.
 func external(t *testing.T, id string) secret.Mark {
 	t.Helper()
 	return newKeyring(t).Sign([]byte("external|" + tenant.Key() + "|" + id))
 }
 
-// TestReconnectWithoutExternalIDKeepsPreviousOne checks that a reconnect replaces the external ID only if the reconnect
-// supplies one.
+// TestReconnectWithoutExternalIDKeepsPreviousOne checks that a reconnect replaces the external ID only if it supplies
+// one.
 func TestReconnectWithoutExternalIDKeepsPreviousOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

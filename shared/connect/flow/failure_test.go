@@ -34,8 +34,8 @@ func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 	return body.Data
 }
 
-// wantTold checks that a failed attempt is stored and reported consistently with the browser's error. The check
-// includes the error's cause and recommended action.
+// wantTold checks that the stored outcome and the event of a failed attempt match the browser's error, including its
+// cause and recommended action.
 func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	t.Helper()
 	c, shown := conclusionOf(t, w), fault.Of(err)
@@ -119,7 +119,7 @@ func TestFailedAttemptEventCarriesCause(t *testing.T) {
 	}
 }
 
-// TestFailureSuggestsRetryWhenTransient checks that patients are not advised to retry if only a changed registration
+// TestFailureSuggestsRetryWhenTransient checks that patients are not advised to retry if only a change of registration
 // can help.
 func TestFailureSuggestsRetryWhenTransient(t *testing.T) {
 	t.Parallel()

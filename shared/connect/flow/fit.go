@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// MaxQuery is the maximum query length, in bytes, that portals are known to accept in an authorization request. The
-// value is the default limit in IIS (requestLimits, maxQueryString) and in gateways in front of other servers.
+// MaxQuery is the longest authorization request query, in bytes, that portals are known to accept. It is the default
+// limit in IIS (requestLimits, maxQueryString) and in gateways in front of other servers.
 const MaxQuery = 2048
 
 // sample stands in for a state, nonce or challenge that has not been generated yet: 32 bytes in base64url without
 // padding.
 const sample = "0123456789012345678901234567890123456789012"
 
-// fit returns an attempt's scope. If the scope's resource types come from the server's own list, fit shortens the scope
-// to fit MaxQuery. The last types are dropped first, because an export needs them least. The connection records the
-// requested scope, so that an export does not mistake a dropped type for a type that the patient withheld. leftOut is
-// the number of dropped scopes.
+// fit returns an attempt's scope. If the scope's resource types come from the server's own list, fit drops types from
+// the end until the request fits MaxQuery. The last types are the ones that an export needs least. The connection
+// records the requested scope, so that an export does not mistake a dropped type for one that the patient withheld.
+// leftOut is the number of dropped scopes.
 func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error) {
 	challenge, nonce := sample, ""
 	if attempt.NoChallenge {
@@ -40,13 +40,12 @@ func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error)
 	return strings.Join(scopes[:kept], " "), len(scopes) - kept, nil
 }
 
-// isOptional reports whether a request is useful without a given scope. The Patient scope and the scope for a refresh
+// isOptional reports whether a request is still useful without scope. The Patient scope and the scope for a refresh
 // token are not optional.
 func isOptional(scope string) bool {
 	return strings.HasPrefix(scope, "patient/") && !strings.HasPrefix(scope, "patient/Patient.")
 }
 
-// request returns the attempt's authorization request.
 func (a Attempt) request(state, challenge, nonce string) Authorization {
 	return Authorization{
 		Endpoint: a.AuthorizationEndpoint, ClientID: a.ClientID, RedirectURI: a.Callback, Scope: a.Scope,

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// everyType returns a scope that contains Patient and more types than fit in a request.
+// everyType returns a scope that contains Patient and more types than one request can hold.
 func everyType() string {
 	scopes := make([]string, 0, 100)
 	scopes = append(scopes, "openid", "offline_access", "patient/Patient.rs", "patient/Observation.rs")

@@ -1,6 +1,6 @@
-// Package flow runs a connect attempt. The package pins values when the patient is redirected to the portal, and checks
-// that the returning browser presents the right state and cookie. The package enforces single use, stores the result,
-// and accesses the portal through an interface, without depending on HTTP or AWS.
+// Package flow runs connect attempts. When a patient is redirected to the portal, the package pins the attempt's
+// values; when the patient returns, it checks the browser's state and cookie. The package enforces single use and
+// stores the result. It accesses the portal through an interface and doesn't depend on HTTP or AWS.
 package flow
 
 import (
@@ -18,7 +18,7 @@ import (
 
 const (
 	// CallbackPath is the path, below the base URL, to which portals redirect patients. The rest of a callback URL's
-	// path names the registration.
+	// path identifies the registration.
 	CallbackPath = "/bridge/callback"
 	// ConnectPath is the path, below the base URL, that redirects a browser to a portal.
 	ConnectPath = "/bridge/connect"
@@ -26,11 +26,11 @@ const (
 	PagePath = "/widget/connect"
 )
 
-// VerifierPurpose is the purpose in the encryption context for sealed PKCE verifiers.
+// VerifierPurpose is the encryption context's purpose for sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
 
-// Attempt is a patient's sign-in at a portal. The attempt pins every value that the return needs, so that a browser's
-// parameters can't choose the destination for a code or a token (RFC 9700 section 4.4).
+// Attempt is a patient's sign-in at a portal. It pins every value needed when the browser returns, so that the
+// browser's parameters can't choose the destination for a code or a token (RFC 9700 section 4.4).
 type Attempt struct {
 	Requester
 	Institution
@@ -43,14 +43,14 @@ type Attempt struct {
 	ID        string
 	Tenant    org.Tenant
 	Status    Status
-	Look      binding.Look // appearance of the windows; zero in redirect mode, which doesn't end on our page
+	Look      binding.Look // appearance of the windows; zero in redirect mode
 	RequestID string
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	Ending    Ending // outcome; zero until the attempt succeeds or fails
 }
 
-// Requester identifies the patient to the organisation and holds the result's destination.
+// Requester identifies the patient to the organisation and specifies where to send the result.
 type Requester struct {
 	RedirectURI   string // URI that was registered when the attempt began; empty for a widget's attempt
 	TokenHash     string // hex SHA-256 of the token with which the widget polls; empty in redirect mode
@@ -66,7 +66,7 @@ type Institution struct {
 	PlatformType string
 }
 
-// Renewal identifies the connection that a patient is reauthorizing. A zero Renewal stands for a new connection.
+// Renewal identifies the connection that a patient is reauthorizing. The zero Renewal means a new connection.
 type Renewal struct {
 	Reconnect string // ID of the connection
 	WasEnded  string // RefreshState.Ended when the attempt began; empty if the connection was active
@@ -76,7 +76,7 @@ type Renewal struct {
 type Server struct {
 	FHIRBase              string
 	Issuer                string
-	IssRequired           bool // whether the portal advertises that its responses contain iss (RFC 9207)
+	IssRequired           bool // whether the portal advertises iss in its responses (RFC 9207)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // URL of the keys that sign id_tokens; empty if unknown
@@ -88,11 +88,11 @@ type Server struct {
 type Client struct {
 	ClientID     string
 	ClientAuthID string // ID of the client authentication; empty for a public client
-	Callback     string // redirect URI sent to the portal, to which the portal must redirect
+	Callback     string // redirect URI that was sent to the portal
 	RawBasic     bool   // whether HTTP Basic sends client ID and secret unencoded; copied to the token set
 }
 
-// Parameters holds the remaining authorization request parameters and the settings that follow from them.
+// Parameters holds the remaining authorization request parameters and related settings.
 type Parameters struct {
 	Aud         string   // aud parameter; not sent if empty
 	Scope       string   // requested scopes
@@ -102,18 +102,18 @@ type Parameters struct {
 	NoChallenge bool     // whether the request omits the PKCE challenge
 }
 
-// Secrets holds the values that prove that a return belongs to the attempt. The values are created when the browser is
-// redirected to the portal.
+// Secrets holds the values that prove that a returning browser belongs to the attempt. They are created when the
+// browser is redirected to the portal.
 type Secrets struct {
-	NonceHash string // HashNonce of the nonce that the id_token must repeat; empty if no nonce was sent
+	NonceHash string // HashNonce of the nonce expected in the id_token; empty if no nonce was sent
 	Verifier  []byte // sealed PKCE verifier
 }
 
 // Status is an attempt's status.
 type Status string
 
-// Attempt statuses. An attempt whose status is still created or open at the end of its lifetime is expired. Readers
-// determine the expiry; the store never records it.
+// Attempt statuses. An attempt is expired if its status is still created or open at the end of its lifetime. Readers
+// detect expiry; the store never records it.
 const (
 	Created Status = "created" // created by a widget; the browser has not been redirected yet
 	Open    Status = "open"    // the browser is at the portal
@@ -136,7 +136,7 @@ type Ending struct {
 	RequestID   string // ID of the request that failed the attempt
 }
 
-// Conclusion holds all data that is stored, in a single transaction, when an attempt ends.
+// Conclusion holds all data stored in a single transaction when an attempt ends.
 type Conclusion struct {
 	Attempt     Attempt
 	Error       string // error code of the attempt's failure; empty on success
@@ -144,12 +144,12 @@ type Conclusion struct {
 	Cause       string // failure cause (see causes.go)
 	RequestID   string // ID of the request that failed the attempt
 	Initials    string // patient's initials; empty if the portal did not provide a name, or in redirect mode
-	// Connection doesn't have an ID if the attempt doesn't yield a connection. A Connection with a revision is a
-	// reconnect and replaces the stored connection with this revision.
+	// Connection has no ID if the attempt yields no connection. A Connection with a revision is a reconnect and
+	// replaces the stored connection with that revision.
 	Connection connection.Connection
-	// Tokens has an empty Sealed if the conclusion doesn't include tokens. On a reconnect, the tokens replace the
-	// preceding version, or are the connection's first tokens if their version is 1. The write also deletes the
-	// remaining data from an earlier grant (refresh.Store, Upstream).
+	// Tokens has an empty Sealed if the conclusion includes no tokens. On a reconnect, the tokens replace the preceding
+	// version, or are the connection's first tokens if their version is 1. The write also deletes any remaining data
+	// from an earlier grant (refresh.Store, Upstream).
 	Tokens tokens.Row
 	Events []webhook.Event
 }
@@ -163,22 +163,22 @@ type Attempts interface {
 // StartStore stores attempts when they begin.
 type StartStore interface {
 	Attempts
-	// BeginAttempt creates an attempt with status open, and the attempt's state, in a single transaction.
+	// BeginAttempt creates an attempt with status open and the attempt's state in a single transaction.
 	BeginAttempt(ctx context.Context, attempt Attempt, state binding.State) error
-	// Ticket reads, with a consistent read, a ticket that has not expired at now. It returns fault.NotFound if the
-	// ticket does not exist or has expired.
+	// Ticket returns an unexpired ticket, using a consistent read. It returns fault.NotFound if the ticket does not
+	// exist or has expired at now.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt consumes a ticket, sets its attempt to open with the attempt's Verifier and NonceHash, and creates
-	// the state, in a single transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has
-	// changed since its creation.
+	// OpenAttempt consumes a ticket, opens its attempt with the given Verifier and NonceHash, and creates the state, in
+	// a single transaction. It returns fault.Conflict if the ticket no longer exists or the attempt has changed since
+	// its creation.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, attempt Attempt, state binding.State) error
 }
 
-// CreateStore stores attempts whose browsers are redirected later.
+// CreateStore stores attempts before their browsers are redirected.
 type CreateStore interface {
-	// CreateAttempt stores a widget's attempt, with status created, and the attempt's ticket in a single transaction.
+	// CreateAttempt stores a widget's attempt, with status created, and its ticket in a single transaction.
 	// CreateAttempt may replace an attempt with the same ID and token hash if that attempt's browser has not been
-	// redirected yet. CreateAttempt returns fault.Conflict if the ID belongs to another attempt.
+	// redirected yet. It returns fault.Conflict if the ID belongs to another attempt.
 	CreateAttempt(ctx context.Context, attempt Attempt, ticket binding.Ticket) error
 }
 
@@ -187,11 +187,11 @@ type EndStore interface {
 	Attempts
 	binding.States
 
-	// TokenVersion reads, with a consistent read, the version of a connection's token set, even if the connection has
+	// TokenVersion returns the version of a connection's token set, using a consistent read, even if the connection has
 	// ended. It returns 0 if the connection never had any tokens. TokenVersion does not decrypt the token set.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// ConcludeAttempt stores a conclusion in a single transaction. It returns fault.Conflict if the attempt is not
-	// open, or if a row that the conclusion replaces has changed since it was read.
+	// ConcludeAttempt stores a conclusion in a single transaction. It returns fault.Conflict if the attempt is not open
+	// or a row to be replaced has changed since it was read.
 	ConcludeAttempt(ctx context.Context, c Conclusion) error
 }
 
@@ -213,16 +213,16 @@ func (NoConnections) Connection(context.Context, org.Tenant, string) (connection
 type Catalog interface {
 	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// Way reads how a brand's patients reach an endpoint. brandID is the brand's own ID or an ID that was merged into
-	// it. Way returns fault.NotFound if the way does not exist.
+	// Way returns how a brand's patients reach an endpoint. brandID is the brand's current ID or an ID that was merged
+	// into it. Way returns fault.NotFound if the way does not exist.
 	Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error)
-	// Registration reads Recordbridge's registration at an endpoint. The result is either the tenant's own registration
-	// or the shared registration. Registration returns fault.NotFound if neither exists.
+	// Registration returns Recordbridge's registration at an endpoint, which is either the tenant's own or the shared
+	// one. It returns fault.NotFound if neither exists.
 	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }
 
-// Authority holds the validated results of discovering a portal's authorization server. URLs are absolute. A value is
-// empty if the server does not state it.
+// Authority holds the validated results of discovering a portal's authorization server. URLs are absolute. A field is
+// empty if the server does not advertise its value.
 type Authority struct {
 	Issuer                string
 	IssRequired           bool // whether responses must contain iss, equal to Issuer (RFC 9207 section 2.4)
@@ -301,8 +301,7 @@ type Authorization struct {
 	Nonce       string // nonce; not sent if empty
 }
 
-// PortalError is a health system's refusal, reported as one of the codes that Recordbridge forwards
-// (docs/openapi.yaml).
+// PortalError is a health system's refusal, with one of the error codes that Recordbridge forwards (docs/openapi.yaml).
 type PortalError struct {
 	Code string
 	// AmbiguousBasic reports, for an invalid_client error, whether a server that decodes HTTP Basic the other way
@@ -327,11 +326,11 @@ type Exchanger interface {
 	// Exchange exchanges a code for tokens that identify their patient. A refusal is a *PortalError. fault.Unavailable
 	// means that Recordbridge's client could not authenticate and that no request was sent. Any other error means that
 	// the exchange failed, for example because an id_token was forged or did not repeat the nonce. Exchange never
-	// retries, because a code works only once.
+	// retries, because a code can be used only once.
 	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
-	// Initials returns the initials of the patient's name, for example "A. S.", from the Patient resource that the
-	// tokens can read. It returns "" if the granted scopes don't include the resource, the request fails or the
-	// resource has no usable name.
+	// Initials returns the patient's initials, for example "A. S.", from the Patient resource that the tokens can read.
+	// It returns "" if the granted scopes don't include the resource, the request fails or the resource has no usable
+	// name.
 	Initials(ctx context.Context, set tokens.Set) string
 }
 

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// returned reports whether a return can come from the server to which the browser was sent. The decision depends on
-// whether the return contains iss, and on the value of iss (RFC 9207 section 2.4). A portal that doesn't have to name
-// an issuer, such as a SMART App Launch portal without sign-on, may still send iss. Because such a portal's issuer is
-// unknown, but the code's destination is known, returned accepts an issuer that is a prefix of the attempt's URLs. Any
-// other issuer is rejected, because a hostile portal may have redirected its patient here.
+// returned reports whether a response can come from the server to which the browser was sent, based on whether the
+// response contains iss, and on the value of iss (RFC 9207 section 2.4). A portal that isn't required to identify its
+// issuer, such as a SMART App Launch portal without sign-on, may still send iss. Because such a portal's issuer is
+// unknown, but the code's destination is known, returned accepts an issuer that is a prefix of the attempt's URLs. It
+// rejects any other issuer, because a hostile portal may have redirected its patient here.
 func (s Server) returned(iss string) bool {
 	switch {
 	case s.Issuer != "":

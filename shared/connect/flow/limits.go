@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxReturn is the maximum length, in bytes, of a result URL that includes the optional scope. A longer URL omits the
-// scope. Many servers accept 8 KiB, but some accept only half of that.
+// maxReturn is the maximum length, in bytes, of a result URL that includes the optional scope. If the URL would be
+// longer, the scope is omitted. Many servers accept 8 KiB, but some accept only half of that.
 const maxReturn = 4096
 
 // CheckLengths returns fault.Invalid if a value in the request is too long to be returned in a URL.

@@ -35,9 +35,9 @@ func TestCheckLengthsRejectsLongValues(t *testing.T) {
 	}
 }
 
-// TestResultURLIsBoundedForAnyGrantedScope uses the longest values that a caller can supply for the result, and scopes
-// of any length. A scope that fits is returned. A longer scope is omitted, but is available in the record and the
-// event.
+// TestResultURLIsBoundedForAnyGrantedScope combines the longest values that a caller can supply with scopes of any
+// length. A scope that fits is included in the URL. A longer scope is omitted from the URL but remains available in the
+// record and the event.
 func TestResultURLIsBoundedForAnyGrantedScope(t *testing.T) {
 	t.Parallel()
 	const most = 8192

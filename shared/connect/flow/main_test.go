@@ -56,16 +56,16 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// world is the environment for an attempt in tests. The method named in broken fails.
+// world is a test environment for attempts. The method named in broken fails.
 type world struct {
 	mu        sync.Mutex
 	broken    string
-	scope     string // scope of the registration
+	scope     string // registration's scope
 	profile   flow.Profile
-	base      string // FHIR base URL of the endpoint
+	base      string // endpoint's FHIR base URL
 	pins      catalog.Pins
 	several   bool   // whether several institutions share the endpoint
-	callback  string // callback of the registration
+	callback  string // registration's callback
 	attempts  map[string]flow.Attempt
 	states    map[string]binding.State
 	tickets   map[string]binding.Ticket
@@ -154,7 +154,7 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return endpoint, w.fails("Endpoint")
 }
 
-// Way returns the endpoint's two brands, including when requested by an ID that was merged into a brand.
+// Way finds either of the endpoint's two brands, including by an ID that was merged into the brand.
 func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, error) {
 	is, ok := map[string]string{brandID: brandID, mergedID: brandID, nextID: nextID}[brand]
 	if !ok || endpoint != endpointID {
@@ -223,7 +223,7 @@ func (w *world) Initials(_ context.Context, set tokens.Set) string {
 	return w.initials
 }
 
-// Seal does not encrypt the value. The sealed value can be opened only for the same tenant and binding.
+// Seal does not encrypt the value, but the result can be opened only for the same tenant and binding.
 func (w *world) Seal(_ context.Context, owner org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	return []byte(owner.Key() + "\n" + boundTo + "\n" + hex.EncodeToString(plain)), w.fails("Seal")
 }
@@ -241,7 +241,7 @@ func (w *world) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.enqueued = append(w.enqueued, id)
-	return errTrouble // simulates a lost message, which doesn't change any data
+	return errTrouble // simulates a lost message, which changes no data
 }
 
 func (w *world) fails(method string) error {
@@ -295,13 +295,13 @@ func request(t *testing.T) flow.Request {
 	}
 }
 
-// browser is a browser that returns from the portal.
+// browser is a browser returning from the portal.
 type browser struct {
 	state   string
 	cookies map[string]string
 }
 
-// start begins an attempt and returns the browser that was redirected to the portal.
+// start begins an attempt and returns the browser as redirected to the portal.
 func (w *world) start(t *testing.T, r flow.Request) browser {
 	t.Helper()
 	started, err := w.starter().Start(t.Context(), r)
@@ -311,7 +311,7 @@ func (w *world) start(t *testing.T, r flow.Request) browser {
 	return browser{state: w.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
 }
 
-// back returns the browser's return from the portal with a code.
+// back returns the parameters with which the browser returns from the portal, including a code.
 func (b browser) back() flow.Return {
 	return flow.Return{
 		State: b.state, Code: secret.New("code"), RequestID: "return-1",

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Addresses returns the discovered URLs that are compared with an endpoint's pins.
+// Addresses returns the discovered URLs to compare with an endpoint's pins.
 func (a Authority) Addresses() catalog.Addresses {
 	return catalog.Addresses{
 		Issuer: a.Issuer, Authorization: a.AuthorizationEndpoint, Token: a.TokenEndpoint, Keys: a.KeySet,
@@ -17,10 +17,10 @@ func (a Authority) Addresses() catalog.Addresses {
 	}
 }
 
-// checkOrigins rejects a discovery with an origin that differs from the endpoint's pins. If the endpoint doesn't have
-// pins, checkOrigins rejects any origin that requires approval. checkOrigins also rejects a discovery that names
-// Recordbridge itself. A wrong origin could receive a redirected code, verifier, secret or token (RFC 9700 section
-// 4.4). A substitute discovery that omits the issuer counts as a portal failure, not as a move.
+// checkOrigins rejects a discovery with an origin that differs from the endpoint's pins. If the endpoint has no pins,
+// checkOrigins rejects any origin that requires approval. checkOrigins also rejects a discovery that names Recordbridge
+// itself. A redirected code, verifier, secret or token could reach a wrong origin (RFC 9700 section 4.4). A substitute
+// discovery that omits the issuer counts as a portal failure, not as a change of origin.
 func (s Preparation) checkOrigins(ctx context.Context, tenant org.Tenant, e catalog.Endpoint, authority Authority,
 	known []string,
 ) error {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// logged runs calls as a single unit of work and returns the unit's log line.
+// logged calls run as a single unit of work and returns the unit's log line.
 func logged(t *testing.T, run func(ctx context.Context)) string {
 	t.Helper()
 	var line strings.Builder

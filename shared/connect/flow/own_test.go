@@ -17,7 +17,7 @@ const (
 	ownToken = "pN3kVw0yq2xRZc8tHj5uLb1sFa7mEd4oGi9rTv6yKQ0"
 )
 
-// ownRequest returns a request from a window whose opener has chosen the attempt's ID and token.
+// ownRequest returns a request from a window whose opener chose the attempt's ID and token.
 func ownRequest(t *testing.T) flow.Request {
 	t.Helper()
 	r := widgetRequest(t)

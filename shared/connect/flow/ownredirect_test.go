@@ -8,7 +8,7 @@ import (
 )
 
 // TestCompleteShowsPageWhenStoredRedirectPointsToService covers a redirect URL that points to the service itself
-// because the service's host changed after the attempt began.
+// because the service's host changed during the attempt.
 func TestCompleteShowsPageWhenStoredRedirectPointsToService(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// reconnect stores a new authorisation in the connection that the attempt renews. Rows that change concurrently are
-// read again, and the tokens are discarded after several failed tries.
+// reconnect stores a new authorisation in the connection that the attempt renews. If rows change concurrently,
+// reconnect rereads them and retries. After several failed tries, it discards the tokens.
 func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	var conn connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
@@ -25,8 +25,8 @@ func (c Completer) reconnect(ctx context.Context, attempt Attempt, set tokens.Se
 	return conn, err
 }
 
-// renew makes a single try for reconnect. It returns fault.Conflict if the connection or its tokens have changed in the
-// meantime.
+// renew tries once to store the authorisation for reconnect. It returns fault.Conflict if the connection or its tokens
+// have changed since they were read.
 func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	conn, err := c.Connections.Connection(ctx, attempt.Tenant, attempt.Reconnect)
 	if errors.Is(err, fault.NotFound) {
@@ -51,7 +51,7 @@ func (c Completer) renew(ctx context.Context, attempt Attempt, set tokens.Set) (
 }
 
 // samePatient reports whether the patient who signed in is the connection's patient. It returns false if either patient
-// is unknown. Only a rejected connection doesn't have a patient, because a record was never linked to it.
+// is unknown. Only a rejected connection has no patient, because no record was ever linked to it.
 func (c Completer) samePatient(conn connection.Connection, attempt Attempt, set tokens.Set) bool {
 	if len(conn.Patient.Sum) == 0 {
 		return conn.Status == connection.Rejected

@@ -21,8 +21,8 @@ import (
 
 const connID = "c0000000-0000-4000-8000-00000000000a"
 
-// connected adds patient p1's revoked connection to the world, with a tombstone for the connection's tokens, and
-// returns the connection.
+// connected adds patient p1's revoked connection, including the tombstone of its tokens, to w and returns the
+// connection.
 func (w *world) connected(t *testing.T) connection.Connection {
 	t.Helper()
 	conn := connection.Connection{

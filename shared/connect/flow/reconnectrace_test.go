@@ -14,7 +14,7 @@ import (
 func TestReconnectRetriesAfterLostRace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		losses int // number of times that another writer writes first
+		losses int // number of tries that lose to another writer
 		good   bool
 	}{"once": {1, true}, "in all tries but one": {retry.Tries - 1, true}, "always": {retry.Tries, false}} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,6 @@ func TestExchangeForwardsOnlyDefinedPortalErrors(t *testing.T) {
 	}
 }
 
-// wantFailedAttempt checks that an attempt fails with a given code.
 func wantFailedAttempt(t *testing.T, w *world, r flow.Return, want fault.Code) {
 	t.Helper()
 	done, err := w.completer(t).Complete(t.Context(), r)

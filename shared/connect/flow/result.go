@@ -14,7 +14,7 @@ func succeeded(conn connection.Connection) Ending {
 	}
 }
 
-// result returns a result's fields (docs/openapi.yaml), including fields that only some EHRs provide.
+// result returns the fields of an attempt's result (docs/openapi.yaml), including fields that only some EHRs provide.
 func result(a Attempt, e Ending) url.Values {
 	fields := url.Values{
 		"org_connection_id": {e.ConnectionID},

@@ -21,10 +21,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Preparation determines an attempt's pinned values. Every field is required.
+// Preparation determines the values that an attempt pins. Every field is required.
 type Preparation struct {
 	Catalog     Catalog
-	Connections Connections // reads the connection on a reconnect; otherwise NoConnections
+	Connections Connections // needed only for reconnects; otherwise NoConnections
 	Portal      Authorizer
 	Platforms   Platforms
 	BaseURL     string // base URL of the service's API and of its redirect URIs
@@ -38,7 +38,7 @@ type Starter struct {
 	Preparation
 
 	Store  StartStore
-	Sealer tokens.Sealer // seals with the key for PKCE verifiers
+	Sealer tokens.Sealer // uses the key for PKCE verifiers
 }
 
 // Request holds the parameters of a new attempt. The redirect in a Request is already verified.
@@ -57,7 +57,7 @@ type Request struct {
 	Look          binding.Look
 }
 
-// Start begins an attempt and returns the URL to which the browser is redirected. It returns fault.Invalid for an
+// Start begins an attempt and returns the URL to which the browser must be redirected. It returns fault.Invalid for an
 // invalid request, and fault.Upstream or fault.Unavailable if the portal is temporarily unusable.
 func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) {
 	attempt, err := s.pin(ctx, r)
@@ -121,7 +121,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	return attempt, nil
 }
 
-// attempt returns the attempt for a request. The attempt's lifetime begins when attempt is called.
+// attempt returns the attempt for a request. The attempt's lifetime begins at the call.
 func (s Preparation) attempt(
 	r Request, to target, registration catalog.Registration, authority Authority, profile Profile,
 ) Attempt {
@@ -150,8 +150,8 @@ func (s Preparation) attempt(
 	}
 }
 
-// upstream returns the endpoints and settings for later token calls. Values that the server states take precedence over
-// the values in the platform's profile.
+// upstream returns the endpoints and settings for later token calls. Values that the server advertises take precedence
+// over the platform's profile.
 func upstream(authority Authority, profile Profile) Upstream {
 	u := profile.Upstream
 	u.Revocation = cmp.Or(authority.Revocation, u.Revocation)
@@ -159,8 +159,8 @@ func upstream(authority Authority, profile Profile) Upstream {
 	return u
 }
 
-// bind creates the state, PKCE verifier and cookie that tie an attempt to the browser before the browser is redirected
-// to the portal. bind doesn't store any data.
+// bind creates the state, PKCE verifier and cookie that tie an attempt to the browser before it is redirected to the
+// portal. bind doesn't store any data.
 func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, binding.Started, error) {
 	verifier, challenge, err := s.Portal.NewVerifier()
 	if err != nil {
@@ -203,8 +203,7 @@ func callbackURI(baseURL, registration string) string {
 
 func (s Preparation) maker() binding.Maker { return binding.Maker{Random: s.Random, Now: s.Now} }
 
-// HashNonce returns a nonce's hash. The attempt stores only the hash, and the portal's id_token repeats the nonce
-// itself.
+// HashNonce returns a nonce's hash. The attempt stores only the hash; the portal's id_token repeats the nonce itself.
 func HashNonce(nonce string) string { return binding.Hash(nonce) }
 
 func verifierBinding(a Attempt) string { return "verifier|" + a.Tenant.Key() + "|" + a.ID }

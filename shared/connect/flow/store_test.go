@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ConcludeAttempt implements flow.EndStore. ConcludeAttempt writes either all rows or no rows, and only if the rows are
-// unchanged since they were read.
+// ConcludeAttempt implements flow.EndStore. It writes either all rows or none, and only if the rows are unchanged since
+// they were read.
 func (w *world) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

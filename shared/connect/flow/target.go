@@ -21,7 +21,7 @@ type target struct {
 	ended      string // reason for the connection's end; empty if active
 }
 
-// target determines the endpoint at which the patient signs in. For a reconnect, target returns the connection's own
+// target determines the endpoint at which the patient signs in. For a reconnect, target returns the connection's
 // endpoint, with the brand and portal under which the connection was created.
 func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	if r.Reconnect == "" {
@@ -73,8 +73,7 @@ func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked st
 	return conn, nil
 }
 
-// tefca is the platform type of connections created through an identity service. TEFCA connections don't have an
-// endpoint.
+// tefca is the platform type of connections created through an identity service. TEFCA connections have no endpoint.
 const tefca = "tefca"
 
 // offered returns an endpoint if the tenant's patients may use it.
@@ -96,9 +95,8 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 	return endpoint, nil
 }
 
-// chosen returns the endpoint with the institution that the patient chose. The institution is either the one in the
-// endpoint's row or another institution that the catalogue lists for the endpoint. chosen replaces merged IDs with the
-// surviving IDs.
+// chosen returns the endpoint with the institution that the patient chose: either the one in the endpoint's row or
+// another that the catalogue lists for the endpoint. chosen replaces merged IDs with the surviving IDs.
 func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, brandID,
 	portalID string,
 ) (catalog.Endpoint, error) {
@@ -128,13 +126,12 @@ func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, bran
 	return endpoint, nil
 }
 
-// wrongInstitution returns the error for a brand or portal that does not belong to the endpoint.
 func wrongInstitution() error {
 	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 }
 
-// matches checks that the IDs in a request are the connection's IDs or now denote the same institution. IDs on either
-// side may have been merged since they were recorded.
+// matches checks that the IDs in a request equal the connection's IDs or now denote the same institution. Either set of
+// IDs may have been merged since it was recorded.
 func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection,
 	endpoint catalog.Endpoint,
 ) error {

@@ -13,30 +13,30 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Prepared holds an attempt that a widget created and whose browser has not been redirected yet.
+// Prepared holds an attempt that a widget created but whose browser has not been redirected yet.
 type Prepared struct {
 	AttemptID string
 	Token     secret.Text // token for polling the attempt; empty if the widget chose its own token
 	Start     secret.Text // single-use start value that redirects a browser to the portal
 	ExpiresAt time.Time
 
-	// EndpointID is the attempt's endpoint. On a reconnect, the widget does not know the endpoint.
+	// EndpointID is the attempt's endpoint, which the widget does not know on a reconnect.
 	EndpointID string
 	PortalID   string
 	BrandID    string
 }
 
-// Creator creates attempts whose browsers are redirected later. Every field is required.
+// Creator creates attempts before their browsers are redirected. Every field is required.
 type Creator struct {
 	Preparation
 
 	Store CreateStore
 }
 
-// Create creates an attempt whose browser is redirected later. Create detects every configuration error before a window
+// Create creates an attempt before its browser is redirected, so that configuration errors are detected before a window
 // opens. Create returns the same errors as Starter.Start, and returns fault.Conflict if the widget's chosen ID is
-// taken. A caller may repeat the ID and token hash, for example after losing the response. Create then returns the same
-// attempt, until a browser is redirected with the attempt.
+// taken. A caller may repeat the ID and token hash, for example after losing the response. Until the attempt's browser
+// is redirected, a repeated call returns the same attempt.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	own, err := binding.ChosenID(r.AttemptID, r.TokenHash)
 	if err != nil {
@@ -72,11 +72,11 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}, nil
 }
 
-// Leave returns the redirect to the portal for the browser that presents a start value. The start value works once, and
-// stays valid if Leave fails. Leave returns fault.Invalid if the start value is unknown, already used or expired, or if
-// its attempt was cancelled (binding.IsCancelled). The caller must have verified that the request comes from one of the
-// service's own pages, because the callback trusts the browser that was redirected. Even with an error, Leave returns
-// the Look of the start value's attempt, if known.
+// Leave returns the redirect to the portal for a browser that presents a start value. A start value works once, but
+// remains valid if Leave fails. Leave returns fault.Invalid if the start value is unknown, already used or expired, or
+// if its attempt was cancelled (binding.IsCancelled). The caller must have verified that the request comes from one of
+// the service's own pages, because the callback trusts the browser that was redirected. Even with an error, Leave
+// returns the Look of the start value's attempt, if known.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -119,8 +119,8 @@ type Progress struct {
 	Failure   *binding.Failure // details of the failure, if the attempt failed
 }
 
-// Progress returns the status of a widget's attempt to a caller that presents the attempt's token. It returns
-// fault.NotFound for an unknown attempt, another tenant's attempt, an attempt in redirect mode, or a wrong token.
+// Progress returns the status of a widget's attempt to a caller with the attempt's token. It returns fault.NotFound for
+// an unknown attempt, another tenant's attempt, an attempt in redirect mode, or a wrong token.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	a, err := find(ctx, w.Attempts, tenant, asked, token)
 	if err != nil {

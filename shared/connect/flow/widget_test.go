@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// widgetRequest returns a widget's request, which doesn't have a redirect.
+// widgetRequest returns a widget's request, which has no redirect.
 func widgetRequest(t *testing.T) flow.Request {
 	t.Helper()
 	r := request(t)
@@ -25,7 +25,6 @@ func widgetRequest(t *testing.T) flow.Request {
 	return r
 }
 
-// create creates a widget's attempt.
 func (w *world) create(t *testing.T, r flow.Request) flow.Prepared {
 	t.Helper()
 	prepared, err := w.creator().Create(t.Context(), r)
@@ -35,7 +34,7 @@ func (w *world) create(t *testing.T, r flow.Request) flow.Prepared {
 	return prepared
 }
 
-// leave redirects a browser to the portal with a start value.
+// leave uses a start value to redirect a browser to the portal.
 func (w *world) leave(t *testing.T, start secret.Text) browser {
 	t.Helper()
 	started, err := w.starter().Leave(t.Context(), start)
@@ -238,7 +237,7 @@ func TestStartValueIsSingleUse(t *testing.T) {
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
 	starter := w.starter()
-	w.profile.Aud = "" // many browsers leave concurrently, so w.asked is not read below
+	w.profile.Aud = "" // browsers leave concurrently, so w.asked is not read below
 	var browsers sync.WaitGroup
 	results := make([]error, 10)
 	starter.Portal = silentPortal{w}
@@ -340,8 +339,8 @@ type silentPortal struct{ *world }
 
 func (silentPortal) AuthorizeURL(r flow.Authorization) (string, error) { return r.Endpoint, nil }
 
-// TestCreateReportsPortalOutage checks that a portal's outage has a cause, and that a failure of this service doesn't
-// have a cause.
+// TestCreateReportsPortalOutage checks that the error for a portal's outage has a cause and that the error for a
+// failure of this service has none.
 func TestCreateReportsPortalOutage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -369,7 +368,7 @@ func TestCreateReportsPortalOutage(t *testing.T) {
 	}
 }
 
-// TestAttemptKeepsBrandingUntilCallback checks that the windows, including error windows, have the same look as the
+// TestAttemptKeepsBrandingUntilCallback checks that all windows, including error windows, keep the look of the
 // attempt's page.
 func TestAttemptKeepsBrandingUntilCallback(t *testing.T) {
 	t.Parallel()

@@ -9,15 +9,15 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// Seen holds the evidence from which a server's platform is detected.
+// Seen holds the evidence for detecting a server's platform.
 type Seen struct {
 	FHIRBase  string
-	Addresses []string // URLs of the authorization server
+	Addresses []string // authorization server's URLs
 	Software  string   // software.name from the server's CapabilityStatement
 }
 
 // Detect returns a server's platform and a short reason. The software's name, which the vendor chose, takes precedence
-// over hosts, which institutions may share or own. If Detect does not recognise the platform, it returns Generic.
+// over hosts, which institutions may share or own. If no platform matches, Detect returns Generic.
 func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	for _, p := range r.sorted {
 		if slices.ContainsFunc(p.Software, func(name string) bool { return strings.EqualFold(name, seen.Software) }) {
@@ -34,7 +34,7 @@ func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	return r.profiles[Generic], "neither its hosts nor its software belong to a known platform"
 }
 
-// Origins returns the origins that the vendor uses for all its customers, if the FHIR base URL is at one of these
+// Origins returns the origins that the vendor uses for all its customers, if the FHIR base URL has one of these
 // origins. Any other FHIR base URL belongs to an institution's own server, which must not receive tokens for the
 // vendor.
 func (p Profile) Origins(fhirBase string) []string {
@@ -51,7 +51,7 @@ func (p Profile) Origins(fhirBase string) []string {
 }
 
 // AtHost returns the platform whose profile lists the host of a FHIR base URL. It returns "" if no profile lists the
-// host, or for a URL without TLS, because anyone on the network path could respond to such a URL.
+// host. AtHost also returns "" for a URL without TLS, because anyone on the network path could respond to it.
 func (r Registry) AtHost(fhirBase string) string {
 	host := hostOf(fhirBase)
 	if !strings.HasPrefix(strings.ToLower(fhirBase), "https://") {

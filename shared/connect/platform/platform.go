@@ -1,7 +1,7 @@
 // Package platform describes the differences between EHR platforms as data. Each platform has an embedded YAML file,
-// which is checked against a schema. The file gives the source of each statement and lists the statements that can't be
-// verified without an account. The package doesn't make any decisions. Code that communicates with a portal, or
-// registers with a portal, reads the portal's profile here.
+// which is validated against a schema. The file cites a source for each statement and lists the statements that can't
+// be verified without an account. The package makes no decisions. Code that communicates or registers with a portal
+// reads the portal's profile from this package.
 package platform
 
 import (
@@ -50,7 +50,7 @@ type Client struct {
 	Methods []string `yaml:"methods" json:"methods"`
 	// signing algorithms for private_key_jwt: RS384, ES384
 	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"`
-	// methods and algorithms in the discovery take precedence (Listed)
+	// methods and algorithms from discovery take precedence (Listed)
 	AsListed bool `yaml:"as_listed" json:"as_listed,omitempty"`
 	// how the platform gets Recordbridge's keys: by "url", or "inline" at registration
 	JWKS string `yaml:"jwks" json:"jwks,omitempty"`
@@ -61,7 +61,7 @@ type Client struct {
 	Note          string `yaml:"note" json:"note,omitempty"` // note for the operator who registers a client
 }
 
-// Authorize describes how the platform expects authorization requests.
+// Authorize describes the authorization requests that the platform expects.
 type Authorize struct {
 	Aud string `yaml:"aud" json:"aud"` // value of aud: "base", "trimmed" (without a trailing slash) or "none"
 	// "S256", even if the platform ignores it; "none" if the platform rejects a challenge
@@ -73,7 +73,7 @@ type Authorize struct {
 	// whether patient/*.<access> is granted; if not, the types in Types are requested
 	Wildcard bool     `yaml:"wildcard" json:"wildcard"`
 	Types    []string `yaml:"types" json:"types,omitempty"` // resource types requested as patient/Type.<access>
-	// Registered reports whether data scopes are chosen at registration instead of being requested.
+	// Registered reports whether data scopes are selected at registration instead of in the authorization request.
 	Registered bool `yaml:"at_registration" json:"at_registration,omitempty"`
 	Refresh    bool `yaml:"refresh_scope" json:"refresh_scope,omitempty"` // whether a refresh must repeat the scope
 }
@@ -82,34 +82,34 @@ type Authorize struct {
 type Tokens struct {
 	// rotation of refresh tokens: "none", "rolling", "one-time", "absent", "unknown"
 	Rotation string `yaml:"rotation" json:"rotation"`
-	// Patient lists the sources for the patient's ID in the order in which they are tried: "token", "id_token",
-	// "access_token", "userinfo", "search".
+	// Patient lists the sources for the patient's ID in the order to try them: "token", "id_token", "access_token",
+	// "userinfo", "search".
 	Patient []string `yaml:"patient" json:"patient"`
 	// duration of consent if the server does not state it; 0 if unknown
 	Consent time.Duration `yaml:"consent" json:"consent_ns,omitempty"`
 	// introspection authentication: "client", "bearer" token, or none
 	Introspection string `yaml:"introspection" json:"introspection,omitempty"`
-	// introspection URL, used if discovery does not state one
+	// introspection URL if discovery does not state one
 	Introspect string `yaml:"introspection_url" json:"introspect_url,omitempty"`
 	// token response fields to which placeholders may refer; at most 8
 	Extra []string `yaml:"extra" json:"extra,omitempty"`
 }
 
-// FHIR describes how the platform's FHIR server must be queried.
+// FHIR describes how to query the platform's FHIR server.
 type FHIR struct {
 	// parameters added to every call; {name} in a value is a field of Tokens.Extra
 	Query      map[string]string `yaml:"query" json:"query,omitempty"`
 	Headers    map[string]string `yaml:"headers" json:"headers,omitempty"` // headers added to every call
 	Everything bool              `yaml:"everything" json:"everything,omitempty"`
-	NoCount    []string          `yaml:"no_count" json:"no_count,omitempty"` // resource types whose searches refuse _count
+	NoCount    []string          `yaml:"no_count" json:"no_count,omitempty"` // types whose searches reject _count
 	// required search parameters by resource type
 	Needs map[string][]string `yaml:"needs" json:"needs,omitempty"`
 	// queries that replace the default query, by resource type
 	Ways map[string][]string `yaml:"ways" json:"ways,omitempty"`
-	// a next link works only once, so a resumed query restarts
+	// whether a next link works only once, so that a resumed query restarts
 	OnceNext  bool     `yaml:"once_next" json:"once_next,omitempty"`
 	PageTotal bool     `yaml:"page_total" json:"page_total,omitempty"` // whether Bundle.total counts only one page
-	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // responses that mean that access is denied
+	Denials   []Denial `yaml:"denials" json:"denials,omitempty"`       // responses indicating that access is denied
 	// initial _count; 0 for the default of 100
 	PageSize int `yaml:"page_size" json:"page_size,omitempty"`
 	// types searchable by an _id list even if the CapabilityStatement doesn't list the parameter
@@ -117,10 +117,10 @@ type FHIR struct {
 	Rate Rate     `yaml:"rate" json:"rate"`
 }
 
-// Denial describes a response by which the platform permanently refuses access to a resource type.
+// Denial describes a response that permanently denies access to a resource type.
 type Denial struct {
 	Status int    `yaml:"status" json:"status"`
-	Body   string `yaml:"body" json:"body,omitempty"` // text that the body contains; an empty text matches any body
+	Body   string `yaml:"body" json:"body,omitempty"` // text contained in the body; empty matches any body
 }
 
 // Rate holds the platform's known rate limits. Zero means unknown.
@@ -142,8 +142,8 @@ type Sandbox struct {
 //nolint:gochecknoglobals // nobody writes to it
 var builtIn = sync.OnceValues(func() ([]Profile, error) { return load(files) })
 
-// All returns every profile, sorted by ID. Callers share the profiles' maps and slices and must not modify them. An
-// error names the invalid profile file.
+// All returns every profile, sorted by ID. Callers share the profiles' maps and slices and must not modify them. If a
+// profile file is invalid, the error contains the file's name.
 func All() ([]Profile, error) {
 	all, err := builtIn()
 	return slices.Clone(all), err
@@ -179,7 +179,7 @@ func (p Profile) Scope(access string) string {
 }
 
 // Listed returns the profile adjusted to the client authentication methods and algorithms that discovery lists (RFC
-// 8414 section 2). It returns p unchanged if the profile takes precedence or the discovery lists are empty. Listed
+// 8414 section 2). It returns p unchanged if the profile takes precedence or the discovered lists are empty. Listed
 // retains "public", because servers don't list a method for clients that don't authenticate.
 func (p Profile) Listed(methods, algorithms []string) Profile {
 	if !p.Client.AsListed || len(methods) == 0 {
@@ -194,13 +194,13 @@ func (p Profile) Listed(methods, algorithms []string) Profile {
 }
 
 // With returns the profile with an endpoint's overrides applied. The overrides are a partial profile in the same file
-// format. Lists replace the profile's lists, and maps are merged. The error describes malformed overrides, or the
+// format. Lists replace the profile's lists, and maps are merged. The error describes either malformed overrides or the
 // schema rule that the merged profile violates.
 func (p Profile) With(overrides string) (Profile, error) {
 	if strings.TrimSpace(overrides) == "" {
 		return p, nil
 	}
-	text, err := yaml.Marshal(p) // makes a copy that doesn't share any maps with p
+	text, err := yaml.Marshal(p) // creates a copy that shares no maps with p
 	if err != nil {
 		return Profile{}, fmt.Errorf("copy platform profile: %w", err)
 	}

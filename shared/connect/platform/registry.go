@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-// Generic is the platform type for a server whose vendor is unknown. Such a server is treated as a standard SMART
-// server, and its metadata is trusted.
+// Generic is the platform type of servers whose vendor is unknown. They are treated as standard SMART servers, and
+// their metadata is trusted.
 const Generic = "smart"
 
 // Registry maps platform types to profiles, ignoring case. Registry implements flow.Platforms.
@@ -39,7 +39,7 @@ func NewRegistry() (Registry, error) {
 }
 
 // Of returns the profile for an endpoint's platform, or the Generic profile if the platform is unknown. Of does not
-// apply the endpoint's own overrides.
+// apply the endpoint's overrides.
 func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 	if profile, known := r.profiles[strings.ToLower(endpoint.PlatformType)]; known {
 		return profile
@@ -47,10 +47,10 @@ func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 	return r.profiles[Generic]
 }
 
-// Profile implements flow.Platforms. If a platform grants a wildcard, discovery may still override the wildcard,
-// because an individual server may list its types one by one. Discovery also determines the introspection URL and PKCE.
-// A challenge method that a server advertises is used even if the profile states that the platform rejects challenges.
-// The endpoint's own overrides take precedence over the profile.
+// Profile implements flow.Platforms. Discovery may override a platform's wildcard, because an individual server may
+// list its types one by one. Discovery also determines the introspection URL and PKCE. A challenge method that a server
+// advertises is used even if the profile states that the platform rejects challenges. The endpoint's own overrides take
+// precedence over the profile.
 func (r Registry) Profile(endpoint catalog.Endpoint, authority flow.Authority) (flow.Profile, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// problems returns the schema violations in the profile.
+// problems returns the profile's schema violations.
 func (p Profile) problems() []error {
 	c := &checker{}
 	c.need("name", p.Name)
@@ -69,7 +69,7 @@ var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 // placeholder matches a reference to a token response field, as in Organization/{ah_practice}.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// fields returns the token response fields that the profile's placeholders refer to, in sorted order, without fields
+// fields returns, in sorted order, the token response fields that the profile's placeholders refer to, without fields
 // that are only listed.
 func (p Profile) fields() []string {
 	var names []string
@@ -131,7 +131,7 @@ func (c *checker) asking(f FHIR) {
 	}
 }
 
-// oneOf requires at least one value, and requires every value to be a known value.
+// oneOf requires at least one value and requires every value to be known.
 func (c *checker) oneOf(name string, values []string, known ...string) {
 	if len(values) == 0 {
 		c.failf("%s is missing", name)

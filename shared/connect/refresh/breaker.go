@@ -36,7 +36,7 @@ func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) 
 }
 
 // admit decides whether a call may be sent to the endpoint. Export calls are always admitted, because a patient is
-// waiting. When the breaker's open period has expired, a single call for scheduled work is admitted as a probe. The
+// waiting. After the breaker's open period expires, a single call for scheduled work is admitted as a probe. The
 // probe's outcome closes or reopens the breaker.
 func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err error) {
 	if !l.scheduled {
@@ -55,7 +55,7 @@ func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err 
 	return true, nil
 }
 
-// recordBreaker updates the breaker with a call's outcome. If the breaker can't be stored, the call still succeeds.
+// recordBreaker updates the breaker with a call's outcome. Failure to store the breaker does not fail the call.
 func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	_ = retry.OnConflict(ctx, retry.Tries, func() error {
 		seen, err := l.state.Breaker(ctx, endpoint)
@@ -76,8 +76,8 @@ func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe boo
 // Tripped reports whether enough consecutive failures have opened the breaker.
 func (b Breaker) Tripped() bool { return b.Failures >= tripAfter }
 
-// failed returns the breaker after an additional failure. While the breaker is open, only a probe's failure is new
-// information. All other calls either began before the breaker opened or belong to exports.
+// failed returns the breaker after another failure. While the breaker is open, only a probe's failure increments the
+// count, because all other calls either began before the breaker opened or belong to exports.
 func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breaker {
 	if !isProbe && b.Tripped() && now.Before(b.OpenUntil) {
 		b.OpenUntil = later(b.OpenUntil, now.Add(asked))
@@ -91,8 +91,8 @@ func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breake
 	return b
 }
 
-// blames reports whether the endpoint is to blame for a failure that is not a refusal. All other failures are internal,
-// such as failures in the store or with the keys.
+// blames reports whether the endpoint caused a failure that is not a refusal. All other failures are internal, such as
+// store or key failures.
 func blames(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false
@@ -101,8 +101,7 @@ func blames(err error) bool {
 	return !ok || f.Kind == fault.Upstream || f.Kind == fault.Limited
 }
 
-// requestedWait returns the delay that the endpoint requested in err. It returns zero if the endpoint didn't request a
-// delay.
+// requestedWait returns the delay that the endpoint requested in err, or zero if it requested none.
 func requestedWait(err error) time.Duration {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {

@@ -15,7 +15,6 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// fail makes the given number of consecutive failing calls.
 func (d *endpoint) fail(t *testing.T, times int, err error) {
 	t.Helper()
 	before := d.ehr.err
@@ -41,7 +40,7 @@ func TestBreakerOpensForOneMinuteAfterFiveFailures(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newEndpoint()
 				d.fail(t, 4, err)
-				expect.NoError(t, d.scheduled(t.Context())) // a success resets the count of failures
+				expect.NoError(t, d.scheduled(t.Context())) // a success resets the failure count
 				d.fail(t, 5, err)
 				calls, opened := d.ehr.calls, time.Now()
 				for range 5 {
@@ -160,7 +159,7 @@ func TestBreakerReplacesLostProbe(t *testing.T) {
 		d := newEndpoint()
 		d.fail(t, 5, errTheir)
 		<-time.After(time.Minute)
-		d.state.fails["ReleaseSlot"] = errOurs // simulates a crash of the worker
+		d.state.fails["ReleaseSlot"] = errOurs // simulates a worker crash
 		d.ehr.err = context.Canceled
 		_ = d.scheduled(t.Context())
 		d.ehr.err = nil

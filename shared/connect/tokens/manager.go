@@ -14,7 +14,7 @@ import (
 // refreshBefore is the remaining lifetime below which Manager refreshes an access token before returning it.
 const refreshBefore = 2 * time.Minute
 
-// Manager returns usable access tokens and refreshes tokens when needed. A Manager is safe for concurrent use.
+// Manager returns usable access tokens, refreshing them when needed. A Manager is safe for concurrent use.
 type Manager struct {
 	store     Store
 	vault     Vault
@@ -24,14 +24,14 @@ type Manager struct {
 	newID     ids.Source
 }
 
-// NewManager returns a Manager. All arguments are required. newID generates the IDs of lease owners.
+// NewManager returns a Manager. All arguments are required. newID generates lease owner IDs.
 func NewManager(store Store, vault Vault, refresher Refresher, limiter Limiter, now func() time.Time,
 	newID ids.Source,
 ) Manager {
 	return Manager{store: store, vault: vault, refresher: refresher, limiter: limiter, now: now, newID: newID}
 }
 
-// Usable holds a token set that can be used now.
+// Usable holds a token set that is ready to use.
 type Usable struct {
 	Set     Set
 	Version int64
@@ -39,11 +39,11 @@ type Usable struct {
 	Overdue error
 }
 
-// Current returns a token set whose access token has enough lifetime left. If necessary, it first refreshes the set. If
-// the refresh fails temporarily and the stored access token has not expired, Current returns the stored set with
-// Overdue. It returns fault.NotFound if there are no tokens, *RefusalError after a refusal, and fault.Conflict while
-// another worker refreshes the set. It returns *UnrenewableError if an access token without a refresh token has
-// expired. All other errors are transient.
+// Current returns the connection's token set, refreshing it first if the access token is about to expire. If the
+// refresh fails temporarily and the stored access token has not expired, Current returns the stored set and sets
+// Overdue. It returns fault.NotFound if the connection has no tokens, *RefusalError if the EHR refused the refresh
+// token, and fault.Conflict if another worker is refreshing the set. It returns *UnrenewableError if the access token
+// has expired and there is no refresh token. All other errors are transient.
 func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -52,9 +52,9 @@ func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID st
 	return m.usable(ctx, row, set)
 }
 
-// Renew replaces a token set that has not expired but that the EHR no longer accepts. If the stored version differs
-// from the version that the EHR rejected, Renew returns the stored set as Current does. Renew returns the same errors
-// as Current, except that a failed refresh is always an error.
+// Renew replaces an unexpired token set that the EHR no longer accepts. If the stored version differs from used, the
+// version that the EHR rejected, Renew behaves like Current. It returns the same errors as Current, but a failed
+// refresh of the rejected version is always an error.
 func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -66,9 +66,9 @@ func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID stri
 	return m.refresh(ctx, row, set)
 }
 
-// Refresh replaces a token set regardless of its age, so that the set's refresh token does not expire unused. Refresh
-// returns the same errors as Renew, with two differences. It returns *UnrenewableError even while the access token is
-// valid. fault.Conflict means that another worker is refreshing or has just refreshed the set.
+// Refresh replaces a token set regardless of its age, so that its refresh token does not expire unused. It returns the
+// same errors as Renew. It returns *UnrenewableError even while the access token is valid. It returns fault.Conflict if
+// another worker is refreshing the set or has just tried to.
 func (m Manager) Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -86,7 +86,7 @@ func (m Manager) read(ctx context.Context, tenant org.Tenant, connectionID strin
 	return row, set, err
 }
 
-// usable returns the row's token set, or the set's successor if the set is about to expire.
+// usable returns the row's token set, refreshing it first if the access token is about to expire.
 func (m Manager) usable(ctx context.Context, row Row, set Set) (Usable, error) {
 	left := set.ExpiresAt.Sub(m.now())
 	if left > refreshBefore || (set.RefreshToken.Empty() && left > 0) {

@@ -20,7 +20,7 @@ func TestCurrentRefreshesOnlyWhenNeeded(t *testing.T) {
 	tests := []struct {
 		name         string
 		left         time.Duration
-		withoutToken bool // whether the EHR didn't issue a refresh token
+		withoutToken bool // whether the EHR issued no refresh token
 		refreshed    bool
 		want         error
 	}{
@@ -59,7 +59,7 @@ func TestCurrentRefreshesOnlyWhenNeeded(t *testing.T) {
 	}
 }
 
-// replace stores another token set as version 2, as a concurrent worker does.
+// replace stores set as version 2, as a concurrent worker would.
 func (w *world) replace(t *testing.T, set tokens.Set) {
 	t.Helper()
 	next, err := w.vault.Seal(t.Context(), tenant, connID, 2, set)
@@ -86,7 +86,7 @@ func TestRenewRefreshesUnexpiredTokenSet(t *testing.T) {
 	if set.AccessToken.Reveal() != "access 2" || version != 2 {
 		t.Errorf("got %q as version %d, want access 2 as version 2", set.AccessToken.Reveal(), version)
 	}
-	// A second worker, whose request failed with the first version, gets the stored version.
+	// A second worker whose request failed with version 1 gets the stored version 2.
 	usable, err = w.manager("b").Renew(t.Context(), tenant, connID, 1)
 	set, version = usable.Set, usable.Version
 	expect.NoError(t, err)
@@ -110,7 +110,7 @@ func TestConcurrentWorkersUseRefreshTokenOnce(t *testing.T) {
 			defer mu.Unlock()
 			switch {
 			case err == nil && usable.Overdue != nil && set.AccessToken.Reveal() == "access 1":
-				// The other workers took so long that the old set, which still works, was returned.
+				// The other workers took so long that Current returned the old set, which is still valid.
 			case err == nil:
 				got[set.AccessToken.Reveal()]++
 			case errors.Is(err, tokens.ErrRefused) || !errors.Is(err, fault.Conflict):
@@ -127,7 +127,7 @@ func TestConcurrentWorkersUseRefreshTokenOnce(t *testing.T) {
 	}
 }
 
-// In TestRenewReturnsStoredTokenSetUnlessExpired, used is the version for which the EHR returned 401.
+// TestRenewReturnsStoredTokenSetUnlessExpired passes the version that the EHR rejected with 401 as used.
 func TestRenewReturnsStoredTokenSetUnlessExpired(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -207,8 +207,8 @@ func TestCurrentReturnsValidTokenSetWhenRefreshFails(t *testing.T) {
 	}
 }
 
-// TestCurrentWithholdsRejectedOrRemovedTokenSet checks that Current never returns a set that must no longer be used,
-// regardless of the set's remaining lifetime.
+// TestCurrentWithholdsRejectedOrRemovedTokenSet checks that Current never returns a refused or removed set, even if its
+// access token has not expired.
 func TestCurrentWithholdsRejectedOrRemovedTokenSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)

@@ -2,16 +2,16 @@ package tokens
 
 import "time"
 
-// Records describes the cached record for a connection whose data is not fetched on demand (package tefca/records).
-// Records holds the values from which object names are derived, and the numbers of missing documents.
+// Records describes the cached record for a connection whose data is not fetched on demand (package tefca/records). It
+// holds the values used to derive object names, and counts of missing documents.
 type Records struct {
-	Generation int64          `json:"generation"`         // the connection's generation
-	Batch      string         `json:"batch"`              // ID of the write; distinguishes two writes of a generation
+	Generation int64          `json:"generation"`
+	Batch      string         `json:"batch"`              // ID of the write; distinguishes writes within a generation
 	Chunks     int            `json:"chunks"`             // number of chunks; zero if the record is empty
 	Documents  int            `json:"documents"`          // number of documents in the chunks
-	Lost       map[string]int `json:"lost,omitempty"`     // numbers of missing documents by reason (export.LossReason)
-	Fixtures   map[string]int `json:"fixtures,omitempty"` // numbers of chunks in the synthetic records, by fixture name
-	Until      time.Time      `json:"until"`              // expiry of the set and of the cache
+	Lost       map[string]int `json:"lost,omitempty"`     // number of missing documents by reason (export.LossReason)
+	Fixtures   map[string]int `json:"fixtures,omitempty"` // number of chunks in each synthetic record, by fixture name
+	Until      time.Time      `json:"until"`              // expiry of the token set and the cache
 }
 
 // Held returns the number of chunks in the record or in the named fixture. ok is false if the record or fixture does

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// leaseFor is the duration of a lease. A lease lasts longer than a refresh call, so that the response can be stored
-	// under the lease.
+	// leaseFor is the duration of a lease. It exceeds a refresh call's timeout, so the response can be stored before
+	// the lease expires.
 	leaseFor = time.Minute
 	// storeWithin is the part of the lease reserved for sealing and storing the new set.
 	storeWithin = 15 * time.Second
-	// firstPause is the pause between the first two tries. Each further pause is twice as long. If a rotated refresh
-	// token is lost, the connection is lost, so the write is retried persistently. Each try consists of several tries
-	// by the SDK.
+	// firstPause is the pause between the first two tries. Each subsequent pause is twice as long as the previous one.
+	// Losing a rotated refresh token loses the connection, so the write is retried persistently. Each try includes the
+	// SDK's own retries.
 	firstPause   = 50 * time.Millisecond
 	tryFor       = 10 * time.Second // timeout for a single try, in case a call hangs
 	releaseAfter = 5 * time.Second  // timeout for releasing a lease
@@ -32,8 +32,8 @@ var (
 	errTooLate       = errors.New("acquiring the lease left no time to refresh")
 )
 
-// refresh replaces the row's token set. From before the call until the call's outcome is known, the row records that
-// the refresh token is in use. This mark distinguishes a crash during the call from a withdrawn consent.
+// refresh replaces the row's token set. Before the call, it marks the row's refresh token as in use. The mark remains
+// until the call's outcome is known. It distinguishes a crash during the call from withdrawn consent.
 func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) {
 	if set.RefreshToken.Empty() {
 		return Usable{}, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
@@ -50,8 +50,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	if err != nil {
 		return Usable{}, err
 	}
-	// From here on, cancellation by the caller doesn't have any effect. The EHR may already have consumed the old
-	// refresh token, and the new refresh token exists only in the EHR's response.
+	// From here on, the caller can't cancel the refresh. The EHR may already have consumed the old refresh token, and
+	// the new refresh token exists only in the EHR's response.
 	ctx = context.WithoutCancel(ctx)
 	fresh, version, err := m.exchange(ctx, leased, set)
 	switch {
@@ -59,8 +59,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 		return Usable{Set: fresh, Version: version}, nil
 	case errors.Is(err, ErrRefused):
 		return m.refused(ctx, row, leased, fault.SpotOf(err).Failed(refusalOf(row, set.TokenEndpoint)))
-	case errors.Is(err, fault.Conflict): // the store's error if the row changed
-		return m.newerThan(ctx, leased, err) // the newer set may be the set that was to be stored
+	case errors.Is(err, fault.Conflict): // the stored row changed
+		return m.newerThan(ctx, leased, err) // the newer set may be this worker's own
 	case isUnspent(err) || errors.Is(err, errTooLate):
 		leased.RefreshStartedAt = row.RefreshStartedAt
 	}
@@ -69,8 +69,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 }
 
 // exchange waits for a slot at the EHR's token endpoint, sends the refresh request, stores the response and then
-// releases the slot. Until the rotated refresh token is stored, a crash can lose the token, so exchange doesn't block
-// between the response and the write.
+// releases the slot. A crash before the write would lose the rotated refresh token, so exchange doesn't block between
+// the response and the write.
 func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, version int64, err error) {
 	asking, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(m.now())-storeWithin)
 	defer cancel()
@@ -91,8 +91,8 @@ func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, 
 	return fresh, version, err
 }
 
-// requestRefresh sends the refresh request before the slot expires. Values missing from the response remain unchanged
-// (RFC 6749 section 6).
+// requestRefresh sends the refresh request, with the slot's expiry as the deadline. Values missing from the response
+// remain unchanged (RFC 6749 section 6).
 func (m Manager) requestRefresh(ctx context.Context, slot Slot, tenant org.Tenant, old Set) (Set, error) {
 	ctx, cancel := context.WithTimeout(ctx, slot.Until().Sub(m.now()))
 	defer cancel()
@@ -113,18 +113,18 @@ func (m Manager) requestRefresh(ctx context.Context, slot Slot, tenant org.Tenan
 		fresh.Extra = old.Extra
 	}
 	fresh.Scope = cmp.Or(fresh.Scope, old.Scope)
-	fresh.AskedScope = old.AskedScope // the patient does not approve any scope during a refresh
+	fresh.AskedScope = old.AskedScope // a refresh doesn't ask the patient to approve scopes
 	return fresh, nil
 }
 
-// lease leases the row and marks the row's refresh token as possibly used from now on.
+// lease leases the row and marks its refresh token as possibly used.
 func (m Manager) lease(ctx context.Context, row Row) (Row, error) {
 	now, leased := m.now(), row
 	leased.LeaseOwner, leased.LeaseUntil = m.newID(), now.Add(leaseFor)
 	err := m.store.LeaseTokens(ctx, leased, now)
 	if err != nil {
 		if !errors.Is(err, fault.Conflict) {
-			m.release(ctx, leased) // the write may have succeeded
+			m.release(ctx, leased) // the lease may have been stored despite the error
 		}
 		return Row{}, fmt.Errorf("lease tokens: %w", err)
 	}
@@ -132,16 +132,16 @@ func (m Manager) lease(ctx context.Context, row Row) (Row, error) {
 	return leased, nil
 }
 
-// release ends a lease early. A failure is harmless, because the lease also expires by itself.
+// release ends a lease early. A failure is harmless because the lease expires anyway.
 func (m Manager) release(ctx context.Context, leased Row) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseAfter)
 	defer cancel()
 	_ = m.store.ReleaseTokens(ctx, leased)
 }
 
-// refused returns the refusal, unless another worker has stored a newer set or holds the lease. The other worker may
-// have consumed the refresh token and may be about to store the token's successor. If it was already uncertain whether
-// the token had been used, the row keeps recording the uncertainty, so that a later refusal has the same cause.
+// refused returns the refusal unless another worker has stored a newer set or holds the lease. A worker that holds the
+// lease may have used the refresh token without having stored its successor yet. If an earlier use of the token had an
+// unknown outcome, the row keeps that mark, so a later refusal has the same cause.
 func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
 	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt
@@ -149,8 +149,7 @@ func (m Manager) refused(ctx context.Context, before, leased Row, refusal error)
 	return newer, err
 }
 
-// newerThan returns the set that another worker has stored since old was read. It returns failure if no such set
-// exists.
+// newerThan returns the token set stored since old was read, or failure if there is none.
 func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable, error) {
 	row, set, err := m.read(ctx, old.Tenant, old.ConnectionID)
 	if err != nil {
@@ -165,8 +164,8 @@ func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable,
 	return Usable{}, failure
 }
 
-// storeRefreshed seals a refreshed set, stores it as the version after the leased version, and returns the stored
-// version. It returns any errors from rotate or from sealing.
+// storeRefreshed seals a refreshed set, stores it as the version after the leased version, and returns that version. It
+// returns any error from sealing or rotate.
 func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
 	var next Row
 	err = persist(ctx, func(ctx context.Context) (bool, error) {
@@ -179,8 +178,8 @@ func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set) (ver
 	return next.Version, m.rotate(ctx, next)
 }
 
-// rotate stores next if the version is unchanged, regardless of which worker holds the lease. It returns fault.Conflict
-// if next or another successor is already stored, and fault.NotFound if the tokens no longer exist.
+// rotate stores next if the stored version is its predecessor, regardless of which worker holds the lease. It returns
+// fault.Conflict if next or another successor is already stored, and fault.NotFound if the tokens no longer exist.
 func (m Manager) rotate(ctx context.Context, next Row) error {
 	err := persist(ctx, func(ctx context.Context) (final bool, err error) {
 		err = m.store.RotateTokens(ctx, next)
@@ -195,9 +194,9 @@ func (m Manager) rotate(ctx context.Context, next Row) error {
 	return nil
 }
 
-// conflict determines the cause of a conflict. If the write only collided with another transaction, a retry may still
-// succeed. After any other conflict, the version is already stored: another worker stored it, or this worker stored it,
-// lost the response, and repeated the write.
+// conflict returns errCollision, which can be retried, if the write only collided with another transaction. It returns
+// cause if the version is already stored, either by another worker or by this worker's earlier try whose response was
+// lost.
 func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	row, err := m.store.Tokens(ctx, next.Tenant, next.ConnectionID)
 	if err != nil {
@@ -209,7 +208,7 @@ func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	return cause
 }
 
-// persist calls try until try succeeds or fails permanently, or until no tries remain.
+// persist calls try until it succeeds, fails permanently, or has been called retry.Tries times.
 func persist(ctx context.Context, try func(context.Context) (final bool, err error)) error {
 	isFinal := false
 	again := retry.Policy{

@@ -86,7 +86,7 @@ func TestRefreshDetectsSetStoredByAnotherWorker(t *testing.T) {
 	}
 }
 
-// TestRefreshStoresResponseAfterLeaseExpires covers an EHR response that arrives when another worker already holds the
+// TestRefreshStoresResponseAfterLeaseExpires covers an EHR response that arrives after another worker has taken the
 // lease. The other worker's call will be refused, so the late response contains the only valid refresh token.
 func TestRefreshStoresResponseAfterLeaseExpires(t *testing.T) {
 	t.Parallel()
@@ -160,8 +160,8 @@ func TestRefreshDiscardsResponseWithoutAccessToken(t *testing.T) {
 	}
 }
 
-// TestCurrentReplacesShortLivedTokenOnEveryCall covers EHRs whose access tokens last only seconds. A short-lived token
-// is returned once, and replaced on the next request.
+// TestCurrentReplacesShortLivedTokenOnEveryCall covers EHRs whose access tokens last only seconds. Current returns a
+// short-lived token once and replaces it on the next call.
 func TestCurrentReplacesShortLivedTokenOnEveryCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -175,12 +175,12 @@ func TestCurrentReplacesShortLivedTokenOnEveryCall(t *testing.T) {
 	}
 }
 
-// TestRefreshCompletesAfterCallerCancels checks that the response is stored even if the caller no longer waits. The
+// TestRefreshCompletesAfterCallerCancels checks that the response is stored even if the caller has cancelled. The
 // refresh token is already spent when the EHR responds.
 func TestRefreshCompletesAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	w.at = w.at.Add(time.Hour) // the data keys are no longer cached
+	w.at = w.at.Add(time.Hour) // the cached data keys expire
 	ctx, cancel := context.WithCancel(t.Context())
 	w.ehr.answer = func() error { cancel(); return nil }
 	if _, err := w.manager("a").Current(ctx, tenant, connID); err != nil {

@@ -9,17 +9,16 @@ import (
 )
 
 // ErrRefused means that the EHR definitely refused the refresh token, because consent was revoked or has expired. Any
-// other refresh failure is transient. Only a refusal ends a connection (docs/develop/architecture.md, "Data"). A
-// Manager returns ErrRefused as *RefusalError, which contains details.
+// other refresh failure is transient. Only a refusal ends a connection (docs/develop/architecture.md, "Data"). Manager
+// wraps ErrRefused in a *RefusalError with details.
 var ErrRefused = errors.New("the refresh token was refused")
 
-// ErrNothingToRenew means that the EHR did not issue a refresh token. ErrNothingToRenew is not a refusal, because no
-// response from the EHR states that consent has ended. A Manager returns ErrNothingToRenew as *UnrenewableError, which
-// contains details.
+// ErrNothingToRenew means that the EHR did not issue a refresh token. It is not a refusal, because no response from the
+// EHR states that consent has ended. Manager wraps ErrNothingToRenew in an *UnrenewableError with details.
 var ErrNothingToRenew = errors.New("there is no refresh token")
 
-// UnrenewableError means that a version of a token set doesn't have a refresh token, so that the version's access token
-// can't be replaced. Like a RefusalError, an UnrenewableError applies to that version only.
+// UnrenewableError reports that a version of a token set has no refresh token, so its access token can't be replaced.
+// Like a RefusalError, an UnrenewableError applies to that version only.
 type UnrenewableError struct {
 	Version   int64
 	ExpiresAt time.Time // expiry of the access token; may be in the future
@@ -36,22 +35,23 @@ func (u *UnrenewableError) Unwrap() error { return ErrNothingToRenew }
 // Cause is the reason a refresh token was refused.
 type Cause string
 
-// Causes for a refusal.
+// Causes of a refused refresh token.
 const (
 	// CauseInvalidGrant means that the refused refresh token had not been used since it was stored.
 	CauseInvalidGrant Cause = "invalid_grant"
-	// CauseRotationLost means that the outcome of an earlier use is unknown. The token's successor may have been lost.
+	// CauseRotationLost means that an earlier use of the refresh token had an unknown outcome, so its successor may
+	// have been lost.
 	CauseRotationLost Cause = "rotation_lost"
 )
 
 // RefusalError reports that the EHR definitely refused the refresh token in one version of a token set. The refusal
-// applies to that version only. A caller that revokes a connection because of a RefusalError must make the write
-// conditional on the version. A reconnect or a slow worker may have replaced the set. A RefusalError does not contain
-// any part of the EHR's response.
+// applies to that version only. A caller that revokes the connection must make the write conditional on the version,
+// because a reconnect or a slow worker may have replaced the set. A RefusalError contains no part of the EHR's
+// response.
 type RefusalError struct {
 	Cause         Cause
 	Version       int64
-	TokenEndpoint string // URL of the endpoint that refused the token; never part of the error's text
+	TokenEndpoint string // URL of the endpoint that refused the token; excluded from the error text
 }
 
 // Error implements error.
@@ -62,7 +62,7 @@ func (r *RefusalError) Error() string {
 // Unwrap returns ErrRefused.
 func (r *RefusalError) Unwrap() error { return ErrRefused }
 
-// refusalOf returns the endpoint's refusal of the token set in row, as the row was before the lease.
+// refusalOf returns the endpoint's refusal of the row's token set. The row must be as it was before the lease.
 func refusalOf(row Row, endpoint string) *RefusalError {
 	if row.RefreshStartedAt.IsZero() {
 		return &RefusalError{Cause: CauseInvalidGrant, Version: row.Version, TokenEndpoint: endpoint}
@@ -70,8 +70,8 @@ func refusalOf(row Row, endpoint string) *RefusalError {
 	return &RefusalError{Cause: CauseRotationLost, Version: row.Version, TokenEndpoint: endpoint}
 }
 
-// isUnspent reports whether a failed refresh certainly left the refresh token unused. The token is unused if the error
-// has a method Unspent that returns true. After any other error, the EHR may have rotated the token.
+// isUnspent reports whether err has an Unspent method that returns true, meaning that the refresh token was not used.
+// After any other error, the EHR may have rotated the token.
 func isUnspent(err error) bool {
 	failure, ok := errors.AsType[interface {
 		error
@@ -80,8 +80,8 @@ func isUnspent(err error) bool {
 	return ok && failure.Unspent()
 }
 
-// opaque prevents an error that occurred before the request reached the EHR from being mistaken for a Manager's verdict
-// on the tokens. For example, a missing client key must not look like missing tokens.
+// opaque hides an error's kind if callers could mistake the error for Manager's own verdict on the tokens. For example,
+// a missing client key must not look like missing tokens.
 func opaque(err error) error {
 	for _, mistakable := range []error{fault.NotFound, fault.Conflict, ErrNothingToRenew} {
 		if errors.Is(err, mistakable) && !errors.Is(err, ErrRefused) {

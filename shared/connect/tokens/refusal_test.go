@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// wantRefusal checks that err is a refusal of version 1 for the given cause.
+// wantRefusal checks that err is a refusal of version 1 with the given cause.
 func wantRefusal(t *testing.T, err error, cause tokens.Cause) {
 	t.Helper()
 	refusal, ok := errors.AsType[*tokens.RefusalError](err)
@@ -27,7 +27,7 @@ func TestRejectionOfUnusedTokenIsInvalidGrant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.valid = "revoked by the patient"
-	for range 2 { // the second refusal confirms the first
+	for range 2 { // a repeated refusal has the same cause
 		_, err := w.manager("a").Current(t.Context(), tenant, connID)
 		wantRefusal(t, err, tokens.CauseInvalidGrant)
 		w.wantFree(t)
@@ -38,7 +38,7 @@ func TestRejectionOfUnusedTokenIsInvalidGrant(t *testing.T) {
 func TestRefreshRetriesTokenAfterCrash(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		valid string // token that is valid at the EHR after the crash
+		valid string // refresh token that the EHR accepts after the crash
 		want  tokens.Cause
 	}{
 		"before the EHR's answer": {"refresh 1", ""},
@@ -114,7 +114,7 @@ func TestRefreshSkipsRequestWhenLeaseIsNearExpiry(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// answered is an error that includes a response from a token endpoint.
+// answered is an error response from a token endpoint.
 type answered struct{ unspent bool }
 
 func (answered) Error() string   { return "invalid_client" }
@@ -134,7 +134,7 @@ func TestRejectionIsIgnoredWhileConcurrentWorkerRefreshes(t *testing.T) {
 		t.Errorf("version %d (%v), want the newer one that was stored meanwhile", version, err)
 	}
 
-	// The other worker holds the lease and has used the refresh token, but has not stored the token's successor yet.
+	// Another worker holds the lease and has used the refresh token, but has not stored its successor yet.
 	w = newWorld(t, 0)
 	w.ehr.answer = func() error {
 		w.at = w.at.Add(2 * time.Minute)

@@ -19,7 +19,7 @@ func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		given func(w *world)
-		want  error // error of the call
+		want  error // expected outcome of the call
 	}{
 		"an answer": {func(*world) {}, nil},
 		"an answer that could not be stored": {func(w *world) {
@@ -44,7 +44,7 @@ func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	}
 }
 
-// replaceOnce lets another worker store its token set before the first write.
+// replaceOnce simulates another worker that stores its token set before the first write.
 func (w *world) replaceOnce(t *testing.T) {
 	t.Helper()
 	w.ehr.answer = nil
@@ -63,8 +63,8 @@ func TestMissingAccessTokenIsReportedToLimiterAsFailure(t *testing.T) {
 	}
 }
 
-// TestRefreshCallTimesOutWhenSlotExpires checks that a call ends no later than its slot's lease, so that no other
-// caller holds the slot at the same time.
+// TestRefreshCallTimesOutWhenSlotExpires checks that a call ends when its slot expires, so that two callers never hold
+// the slot at once.
 func TestRefreshCallTimesOutWhenSlotExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestRefreshCallTimesOutWhenSlotExpires(t *testing.T) {
 	})
 }
 
-// TestRefreshDoesNotUseTokenWithoutSlot checks that a caller without a slot does not use any token, so that the next
-// caller finds the state unchanged.
+// TestRefreshDoesNotUseTokenWithoutSlot checks that a caller that can't acquire a slot uses no token and leaves the row
+// unmarked.
 func TestRefreshDoesNotUseTokenWithoutSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
@@ -92,8 +92,8 @@ func TestRefreshDoesNotUseTokenWithoutSlot(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// TestClientErrorIsNotMistakenForTokenError checks that a missing client key is not mistaken for missing tokens.
-// Missing tokens would never be refreshed again.
+// TestClientErrorIsNotMistakenForTokenError checks that a missing client key is not mistaken for missing tokens, which
+// would never be refreshed again.
 func TestClientErrorIsNotMistakenForTokenError(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []error{fault.Missing("No."), fault.Stale(), tokens.ErrNothingToRenew} {

@@ -1,8 +1,8 @@
-// Package tokens manages a connection's token set. The package seals the set and binds the set to its row, implements
-// the rules for refreshing the set, and interprets refusals. The package never writes to the log or revokes a token,
-// and does not depend on an EHR, AWS or HTTP. A refresh consists of a lease, a mark that survives a crash, and a
-// compare-and-swap, so that only one worker at a time uses a rotating refresh token. If the outcome of a use is
-// unknown, the token may be used once more. A token's successor is stored before it is used (RFC 9700 section 4.14).
+// Package tokens manages a connection's token set. It seals the set and binds it to its row, implements the refresh
+// rules, and interprets refusals. The package writes no log entries, revokes no tokens, and does not depend on any EHR,
+// AWS or HTTP. A refresh uses a lease, a mark that survives a crash, and a compare-and-swap, so that only one worker at
+// a time uses a rotating refresh token. If the outcome of a refresh request is unknown, its refresh token may be used
+// once more. A token's successor is stored before it is used (RFC 9700 section 4.14).
 package tokens
 
 import (
@@ -13,13 +13,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Purpose is the purpose in the encryption context for sealed token sets.
+// Purpose is the encryption context's purpose value for sealed token sets.
 const Purpose = "tokens"
 
 // Set holds a decrypted token set. The set's secrets are redacted when printed.
 type Set struct {
 	AccessToken   secret.Text
-	RefreshToken  secret.Text // refresh token; empty if the EHR didn't issue one
+	RefreshToken  secret.Text // empty if the EHR didn't issue one
 	PatientID     secret.Text // the patient's FHIR ID at the endpoint
 	Scope         string      // granted scope
 	AskedScope    string      // scope requested from the patient
@@ -29,84 +29,83 @@ type Set struct {
 	TokenEndpoint string
 	ClientID      string
 	ClientAuthID  string    // ID of the credentials for ClientID; empty for a public client
-	RawBasic      bool      // whether HTTP Basic sends client ID and secret unencoded (catalog.ClientUse)
+	RawBasic      bool      // whether HTTP Basic sends the client ID and secret unencoded (catalog.ClientUse)
 	ExpiresAt     time.Time // expiry of the access token
 
 	// RevocationEndpoint revokes the refresh token (RFC 7009), and IntrospectionEndpoint returns the token's expiry
-	// (RFC 7662). Each is empty if the server doesn't have such an endpoint. IntrospectBearer reports whether
-	// introspection authenticates with the access token instead of the client's credentials.
+	// (RFC 7662). Each is empty if the server has no such endpoint. IntrospectBearer reports whether introspection
+	// authenticates with the access token instead of the client's credentials.
 	RevocationEndpoint    string
 	IntrospectionEndpoint string
 	IntrospectBearer      bool
-	// ConsentExpiresAt is the end of the patient's consent, if any source states it. RefreshExpiresAt is the expiry of
-	// an unused refresh token. Each time is zero if unknown.
+	// ConsentExpiresAt is the end of the patient's consent. RefreshExpiresAt is the expiry of an unused refresh token.
+	// Each is zero if unknown.
 	ConsentExpiresAt time.Time
 	RefreshExpiresAt time.Time
 	// ConsentStated reports whether ConsentExpiresAt is the stated end of the consent itself. If ConsentStated is
 	// false, ConsentExpiresAt is a refresh token's expiry, which may change with every refresh.
 	ConsentStated bool
 	// Extra holds the token response fields that later calls to the platform need, by name. A value is "" if the EHR
-	// has not sent the field yet. Extra has at most MaxExtra fields, with names that MayBeExtra accepts. The values are
-	// not secret but may reveal a patient's practice, so they are sealed and never logged.
+	// has not sent the field yet. Extra has at most MaxExtra fields, all with names that MayBeExtra accepts. The values
+	// are not secret but may reveal a patient's practice, so they are sealed and never logged.
 	Extra map[string]string
 	// Records locates the cached record for a TEFCA connection whose facility has documents. Records is nil for every
-	// other connection. If FHIRBase is empty, there is no server to query.
+	// other connection. If FHIRBase is empty, the connection has no server to query.
 	Records *Records
 }
 
-// Row is a token set as stored. The set is sealed, and the lease's fields are unencrypted.
+// Row is a stored token set. The set is encrypted; the lease fields are not.
 type Row struct {
 	Tenant       org.Tenant
 	ConnectionID string
 	Sealed       []byte // encrypted token set (see Vault)
-	Version      int64  // version, incremented with every stored token set; Sealed is bound to it
+	Version      int64  // incremented with every stored token set; Sealed is bound to it
 	LeaseOwner   string
 	LeaseUntil   time.Time
-	// RefreshStartedAt is the time of the first use of this version's refresh token whose outcome is unknown. The use
-	// belongs to a refresh that is in progress, that crashed, or whose response was lost. If all outcomes are known,
-	// RefreshStartedAt is zero.
+	// RefreshStartedAt is the start of the first refresh that used this version's refresh token with an unknown
+	// outcome, or zero if there is none. That refresh is in progress, has crashed, or has lost its response.
 	RefreshStartedAt time.Time
 }
 
-// Store stores the rows of token sets.
+// Store persists the rows of token sets.
 type Store interface {
-	// Tokens reads a row with a consistent read. It returns fault.NotFound if the connection doesn't have tokens.
+	// Tokens returns a connection's row, using a consistent read. It returns fault.NotFound if the connection has no
+	// tokens.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (Row, error)
-	// LeaseTokens leases the row to row.LeaseOwner until row.LeaseUntil. LeaseTokens sets RefreshStartedAt to now if
-	// RefreshStartedAt is zero. LeaseTokens returns fault.Conflict if the stored version or RefreshStartedAt differs
-	// from the value in row, or if another lease is active at now.
+	// LeaseTokens leases the row to row.LeaseOwner until row.LeaseUntil. It sets RefreshStartedAt to now if
+	// RefreshStartedAt is zero. It returns fault.Conflict if the stored version or RefreshStartedAt differs from the
+	// value in row, or if another lease is active at now.
 	LeaseTokens(ctx context.Context, row Row, now time.Time) error
-	// ReleaseTokens ends the lease if row.LeaseOwner still holds the lease for row.Version, and returns fault.Conflict
-	// if not. ReleaseTokens clears the stored RefreshStartedAt only if row.RefreshStartedAt is zero.
+	// ReleaseTokens ends the lease. It returns fault.Conflict if row.LeaseOwner no longer holds the lease for
+	// row.Version. ReleaseTokens clears the stored RefreshStartedAt only if row.RefreshStartedAt is zero.
 	ReleaseTokens(ctx context.Context, row Row) error
 	// RotateTokens stores row.Sealed as version row.Version if the stored version is row.Version minus one, regardless
-	// of the lease's owner. For any other stored version, RotateTokens returns fault.Conflict. RotateTokens clears the
-	// lease and RefreshStartedAt. A conflict may be only a collision with another transaction, which the stored version
-	// distinguishes from a real conflict.
+	// of the lease's owner. It returns fault.Conflict for any other stored version. RotateTokens clears the lease and
+	// RefreshStartedAt. If the write collides with another transaction, RotateTokens returns fault.Conflict and leaves
+	// the stored version unchanged.
 	RotateTokens(ctx context.Context, row Row) error
 }
 
 // Refresher requests a new token set from the EHR (RFC 6749 section 6). If a refresh token, patient ID, scope or extra
 // field is missing from the response, the old value remains. The scope requested from the patient remains unchanged. A
-// definite refusal is ErrRefused; every other error is transient. A transient error with a method Unspent() bool that
-// returns true means that the refresh token was not used. Errors must not contain token material.
+// definite refusal is ErrRefused; every other error is transient. A transient error whose Unspent() bool method returns
+// true means that the refresh token was not used. Errors must not contain token material.
 type Refresher interface {
 	Refresh(ctx context.Context, tenant org.Tenant, old Set) (Set, error)
 }
 
 // Limiter limits the number of concurrent refreshes at a token endpoint.
 type Limiter interface {
-	// Acquire waits for a slot at the endpoint with the given URL. An error from Acquire has a method Unspent() bool
-	// that returns true.
+	// Acquire waits for a slot at the endpoint with the given URL. Every error from Acquire has an Unspent() bool
+	// method that returns true.
 	Acquire(ctx context.Context, tokenEndpoint string) (Slot, error)
 }
 
-// Slot grants the right to send one request to a token endpoint.
+// Slot permits one request to a token endpoint.
 type Slot interface {
-	// Until returns the deadline of the call.
+	// Until returns the deadline for the request.
 	Until() time.Time
 	// Release releases the slot and records the call's outcome. The outcome is the Refresher's error, or nil for a
-	// response. Release may be slow. After a response, Release is called only when storing the new set has succeeded or
-	// failed.
+	// response. Release may be slow. After a response, Manager tries to store the new set before it calls Release.
 	Release(ctx context.Context, outcome error)
 }

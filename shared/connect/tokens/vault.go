@@ -18,7 +18,7 @@ type Sealer interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// document is the sealed JSON of a Set.
+// document is the JSON encoding of a Set before sealing.
 type document struct {
 	AccessToken   string    `json:"access_token"`
 	RefreshToken  string    `json:"refresh_token,omitempty"`
@@ -50,7 +50,7 @@ type Vault struct {
 	Sealer Sealer
 }
 
-// Seal returns the row that stores set as the given version of the connection's tokens.
+// Seal encrypts set and returns it as the row for the given version of the connection's tokens.
 func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string, version int64, set Set) (Row, error) {
 	plain, err := json.Marshal(document{
 		AccessToken: set.AccessToken.Reveal(), RefreshToken: set.RefreshToken.Reveal(), PatientID: set.PatientID.Reveal(),
@@ -72,7 +72,7 @@ func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string,
 	return Row{Tenant: tenant, ConnectionID: connectionID, Sealed: sealed, Version: version}, nil
 }
 
-// Open decrypts the token set in a row. Open fails for a row that was moved to another connection, tenant or version.
+// Open decrypts a row's token set. It fails if the row was moved to another connection, tenant or version.
 func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 	plain, err := v.Sealer.Open(ctx, row.Tenant, boundTo(row.Tenant, row.ConnectionID, row.Version), row.Sealed)
 	damaged := fault.Spot{Operation: "open", Row: "TOKENS", Attribute: "sealed"}
@@ -80,7 +80,7 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 		return Set{}, damaged.Failed(fmt.Errorf("open tokens: %w", err))
 	}
 	var stored document
-	if json.Unmarshal(plain, &stored) != nil { // the error's text could quote the tokens
+	if json.Unmarshal(plain, &stored) != nil { // the JSON error could quote the tokens
 		return Set{}, damaged.Failed(fmt.Errorf("decode tokens of version %d", row.Version))
 	}
 	return Set{

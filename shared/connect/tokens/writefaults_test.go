@@ -9,9 +9,9 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// storing returns rules that make DynamoDB's UpdateItem calls fail, from call number first to call number last. The
-// first call in a refresh leases the row, and the other calls store the set. The SDK tries a failing call three times,
-// and the store tries a colliding call six times.
+// storing returns rules that make DynamoDB's UpdateItem calls from first to last fail. A refresh's first call leases
+// the row; its later calls store the set. The SDK tries a failing call three times, and the store tries a colliding
+// call six times.
 func storing(kind faults.Kind, first, last int) []faults.Rule {
 	var rules []faults.Rule
 	for n := first; n <= last; n++ {
@@ -20,8 +20,8 @@ func storing(kind faults.Kind, first, last int) []faults.Rule {
 	return rules
 }
 
-// TestRotatedTokenSetIsStoredDespiteAWSFaults covers a rotated refresh token. Unless AWS fails on every try, the token
-// must be stored once, as the next version, and returned to the caller.
+// TestRotatedTokenSetIsStoredDespiteAWSFaults checks that, unless every try fails, a rotated token set is stored once
+// as the next version and returned to the caller.
 func TestRotatedTokenSetIsStoredDespiteAWSFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

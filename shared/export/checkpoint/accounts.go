@@ -19,7 +19,7 @@ type Accounts struct {
 type Account struct {
 	Type    string `json:"type"`              // type name as returned by fhir.TypeName
 	Planned bool   `json:"planned,omitempty"` // whether the plan searches for this type
-	// whether a search for this type has returned a page, even an empty page
+	// whether a search for this type has returned a page, even an empty one
 	Paged    bool              `json:"paged,omitempty"`
 	Barred   export.LossReason `json:"barred,omitempty"`  // reason that no search for this type returned a page
 	Answered int               `json:"answered"`          // number of successful queries and reads
@@ -31,8 +31,8 @@ type Account struct {
 	Status   int               `json:"status,omitempty"` // HTTP status of the failure in Worst
 }
 
-// Of returns the account of a resource type, creating the account if needed. All types that FHIR does not define share
-// one account, so a server cannot create more accounts by inventing types.
+// Of returns the account of a resource type, creating it if needed. All types that FHIR does not define share one
+// account, so a server cannot create more accounts by inventing types.
 func (a *Accounts) Of(resourceType string) *Account {
 	resourceType = fhir.TypeName(resourceType)
 	at := slices.IndexFunc(a.List, func(one *Account) bool { return one.Type == resourceType })
@@ -43,10 +43,10 @@ func (a *Accounts) Of(resourceType string) *Account {
 	return a.List[at]
 }
 
-// Count counts one resource that the export wrote.
+// Count records that the export wrote one resource of the given type.
 func (a *Accounts) Count(resourceType string) { a.Counts[fhir.TypeName(resourceType)]++ }
 
-// Limited counts a known resource that the export skipped because it reached a bound.
+// Limited counts a known resource that was skipped because the export reached a limit.
 func (a *Accounts) Limited(resourceType string) {
 	a.Of(resourceType).Miss(1, export.OutcomeTruncated, export.LossLimit, 0)
 }
@@ -60,7 +60,7 @@ func (a *Accounts) Stats() webhook.Stats {
 	return stats
 }
 
-// Outcome lists the outcome of each requested or found resource type, in plan order.
+// Outcome returns the outcome of each resource type that was requested or found, in plan order.
 func (a *Accounts) Outcome() []export.TypeOutcome {
 	found := make([]string, 0, len(a.Counts))
 	for resourceType := range a.Counts {
@@ -77,7 +77,7 @@ func (a *Accounts) Outcome() []export.TypeOutcome {
 	return list
 }
 
-// Fail records a failure. The account stores only the worst failure.
+// Fail records a failure, keeping only the worst one.
 func (a *Account) Fail(result export.Outcome, reason export.LossReason, status int) {
 	order := []export.Outcome{
 		"", export.OutcomeUnsupported, export.OutcomeDenied, export.OutcomeFailed,
@@ -89,7 +89,7 @@ func (a *Account) Fail(result export.Outcome, reason export.LossReason, status i
 	}
 }
 
-// Miss counts known resources that are missing from the file.
+// Miss counts known resources that are missing from the file and records the failure.
 func (a *Account) Miss(count int, result export.Outcome, reason export.LossReason, status int) {
 	a.Missing += count
 	a.Fail(result, reason, status)
@@ -108,8 +108,8 @@ func (a *Account) Answer(onlyBy string) {
 	a.OnlyBy = cmp.Or(a.OnlyBy, onlyBy)
 }
 
-// outcome summarises the account of a resource type with count resources in the file. After a failure, the outcome is
-// "truncated" if count is positive or any request for the type succeeded.
+// outcome summarises the account of a resource type that has count resources in the file. After a failure, the outcome
+// is "truncated" if count is positive or any request for the type succeeded.
 func (a *Account) outcome(count int) export.TypeOutcome {
 	sum := export.TypeOutcome{
 		Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, LeftOut: a.LeftOut, OnlyBy: a.OnlyBy,

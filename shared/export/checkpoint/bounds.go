@@ -9,7 +9,7 @@ const (
 	// forever.
 	MaxPages = 2000
 	// MaxOversize limits how many requests are repeated with a smaller page size after an oversized response. Without
-	// MaxOversize, the export would send a hostile server one request per resource type and page size.
+	// the limit, a hostile server could provoke one request per resource type and page size.
 	MaxOversize = 40
 	// maxResources limits the number of distinct resources in a record, so endless searches cannot exhaust memory. The
 	// largest reported patient records contain a tenth as many resources.
@@ -20,14 +20,14 @@ const (
 	maxWaitingBytes = 8 << 20
 	// maxNoted limits the number of distinct references that an export stores, including references to other servers.
 	maxNoted = 300_000
-	// maxKnownAs limits a patient's ids and, separately, the patient's business identifiers.
+	// maxKnownAs limits the number of a patient's ids and, separately, of the patient's business identifiers.
 	maxKnownAs = 100
-	// maxUnresolved limits the length of each list in Unresolved. URLs beyond the limit are treated as URLs on another
-	// server.
+	// maxUnresolved limits the length of each list in Unresolved. URLs beyond the limit are treated as belonging to
+	// another server.
 	maxUnresolved = 100
 )
 
-// ErrLimit means that the export has reached one of its own limits and stopped reading.
+// ErrLimit means that the export reached one of its limits and stopped reading.
 var ErrLimit = errors.New("exceeds the limits of an export")
 
 // Full reports whether the export has reached its limit of distinct resources.

@@ -9,7 +9,6 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// begun returns the state of an export that has just started.
 func begun(t *testing.T) *checkpoint.State {
 	t.Helper()
 	state, err := checkpoint.Load(t.Context(), &memory.Files{}, "")

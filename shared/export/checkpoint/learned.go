@@ -12,7 +12,7 @@ import (
 // Learned holds the request settings that work best for the server, learned from its responses. The zero value means
 // that nothing has been learned.
 type Learned struct {
-	InFlight int `json:"in_flight,omitempty"` // concurrent requests that the server handles; 0 if no limit was seen
+	InFlight int `json:"in_flight,omitempty"` // concurrent requests that the server handles; 0 if no limit was observed
 	// initial page size of a query; plan.AnySize to send none; 0 if not learned yet
 	PageSize int `json:"page_size,omitempty"`
 	// server's maximum page size; 0 if unknown
@@ -24,20 +24,19 @@ type Learned struct {
 
 	Release string           `json:"release,omitempty"` // release of the server software; see known.ReleaseOf
 	Load    known.Experience `json:"load,omitzero"`     // request load of completed runs
-	// types requested last, because patients rarely have such resources
+	// types requested last because patients rarely have them
 	Last    []string `json:"last,omitempty"`
 	Batches bool     `json:"batches,omitempty"` // whether the types in Last may be requested in a batch
 	Batched *bool    `json:"batched,omitempty"` // whether batches worked; nil if never tried
 	Control *Control `json:"control,omitempty"`
-	// whether the server answered a search, for each type missing from its CapabilityStatement
+	// whether a search was answered, by type missing from the CapabilityStatement
 	Trials map[string]bool `json:"trials,omitempty"`
 
 	MayAttach bool  `json:"may_attach,omitempty"` // whether _revinclude of Provenance has yet to be tried
 	Attached  *bool `json:"attached,omitempty"`   // whether _revinclude worked; nil if never tried
 }
 
-// Tried records whether the server has responded to a search for a type that the server's CapabilityStatement does not
-// list.
+// Tried records whether the server has responded to a search for a type that its CapabilityStatement does not list.
 func (l *Learned) Tried(resourceType string, answered bool) {
 	if l.Trials == nil {
 		l.Trials = map[string]bool{}
@@ -45,8 +44,8 @@ func (l *Learned) Tried(resourceType string, answered bool) {
 	l.Trials[resourceType] = answered
 }
 
-// Control is a search that found resources. Each batch repeats the control search. If the repeated search finds a
-// different number of resources, the entire batch response is discarded.
+// Control is a search known to find resources. Each batch repeats the control search to validate the response. If the
+// repeated search finds a different number of resources, the entire batch response is discarded.
 type Control struct {
 	Query plan.Query `json:"query"`
 	Hits  int        `json:"hits"`
@@ -78,8 +77,8 @@ const (
 	smallPage = 1 << 20
 )
 
-// Sized returns q with the page size that works for the server. The query must not have started. The profiled argument
-// is the profile's initial page size, or 0 if the profile does not set a page size.
+// Sized returns q with the page size that works best for the server. The query must not have started. The profiled
+// argument is the profile's initial page size, or 0 if the profile sets none.
 func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
 	switch {
 	case l.PageSize != 0:
@@ -90,7 +89,7 @@ func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
 	return q
 }
 
-// Paged learns from the duration of a query's first page and from its size in bytes.
+// Paged learns from the duration and the size in bytes of a query's first page.
 func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Duration) {
 	if page.Next == "" || page.Len == 0 || q.Count == 0 || l.PageSize == plan.AnySize {
 		return
@@ -126,7 +125,7 @@ func (l *Learned) Refused(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// note appends a type to a list unless the list already contains the type. It returns the length of the list.
+// note appends a type to a list unless the list already contains it. It returns the length of the list.
 func note(noted *[]string, resourceType string) int {
 	if !slices.Contains(*noted, resourceType) {
 		*noted = append(*noted, resourceType)
@@ -134,8 +133,8 @@ func note(noted *[]string, resourceType string) int {
 	return len(*noted)
 }
 
-// IgnoresIDs records that, for a resource type, the server ignores lists in _id and accepts only a single id. An empty
-// type name means all types.
+// IgnoresIDs records that the server accepts a single id in _id but ignores lists when searching for a resource type.
+// An empty type name means all types.
 func (l *Learned) IgnoresIDs(resourceType string) {
 	l.ByID = slices.DeleteFunc(l.ByID, func(one string) bool { return resourceType == "" || one == resourceType })
 }

@@ -14,7 +14,7 @@ import (
 type met struct {
 	resourceType string
 	count        int // requested page size
-	got          int // number of resources returned
+	got          int
 	bytes        int
 	took         time.Duration
 	last         bool

@@ -22,8 +22,8 @@ func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
 	return export.LossUnsupported
 }
 
-// NamedLoss classifies a failed request for an item that the record names. The item is a resource, an attachment or the
-// next page.
+// NamedLoss classifies a failed request for an item that the record refers to: a resource, an attachment or the next
+// page.
 func NamedLoss(failed *fhir.RequestError) export.LossReason {
 	switch failed.Refusal {
 	case fhir.Denied:

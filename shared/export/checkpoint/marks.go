@@ -21,7 +21,7 @@ func (m marks) has(mark uint64) bool {
 	return known
 }
 
-// add adds a mark to the set and reports whether the mark was new.
+// add adds a mark to the set and reports whether it was new.
 func (m marks) add(mark uint64) bool {
 	if m.has(mark) {
 		return false
@@ -30,7 +30,7 @@ func (m marks) add(mark uint64) bool {
 	return true
 }
 
-// pack returns the set's marks in chunks of size bytes.
+// pack returns the set's marks in chunks of at most size bytes. The size must be a multiple of 8.
 func (m marks) pack(size int) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		part := make([]byte, 0, size)
@@ -49,7 +49,7 @@ func (m marks) pack(size int) iter.Seq[[]byte] {
 	}
 }
 
-// unpack adds the marks in a chunk that pack returned.
+// unpack adds the marks from a chunk returned by pack.
 func (m marks) unpack(packed []byte) {
 	for mark := range slices.Chunk(packed, 8) {
 		if len(mark) == 8 {

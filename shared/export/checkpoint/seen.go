@@ -19,8 +19,9 @@ func (s *State) IsWritten(mark uint64) bool { return s.seen.written.has(mark) }
 // SetWritten records that the resource with the given mark is in the segments or was excluded.
 func (s *State) SetWritten(mark uint64) { s.seen.written.add(mark) }
 
-// IsNew records a reference whose URL has weight bytes. It returns false if the reference is already noted or written,
-// or if a limit is reached. A reference beyond a limit is counted as missing.
+// IsNew records a reference whose URL is weight bytes long and reports whether it should be read. It returns false if
+// the reference is already noted or written, or if a limit is reached. A reference beyond a limit is counted as
+// missing.
 func (s *State) IsNew(resourceType, name string, weight int) bool {
 	mark := MarkOf(name)
 	if s.seen.noted.has(mark) || s.seen.written.has(mark) {
@@ -33,14 +34,14 @@ func (s *State) IsNew(resourceType, name string, weight int) bool {
 	return s.seen.note(name, weight)
 }
 
-// AddReference queues a reference to be read, unless the reference is already known.
+// AddReference queues a reference to be read, unless it is already known.
 func (s *State) AddReference(r Reference) {
 	if s.IsNew(r.Type, r.Name(), len(r.ID)) {
 		s.Work.addReference(r.clone())
 	}
 }
 
-// AddAttachment queues an attachment to be read, unless the attachment is already known.
+// AddAttachment queues an attachment to be read, unless it is already known.
 func (s *State) AddAttachment(a Attachment) {
 	if s.IsNew("Binary", a.Name(), len(a.URL)+len(a.ContentType)) {
 		s.Work.Attachments = append(s.Work.Attachments, a)

@@ -1,4 +1,4 @@
-// Package checkpoint holds the progress of an export as data. The state includes queued queries, references and
+// Package checkpoint represents an export's progress as data. The state includes queued queries, references and
 // attachments, the resources already written, facts learned about the server, and recorded failures. The package saves
 // the state between runs and enforces the bounds in docs/develop/architecture.md ("Bounds"), but sends no requests.
 package checkpoint
@@ -21,14 +21,14 @@ type State struct {
 	seen seen
 }
 
-// Server holds the facts known about the server.
+// Server holds known facts about the FHIR server.
 type Server struct {
-	Planned    bool       `json:"planned"`      // whether the plan is complete
+	Planned    bool       `json:"planned"`
 	Listed     bool       `json:"listed"`       // whether the server's CapabilityStatement lists resource types
 	Version    string     `json:"fhir_version"` // FHIR version stated by the server; may be empty
 	ByURL      bool       `json:"by_url"`       // whether Questionnaires can be searched by URL
 	Own        string     `json:"own"`          // server's base URL as used in its links; see fhir.Base
-	Resolved   bool       `json:"settled"`      // whether the search for Own is over, with or without a result
+	Resolved   bool       `json:"settled"`      // whether the search for Own has ended, successfully or not
 	Unresolved Unresolved `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`
@@ -54,7 +54,7 @@ type Output struct {
 	Renderings []*Rendering `json:"renderings"`
 }
 
-// Segment is a stored object that contains the part of a file that one run wrote.
+// Segment is a stored object that contains the part of a file written by one run.
 type Segment struct {
 	Key   string `json:"key"`
 	Bytes int64  `json:"bytes"`
@@ -68,7 +68,7 @@ type Rendering struct {
 	Digest []byte        `json:"digest"`
 }
 
-// Rendering returns the rendering for a format, creating the rendering if needed.
+// Rendering returns the rendering for a format, creating it if needed.
 func (o *Output) Rendering(f export.Format) *Rendering {
 	for _, made := range o.Renderings {
 		if made.Format == f {
@@ -99,7 +99,7 @@ func (s *State) Replaced(kept []export.File) []string {
 	return append(keys, s.Spent...)
 }
 
-// Progress returns the progress of the export. The bytes argument is the amount of data that is not in any segment yet.
+// Progress returns the progress of the export. The bytes argument is the number of bytes not yet in any segment.
 func (s *State) Progress(bytes int64) webhook.Progress {
 	p := webhook.Progress{
 		QueriesDone: s.Work.Ended, QueriesPlanned: s.Work.Ended + len(s.Work.Queries) + s.Work.waiting() + s.Work.Cached.Left,

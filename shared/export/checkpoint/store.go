@@ -24,18 +24,18 @@ type document struct {
 	Spent []string `json:"spent"`
 }
 
-// lists holds the parts of a State that can become long.
+// lists holds the parts of a State that can grow large.
 type lists struct {
 	Refs        []Reference  `json:"refs,omitempty"`
 	Binaries    []Reference  `json:"binaries,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
 	Deferred    Deferred     `json:"later,omitzero"`
-	Written     []byte       `json:"written,omitempty"` // marks in packed form
-	Noted       []byte       `json:"noted,omitempty"`   // marks in packed form
+	Written     []byte       `json:"written,omitempty"` // packed marks
+	Noted       []byte       `json:"noted,omitempty"`   // packed marks
 }
 
 const (
-	// maxStored limits how many bytes Load reads. The limit is twice the size that the list bounds allow.
+	// maxStored limits how many bytes Load reads. It is twice the maximum size that the list bounds permit.
 	maxStored = 128 << 20
 	// chunk is the number of list elements per document, and chunkBytes is the number of mark bytes per document.
 	chunk      = 1000
@@ -49,8 +49,8 @@ func (s *State) document() document {
 	}
 }
 
-// Load reads the State stored under key. The object is a sequence of JSON documents, so reading or writing a State
-// needs little memory beyond the lists themselves. If key is empty, Load returns the state of a new export.
+// Load reads the State stored under key, or returns the state of a new export if key is empty. The object is a sequence
+// of JSON documents, so reading or writing a State needs little memory beyond its lists.
 func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	state := &State{Accounts: Accounts{Counts: map[string]int{}}, seen: seen{written: marks{}, noted: marks{}}}
 	if key == "" {
@@ -88,7 +88,6 @@ func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	return state, nil
 }
 
-// join appends a chunk to the list that it belongs to.
 func (s *State) join(part lists) {
 	w := &s.Work
 	w.Refs = append(w.Refs, part.Refs...)
@@ -128,7 +127,7 @@ func (s *State) encode(w io.Writer) error {
 	return s.encodeLists(out)
 }
 
-// encodeLists writes the lists as documents, each of which holds one chunk of a list.
+// encodeLists writes the lists as documents, one chunk of a list per document.
 func (s *State) encodeLists(out *json.Encoder) (err error) {
 	put := func(part lists) {
 		if err == nil {

@@ -45,7 +45,7 @@ func documents(t *testing.T, body []byte) []map[string]any {
 
 // TestStoredCheckpointRoundTrips checks that stored checkpoints remain readable, because exports are in progress during
 // every deployment. The test files cover the first version of the format, with every field set, and a version that
-// learns settings from the server.
+// contains learned settings.
 func TestStoredCheckpointRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"checkpoint.json", "checkpoint_learned.json"} {

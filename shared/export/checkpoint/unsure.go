@@ -6,21 +6,21 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Unresolved holds absolute URLs found in the Patient. The export reads the Patient before a search reveals the
-// server's own base URL, so it cannot yet attribute the URLs to a server.
+// Unresolved holds absolute URLs found in the Patient. The export reads the Patient before it knows the server's own
+// base URL, so it cannot yet attribute these URLs to a server.
 type Unresolved struct {
-	Links       []string          `json:"links,omitempty"` // URLs of other records for the same person
+	Links       []string          `json:"links,omitempty"` // URLs of other Patient resources for the same person
 	References  []string          `json:"references,omitempty"`
 	Attachments []fhir.Attachment `json:"attachments,omitempty"`
 }
 
-// KeepReference stores an absolute URL until the server's own URL is known. It returns false if the export will not
-// learn more about the server's own URL.
+// KeepReference stores an absolute URL until the server's own URL is known. It returns false if the export can learn
+// nothing more about that URL.
 func (s *Server) KeepReference(text string) bool {
 	return keep(s, &s.Unresolved.References, text, text)
 }
 
-// KeepLink is like KeepReference but stores a link to another record of the same person.
+// KeepLink is like KeepReference but stores a link to another Patient resource for the same person.
 func (s *Server) KeepLink(text string) bool { return keep(s, &s.Unresolved.Links, text, text) }
 
 // KeepAttachment is like KeepReference but stores an attachment with an absolute URL.
@@ -36,8 +36,8 @@ func keep[T any](s *Server, list *[]T, one T, address string) bool {
 	return true
 }
 
-// TakeUnresolved returns the stored URLs. Call TakeUnresolved once the export can learn nothing more about the server's
-// own URL.
+// TakeUnresolved returns the stored URLs. Callers should wait until the export can learn nothing more about the
+// server's own URL.
 func (s *Server) TakeUnresolved() Unresolved {
 	kept := s.Unresolved
 	s.Resolved, s.Unresolved = true, Unresolved{}

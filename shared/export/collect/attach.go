@@ -18,8 +18,8 @@ import (
 // maxAttachment is the maximum size of an exported attachment, in bytes.
 const maxAttachment = 25 << 20
 
-// attacher copies attachments, reading others ahead while it writes one. Small attachments are buffered in memory.
-// Larger attachments are streamed one at a time.
+// attacher copies attachments, prefetching others while it writes one. Small attachments are buffered in memory. Larger
+// attachments are streamed one at a time.
 type attacher struct {
 	session *source.Session
 	state   *checkpoint.State
@@ -36,7 +36,6 @@ func newAttacher(session *source.Session, state *checkpoint.State, down *outage,
 	}
 }
 
-// all copies all waiting attachments to the file.
 func (c attacher) all(ctx context.Context) (export.Result, error) {
 	for len(c.state.Work.Attachments) > 0 {
 		if stop, err := c.step(ctx); err != nil || stop.Stops() {
@@ -86,8 +85,8 @@ func (c attacher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// readAhead starts to read the attachments after the first one. The first attachment is streamed at once, so it does
-// not need a buffer.
+// readAhead starts reading the attachments after the first one. The first attachment is streamed immediately, so it
+// does not need a buffer.
 func (c attacher) readAhead(ctx context.Context) {
 	for _, a := range c.state.Work.Attachments[1:] {
 		if c.streams.Full() {
@@ -99,7 +98,7 @@ func (c attacher) readAhead(ctx context.Context) {
 	}
 }
 
-// write writes the line for an attachment, either from data that was read ahead or by streaming.
+// write writes the line for an attachment, either from prefetched data or by streaming.
 func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	if c.streams.Has(a) {
 		found, err := c.streams.Take(ctx, a, func() { c.readAhead(ctx) })
@@ -114,8 +113,8 @@ func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Pa
 	return c.stream(ctx, a)
 }
 
-// stream writes the line for an attachment without buffering the whole line in memory. If the stream breaks, stream
-// rolls back the partial line.
+// stream writes the line for an attachment without holding the whole line in memory. If the stream breaks, the partial
+// line is rolled back.
 func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	out := c.writer.out
 	if err := out.mark(); err != nil {
@@ -134,7 +133,7 @@ func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.P
 	return source.Page{Failed: answer.Failed, Stop: answer.Stop}, err
 }
 
-// copy writes the line for an attachment while it reads the content.
+// copy writes the line for an attachment while reading its content.
 func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate, error) {
 	file, err := c.session.Attachment(ctx, a.URL, maxAttachment)
 	if err != nil {
@@ -144,8 +143,8 @@ func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate,
 	return file.Rate, c.line(a, file.ContentType, file.Body)
 }
 
-// line writes a Binary resource that contains an attachment. The media type stated in the record takes precedence over
-// the media type of the response.
+// line writes a Binary resource that contains an attachment. The record's media type takes precedence over the
+// response's.
 func (c attacher) line(a checkpoint.Attachment, contentType string, content io.Reader) error {
 	out := c.writer.out
 	head := struct {

@@ -12,13 +12,13 @@ import (
 const (
 	// batchSize is the maximum number of searches in one batch. Servers run a batch's searches sequentially.
 	batchSize = 16
-	// maxControlHits and maxControlBytes limit the page size of a control search.
+	// maxControlHits and maxControlBytes limit the page that a control search may return.
 	maxControlHits  = 50
 	maxControlBytes = 64 << 10
 )
 
 // batches combines searches for types that patients rarely have (docs/reference/deviations.md, "Exports"). Each search
-// is counted as if it had been sent alone. A search that fails in a batch is sent again on its own.
+// is counted as if it had been sent alone. A search that fails in a batch is retried alone.
 type batches struct {
 	work     *checkpoint.Work
 	learned  *checkpoint.Learned
@@ -42,7 +42,7 @@ func newBatches(state *checkpoint.State, pageSize int) batches {
 	}
 }
 
-// has reports whether a query belongs to a pending batch or to a batch response that has arrived.
+// has reports whether a query is part of a batch whose page for the query has not been taken yet.
 func (b *batches) has(q plan.Query) bool { return b.of[q] != nil }
 
 // waits reports whether a query should wait to join a batch because a control search may soon be available.
@@ -50,14 +50,14 @@ func (b *batches) waits(q plan.Query) bool {
 	return b.may(q) && b.learned.Control == nil && !slices.Contains(b.learned.Last, b.work.Queries[0].Type)
 }
 
-// may reports whether a query may be part of a batch.
+// may reports whether a query can join a batch.
 func (b *batches) may(q plan.Query) bool {
 	isOpen := !b.alone[q] && b.of[q] == nil
 	return isOpen && b.learned.Batches && !q.IsAttaching() && slices.Contains(b.learned.Last, q.Type)
 }
 
-// begin creates a batch from the first waiting query and later eligible queries. It returns nil if fewer than two
-// queries are eligible.
+// begin creates a batch from the first waiting query and other eligible queries. It returns nil if there is no control
+// search or if fewer than two queries are eligible.
 func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *batch {
 	control := b.learned.Control
 	if control == nil || !b.may(waiting[0]) {
@@ -82,7 +82,7 @@ func (b *batches) begin(waiting []plan.Query, isAsked func(plan.Query) bool) *ba
 // searches returns the batch's searches, with the control search first.
 func (b *batch) searches() []plan.Query { return append([]plan.Query{b.control.Query}, b.queries...) }
 
-// receive processes the response to a batch. If the response omits a search, that search is sent alone.
+// receive processes the response to a batch. Searches missing from the response are sent alone.
 func (b *batches) receive(of *batch, answer source.Page) {
 	learned := b.learned
 	isGood := answer.Failed == nil && answer.Parts[0].IsThere && answer.Parts[0].Len == of.control.Hits
@@ -102,13 +102,13 @@ func (b *batches) receive(of *batch, answer source.Page) {
 			learned.Batched = new(true)
 		}
 	case answer.Failed != nil && isPassing(answer.Failed.Class) && answer.Failed.Class != fhir.ServerFault:
-		learned.Batches = false // disables batches for the rest of the export
+		learned.Batches = false // disables batches for the rest of this export only
 	default:
 		learned.Batches, learned.Batched = false, new(false)
 	}
 }
 
-// take returns the page of a query from a batch response. It returns false if no batch response contains that page.
+// take returns a query's page from a batch response. It returns false if no response contains that page.
 func (b *batches) take(q plan.Query) (source.Page, bool) {
 	of := b.of[q]
 	if of == nil || of.found == nil {
@@ -118,7 +118,7 @@ func (b *batches) take(q plan.Query) (source.Page, bool) {
 	return of.found[q], true
 }
 
-// note makes q the control search if q had only one page and that page is the smallest so far.
+// note makes q the control search if it returned a single page with fewer resources than the current control search.
 func (b *batches) note(q plan.Query, found source.Page) {
 	learned := b.learned
 	isFit := found.Next == "" && !found.NextLost && found.Unusable == 0 && found.Len > 0 && found.Len <= maxControlHits &&

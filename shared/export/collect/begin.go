@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// beginner runs the first stage of an export, which reads the Patient and creates the plan.
+// beginner runs an export's first stage, which reads the Patient and creates the plan.
 type beginner struct {
 	task    export.Task
 	session *source.Session
@@ -25,13 +25,13 @@ type beginner struct {
 	writer  *writer
 }
 
-// all reads the Patient and creates the plan. Without a readable Patient, there is no record to export. If an earlier
-// run has already created the plan, all does nothing.
+// all reads the Patient and creates the plan, unless an earlier run has already created it. If the Patient is
+// unreadable, the export fails.
 func (b beginner) all(ctx context.Context) (export.Result, error) {
 	if b.state.Server.Planned {
 		return export.Result{}, nil
 	}
-	tried := b.state.Work.TakeTried() // tried counts attempts at only one of the two requests
+	tried := b.state.Work.TakeTried() // the count applies to only one of the two requests
 	b.session.Statement(ctx, tried)
 	patient, stop, err := b.readPatient(ctx, tried)
 	if err != nil || stop.Stops() {
@@ -66,7 +66,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, b.writer.write(patient, 0)
 }
 
-// begin orders the searches by the hints about the server.
+// begin queues the searches in an order based on what is known about the server.
 func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned, capability := &b.state.Server.Learned, facts.Capability
 	learned.Release = b.memory.server.Release
@@ -79,8 +79,8 @@ func (b beginner) begin(facts plan.Facts, queries []plan.Query) {
 	learned.MayAttach = !b.memory.isNone() && !isKnown && plan.MayAttach(facts)
 }
 
-// capability reads the server's CapabilityStatement. If the request keeps failing, the export continues without a
-// CapabilityStatement and requests every type.
+// capability reads the server's CapabilityStatement. If the request keeps failing, the export continues without one and
+// requests every type.
 func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Result, error) {
 	capability, answer, err := b.session.Capability(ctx)
 	failed := answer.Failed
@@ -96,7 +96,7 @@ func (b beginner) capability(ctx context.Context) (fhir.Capability, export.Resul
 }
 
 func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, export.Result, error) {
-	if !fhir.ValidID(b.record.patient) { // the token response did not name a patient
+	if !fhir.ValidID(b.record.patient) { // the token response contained no valid patient ID
 		return fhir.Resource{}, export.Result{
 			Kind: export.Fatal, Reason: export.ResourcePatientFailure,
 			Cause: b.session.Spot(fault.StepIdentity, "no_patient").Failed(errNoPatient),
@@ -115,11 +115,11 @@ func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, ex
 	for patient := range found.All() {
 		return patient, export.Result{}, nil
 	}
-	// unreachable: both the read and the search return a patient
+	// unreachable: a successful read or search contains a Patient
 	return fhir.Resource{}, export.Result{Kind: export.Fatal, Reason: export.ResourceInvalidContent}, nil
 }
 
-// findPatient searches for the Patient after the server refused a read, because some servers support only the search
+// findPatient searches for the Patient after the server refused to read it, because some servers support only searches
 // (docs/reference/deviations.md, "Exports"). If the search finds nothing, findPatient returns the failure of the read.
 // If the search response is unreadable, findPatient returns the failure of the search.
 func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
@@ -146,7 +146,7 @@ func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.P
 	return unread, nil
 }
 
-// isRefusal reports whether a search might still find a Patient after the server refused to read it.
+// isRefusal reports whether a search might find the Patient although the read failed with the given class.
 func isRefusal(class fhir.Class) bool {
 	return class == fhir.NotFound || class == fhir.Rejected || class == fhir.Forbidden
 }
@@ -156,10 +156,10 @@ func isPassing(class fhir.Class) bool {
 	return class == fhir.Limited || class == fhir.ServerFault || class == fhir.Network
 }
 
-// errNoPatient means that the token response did not name a patient.
+// errNoPatient means that the token response contained no valid patient ID.
 var errNoPatient = errors.New("the portal has not said whose record it is")
 
-// failure returns the task's result after a required request failed.
+// failure returns the export's result after a required request failed.
 func (b beginner) failure(step fault.Step, failed *fhir.RequestError, reason export.Reason) export.Result {
 	because := b.session.Spot(step, "").Failed(failed)
 	switch {

@@ -15,7 +15,7 @@ import (
 )
 
 // Cache reads the cached records of TEFCA connections, one chunk at a time (records.Reader). Callers may overwrite the
-// returned resources. Every error that Cache returns is an internal failure.
+// returned resources. Every error from Cache is an internal failure.
 type Cache interface {
 	Read(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string,
 		chunk int) (iter.Seq[[]byte], error)
@@ -24,7 +24,7 @@ type Cache interface {
 // cachedVersion is the FHIR version of the cached resources.
 const cachedVersion = "4.0.1"
 
-// Errors that end an export of cached records.
+// Errors that end the export of a cached record.
 var (
 	errNoDocuments = fault.Spot{Class: "no_documents"}.Failed(errors.New("the facility had no documents"))
 	errNoneRead    = fault.Spot{Class: "documents_lost"}.Failed(
@@ -32,7 +32,7 @@ var (
 	errNoFixture = fault.Spot{Class: "no_fixture"}.Failed(errors.New("the record has no such fixture"))
 )
 
-// cached is the only stage of an export from the cache. Every cached resource belongs to the connection's patient.
+// cached is the only stage that exports a cached record. Every cached resource belongs to the connection's patient.
 // Cached resources have no source URL, and their references are not followed.
 type cached struct {
 	task    export.Task
@@ -41,18 +41,17 @@ type cached struct {
 	pace    pace
 	writer  *writer
 	cache   Cache
-	outcome []export.TypeOutcome // outcome if the export has no resources
+	outcome []export.TypeOutcome // set only if the export has no resources
 }
 
-// all writes the remaining chunks of the cached record.
 func (c *cached) all(ctx context.Context) (export.Result, error) {
 	chunks, ok := c.held.Held(c.task.Options.Fixture)
 	if !ok {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoFixture}, nil
 	}
 	at := &c.state.Work.Cached
-	// The batch is new in a first run and after the patient has authorized again. Resources already in the file are not
-	// written again.
+	// A different batch means that this is the first run or that the patient has authorized again. Resources already in
+	// the file are not rewritten.
 	if at.Batch != c.held.Batch {
 		c.begin(chunks)
 	}
@@ -73,7 +72,7 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// begin records the requested types, including types without resources, and the documents missing from the cache.
+// begin records the requested types, even those without resources, and the documents missing from the cache.
 func (c *cached) begin(chunks int) {
 	state := c.state
 	state.Work.Cached = checkpoint.Cached{Batch: c.held.Batch, Left: chunks}
@@ -82,7 +81,7 @@ func (c *cached) begin(chunks int) {
 		state.Accounts.Of(resourceType)
 	}
 	if c.task.Options.Fixture != "" {
-		return // the record is complete even if the facility reported losses
+		return // a fixture's record is complete even if the facility reported losses
 	}
 	account := state.Accounts.Of("DocumentReference")
 	*account = checkpoint.Account{Type: account.Type}
@@ -91,8 +90,8 @@ func (c *cached) begin(chunks int) {
 	}
 }
 
-// write writes the resources of a chunk. It returns an error for invalid FHIR, because the cache holds only resources
-// that this service wrote.
+// write writes a chunk's resources. Invalid FHIR is an error, because the cache holds only resources that this service
+// wrote.
 func (c *cached) write(ctx context.Context, chunk int) error {
 	resources, err := c.cache.Read(ctx, c.task.Tenant, c.task.ConnectionID, c.held, c.task.Options.Fixture, chunk)
 	if err != nil {
@@ -110,7 +109,8 @@ func (c *cached) write(ctx context.Context, chunk int) error {
 	return nil
 }
 
-// none returns the result of an export without resources. The reason is "no documents" only if no document was lost.
+// none returns the result of an export without resources. The reason is TEFCANoDocumentsFound only if no document was
+// lost.
 func (c *cached) none() export.Result {
 	c.outcome = c.state.Accounts.Outcome()
 	lost := c.state.Accounts.Of("DocumentReference").Reason

@@ -1,7 +1,7 @@
-// Package collect performs a single run of an export. Starting from the task's checkpoint, it runs the stages patient,
-// searches, references and attachments, or the single stage for a cached record. Package collect writes each resource
-// once, in plan order, and then saves a checkpoint or creates the files. Requests are sent ahead and concurrently, but
-// a single goroutine makes all decisions and writes all resources.
+// Package collect performs a single run of an export. Starting from the task's checkpoint, it runs four stages
+// (patient, searches, references and attachments), or a single stage for a cached record. It writes each resource once,
+// in plan order, and then saves a checkpoint or creates the files. Requests are prefetched and run concurrently, but a
+// single goroutine makes all decisions and writes all resources.
 package collect
 
 import (
@@ -19,22 +19,21 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Collector holds the dependencies that all runs share.
+// Collector holds the dependencies shared by all runs.
 type Collector struct {
 	Source        source.Opener
 	Cache         Cache
 	Files         export.Files
 	Known         Known
 	Now           func() time.Time
-	AddMetaSource bool // fills in an empty meta.source with the resource's origin
+	AddMetaSource bool // whether to set an empty meta.source to the resource's origin
 }
 
-// Known stores facts that exports have learned about the servers behind endpoints. Known returns the zero value for an
-// unknown endpoint.
+// Known stores facts learned about the servers behind endpoints. Known returns the zero value for an unknown endpoint.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
-	// SaveKnown replaces the value stored for an endpoint. If several exports end at the same time, the facts that one
-	// of them learned may be lost.
+	// SaveKnown replaces the value stored for an endpoint. If several exports end at once, facts learned by one of them
+	// may be lost.
 	SaveKnown(ctx context.Context, endpointID string, server known.Server, until time.Time) error
 }
 
@@ -42,16 +41,16 @@ type Known interface {
 type End struct {
 	Result   export.Result
 	Task     export.Task // includes any saved checkpoint; if done, also files, statistics and outcome
-	Replaced []string    // object keys that become obsolete once the completed task is stored
+	Replaced []string    // keys of objects that are obsolete once the completed task is stored
 }
 
-// run takes a task from its checkpoint to its files. The stages receive parts of the run, never the run itself.
+// run takes a task from its checkpoint to its files. Stages receive parts of the run, never the run itself.
 type run struct {
 	files    export.Files
 	memory   *memory
 	task     export.Task
 	session  *source.Session
-	held     *tokens.Records // set only for a cached record; nil if the export queries a server
+	held     *tokens.Records // non-nil only for a cached record
 	state    *checkpoint.State
 	record   *record
 	out      *segmentWriter // nil between segments
@@ -61,8 +60,8 @@ type run struct {
 }
 
 // Run continues the collection from the task's checkpoint until the record is complete or the run must stop. The run
-// stops no later than shortly before deadline. If deadline is zero, the run has no deadline. Run passes its progress to
-// report. Every error that Run returns is an internal failure.
+// stops shortly before deadline, or has no deadline if it is zero. Run passes its progress to report. Every error from
+// Run is an internal failure.
 func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time,
 	report func(webhook.Progress),
 ) (End, error) {
@@ -72,7 +71,7 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 		return End{Result: stop, Task: task}, err
 	}
 	set := session.Tokens()
-	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // scopes are recorded even if the export fails
+	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // recorded even if the export fails
 	r := &run{
 		files: c.Files, memory: &memory{rows: c.Known, endpoint: session.Profile().Endpoint, now: c.Now},
 		task: task, session: session, schedule: times, report: report,
@@ -93,15 +92,14 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	return end, err
 }
 
-// Errors that end a run although no request failed.
+// Errors that end a run even though no request failed.
 var (
 	errNoScope = errors.New("the patient's authorization does not cover the Patient")
 	errLost    = errors.New("too many types could not be read")
 	errPutOff  = errors.New("some searches are tried again in a next round")
 )
 
-// lost returns an error for the log. The error contains the worst failures of an export that did not produce a
-// deliverable record.
+// lost returns an error to log for an export without a deliverable record. It names the worst failure.
 func (r *run) lost() error {
 	spot := r.session.Spot(fault.StepSearch, "")
 	for _, o := range r.task.Outcome {
@@ -127,7 +125,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		r.record.base, err = fhir.ParseBase(set.FHIRBase)
 	}
 	if r.held == nil && r.task.Options.Fixture != "" {
-		err = errNoFixture // a record from a server does not have fixtures
+		err = errNoFixture // only cached records have fixtures
 	}
 	if err != nil {
 		//nolint:nilerr // the result has it
@@ -137,8 +135,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		return export.Result{}, err
 	}
 	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, began: r.task.Began()}
-	// The next link can be used only once, so the query starts again. Resources that are already written are not
-	// written again.
+	// The next link is single-use, so the query must start over. Resources already written are not rewritten.
 	if r.session.Profile().OnceNext {
 		r.state.Work.Restart()
 	}
@@ -156,11 +153,11 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	return export.Result{}, err
 }
 
-// toTheEnd continues the export from its checkpoint until the export's files exist.
+// toTheEnd continues the export from its checkpoint until its files exist or the run must stop.
 func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	stop, err := r.collect(ctx, with)
 	if err == nil && !stop.Stops() && r.session.GivenUp() && r.state.Work.Deferred.Any() {
-		r.state.Work.NextRound() // the run sends no more requests, so deferred work now counts as missing
+		r.state.Work.NextRound() // no more requests will be sent, so deferred work counts as missing
 		stop, err = r.collect(ctx, with)
 	}
 	if err != nil || stop.Stops() {
@@ -187,8 +184,8 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	return end, err
 }
 
-// collect runs the stages in order: the patient, the planned searches, the references, and finally the attachments,
-// which may be large. A cached record has its own single stage.
+// collect runs the stages in order: the patient, the planned searches, the references, and the attachments. Attachments
+// are last because they may be large. A cached record has a single stage.
 func (r *run) collect(ctx context.Context, with Collector) (export.Result, error) {
 	ctx, leave := r.schedule.untilPause(ctx)
 	defer leave()
@@ -225,7 +222,7 @@ func (r *run) collect(ctx context.Context, with Collector) (export.Result, error
 	return export.Result{}, nil
 }
 
-// at adds the export step to the reason for a stop, unless the reason already includes a step.
+// at adds the export step to a stop's cause unless the cause already has one.
 func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	if fault.SpotOf(stop.Cause) == (fault.Spot{}) {
 		stop.Cause = r.session.Spot(step, "").Failed(stop.Cause)
@@ -233,7 +230,6 @@ func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	return stop
 }
 
-// pace returns the pace of the run, including its current segment.
 func (r *run) pace() pace {
 	return pace{schedule: r.schedule, session: r.session, state: r.state, out: r.out, report: r.report}
 }
@@ -242,7 +238,8 @@ func (r *run) delivery() delivery {
 	return delivery{files: r.files, task: r.task, session: r.session, state: r.state, pace: r.pace()}
 }
 
-// keepDemand delays the next run by the pause that the server demanded, which the next run would otherwise ignore.
+// keepDemand delays the next run by the pause that the server demanded. Without this delay, the next run would ignore
+// the pause.
 func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Result, error) {
 	switch result.Kind {
 	case export.Save:
@@ -256,7 +253,7 @@ func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Resu
 	return result, nil
 }
 
-// closeSegment stores the current segment as an object, unless the segment is empty.
+// closeSegment stores the current segment as an object unless it is empty.
 func (r *run) closeSegment(ctx context.Context) error {
 	out := r.out
 	if out == nil {

@@ -25,7 +25,6 @@ type delivery struct {
 	pace    pace
 }
 
-// all creates all files of the task.
 func (d delivery) all(ctx context.Context) (End, error) {
 	if stop, err := d.render(ctx); err != nil || stop.Stops() {
 		return End{Result: stop, Task: d.task}, err
@@ -43,7 +42,7 @@ func (d delivery) all(ctx context.Context) (End, error) {
 	return End{Task: task, Replaced: d.state.Replaced(task.Files)}, nil
 }
 
-// render creates the missing parts in the other requested formats.
+// render creates the missing parts of the other requested formats.
 func (d delivery) render(ctx context.Context) (export.Result, error) {
 	for _, f := range d.task.Options.Chosen() {
 		if f != export.Gzipped && f != export.OneBundle {
@@ -62,8 +61,8 @@ func (d delivery) render(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// renderPart renders the first segment that has no part yet. Two runs that render the same segment write the same
-// bytes, so part names need not depend on the run.
+// renderPart renders the first segment that has no part yet. Rendering a segment is deterministic, so part names need
+// not depend on the run.
 func (d delivery) renderPart(ctx context.Context, made *checkpoint.Rendering) error {
 	at, segments := len(made.Parts), d.state.Output.Segments
 	body, err := d.files.Open(ctx, segments[at].Key)
@@ -96,8 +95,8 @@ func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part fo
 	return format.Bundle(dst, src, d.session.Tokens().FHIRBase, part)
 }
 
-// outcome lists the outcome of each requested or found type, in plan order. The other types in the patient compartment
-// follow, to show which types were not requested.
+// outcome lists the outcome of each requested or found type, in plan order. It then lists the remaining types of the
+// patient compartment to show that they were not requested.
 func (d delivery) outcome() []export.TypeOutcome {
 	list := d.state.Accounts.Outcome()
 	if d.session.Tokens().Records != nil { // an export of a cached record requests every type
@@ -121,7 +120,6 @@ func (d delivery) outcome() []export.TypeOutcome {
 	return list
 }
 
-// file creates the file for one format.
 func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (export.File, error) {
 	switch f {
 	case export.JSONLines:
@@ -134,7 +132,7 @@ func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (
 	return d.assemble(ctx, f, made.Parts, made.Digest)
 }
 
-// assemble joins the parts of a file and returns a description of the file.
+// assemble joins a file's parts and returns a description of the file.
 func (d delivery) assemble(ctx context.Context, f export.Format, parts []checkpoint.Segment,
 	digest []byte,
 ) (export.File, error) {
@@ -167,7 +165,6 @@ func (d delivery) contentType(f export.Format) string {
 	return f.ContentType(d.state.Server.Version)
 }
 
-// report is the content of the outcome file.
 type report struct {
 	TaskID            string               `json:"task_id"`
 	OrgConnectionID   string               `json:"org_connection_id"`

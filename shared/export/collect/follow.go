@@ -10,11 +10,11 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// lookAhead limits how many waiting references are considered for a combined request. All references in a combined
-// request have the same type.
+// lookAhead limits how many waiting references are considered for a combined request. All references in such a request
+// have the same type.
 const lookAhead = 200
 
-// follower reads the resources to which the record refers.
+// follower reads the resources that the record refers to.
 type follower struct {
 	session *source.Session
 	state   *checkpoint.State
@@ -35,7 +35,7 @@ func newFollower(
 	}
 }
 
-// all reads all waiting references. Binary resources are read last, because they may be large.
+// all reads all waiting references. Binary resources are read last because they may be large.
 func (f *follower) all(ctx context.Context) (export.Result, error) {
 	work := &f.state.Work
 	for len(work.Refs) > 0 || len(work.Binaries) > 0 {
@@ -50,8 +50,7 @@ func (f *follower) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes the first resource in todo, unless that resource is already written, while the next resources are read
-// ahead.
+// step writes the first resource in todo, unless it is already written, while prefetching the next ones.
 func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (export.Result, error) {
 	if stop := f.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -79,7 +78,7 @@ func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (expo
 	return export.Result{}, f.end(r, found)
 }
 
-// receive processes the response to a list search. Each member of the list is taken from the response or read
+// receive processes the response to a list search. Each of the list's members is taken from the response or read
 // individually.
 func (f *follower) receive(ctx context.Context, list *list) (export.Result, error) {
 	found, err := f.streams.Take(ctx, list.refs[0], func() { f.readAhead(ctx) })
@@ -91,7 +90,7 @@ func (f *follower) receive(ctx context.Context, list *list) (export.Result, erro
 	return export.Result{}, nil
 }
 
-// forget drops the request for a reference. A list request continues for the other members of the list.
+// forget drops the request for a reference. A list request continues for its other members.
 func (f *follower) forget(r checkpoint.Reference) {
 	list := f.lists.of[r]
 	if list == nil {
@@ -101,7 +100,7 @@ func (f *follower) forget(r checkpoint.Reference) {
 	}
 }
 
-// end writes the resource that a reference points to, or records why the resource could not be read.
+// end writes the resource that a reference points to, or records why it could not be read.
 func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	if found.Failed != nil && f.outage.mayPass(found.Failed) && !isFile(r, found.Failed) {
 		f.state.Work.Deferred.Refs = append(f.state.Work.Deferred.Refs, r)
@@ -127,7 +126,7 @@ func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	return nil
 }
 
-// readAhead starts to read the first references that are not yet written. If the server supports lists of ids, a single
+// readAhead starts reading the first references that are not yet written. If the server supports lists of ids, a single
 // search reads several references of the same type.
 func (f *follower) readAhead(ctx context.Context) {
 	work := &f.state.Work
@@ -163,8 +162,8 @@ func isFile(r checkpoint.Reference, failed *fhir.RequestError) bool {
 	return r.Type == "Binary" && failed.Class == fhir.Content && !errors.Is(failed, source.ErrOther)
 }
 
-// unread records a reference that could not be read. If the reference's target is a Binary whose content is not JSON,
-// unread queues the Binary to be read again as an attachment.
+// unread records a reference that could not be read. A Binary whose content is not JSON is queued to be read again as
+// an attachment.
 func (f *follower) unread(r checkpoint.Reference, failed *fhir.RequestError) {
 	state := f.state
 	if isFile(r, failed) {

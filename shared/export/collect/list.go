@@ -10,27 +10,27 @@ import (
 
 const (
 	// listSize limits the number of ids in a search. listBytes limits the total length of the ids, because servers
-	// refuse URLs longer than 2,000 bytes.
+	// reject URLs longer than 2,000 bytes.
 	listSize  = 50
 	listBytes = 1500
-	// maxLists limits the number of list searches that still have members to write.
+	// maxLists limits the number of list searches with members still to be written.
 	maxLists = 8
 )
 
-// lists holds list searches. A list search reads several referenced resources of one type by their ids. A requested
-// resource in the response counts as if it had been read individually. A resource missing from the response is read
-// individually. If a server returns unrequested resources, the server gets no further list searches.
+// lists holds list searches. A list search reads several referenced resources of one type by their ids. A resource
+// found in the response counts as if it had been read individually. A resource missing from the response is read
+// individually. After a server returns unrequested resources, the export sends it no further list searches.
 type lists struct {
 	learned *checkpoint.Learned
 	of      map[checkpoint.Reference]*list // list searches by member
 	open    int
-	alone   map[checkpoint.Reference]bool // members missing from a response even if its page was full
+	alone   map[checkpoint.Reference]bool // members to read alone; true if their list response was complete
 }
 
 // list is a search that reads several resources of the same type by id.
 type list struct {
 	refs  []checkpoint.Reference
-	left  int                    // number of members that have not been processed
+	left  int                    // number of members not yet processed
 	found map[string]fhir.Bundle // pages by id; nil until the response arrives
 }
 
@@ -46,8 +46,8 @@ func idsOf(refs []checkpoint.Reference) []string {
 	return ids
 }
 
-// begin creates a list search from the first waiting reference and from other references of the same type that have not
-// been requested. It returns nil if no list search should be sent.
+// begin creates a list search from the first waiting reference and other unrequested references of the same type. It
+// returns nil if no list search should be sent.
 func (l *lists) begin(waiting []checkpoint.Reference, isAsked func(checkpoint.Reference) bool) []checkpoint.Reference {
 	first, learned := waiting[0], l.learned
 	if l.open >= maxLists || l.isAlone(first) || !slices.Contains(learned.ByID, first.Type) {
@@ -125,7 +125,7 @@ func (l *list) fill(answer fhir.Bundle) bool {
 	return true
 }
 
-// take returns the result of a list search for a reference. It returns false if there is no such result.
+// take returns a list search's result for a reference. It returns false if there is no result.
 func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	list := l.of[r]
 	if list == nil || list.found == nil {
@@ -137,7 +137,7 @@ func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	return source.Page{Bundle: found}, true
 }
 
-// remove removes a member from its list. The isOver result reports whether the removed member was the last one.
+// remove removes a member from its list. It reports whether that member was the last one.
 func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	list := l.of[r]
 	delete(l.of, r)
@@ -147,8 +147,8 @@ func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	return list.left == 0
 }
 
-// readAlone learns from reading a reference individually. If the server has a resource that was missing from a list
-// response with spare room, the export sends no further list searches for that type.
+// readAlone learns from reading a reference individually. If a list response omitted a resource that the server has,
+// although its page had room, the export sends no further list searches for that type.
 func (l *lists) readAlone(r checkpoint.Reference, found source.Page) {
 	if l.alone[r] && found.Failed == nil {
 		l.learned.IgnoresIDs(r.Type)

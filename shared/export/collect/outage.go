@@ -14,16 +14,16 @@ import (
 // server is down for an hour, the export finishes an hour late but does not lose any resources
 // (docs/reference/deviations.md, "Exports").
 const (
-	// fewRounds is the number of retry rounds, six minutes in total, if the server still responds to other requests.
+	// fewRounds is the number of retry rounds, six minutes in total, while the server still responds to other requests.
 	fewRounds = 2
-	// allRounds is the number of retry rounds, 80 minutes in total, if the server does not respond to any request.
+	// allRounds is the number of retry rounds, 80 minutes in total, while the server responds to no requests.
 	allRounds = 7
-	// lastRounds limits the time after its start in which an export still retries requests. The export needs the
-	// remaining time to deliver the collected data. If a server demands a pause beyond lastRounds, the export gives up
-	// on the server (source.Session.GiveUpBy).
+	// lastRounds is how long after its start an export may still retry requests. The remaining time is reserved for
+	// delivering the collected data. If a server demands a pause beyond lastRounds, the export gives up on the server
+	// (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
 	// downAfter is the number of consecutive deferred requests after which the export stops sending requests to the
-	// server until the next round. The export has attempted each deferred request several times.
+	// server until the next round. Each deferred request has already been attempted several times.
 	downAfter = 3
 )
 
@@ -38,7 +38,7 @@ func roundWait(round int) time.Duration {
 	return 15 * time.Minute
 }
 
-// outage decides which work to defer because the server may be down.
+// outage decides which work to defer when the server may be down.
 type outage struct {
 	work     *checkpoint.Work
 	now      func() time.Time
@@ -47,7 +47,7 @@ type outage struct {
 }
 
 // mayPass reports whether a failed request is worth another retry round. Some servers return 500, or an HTML page, for
-// requests that will never succeed, so a request that fails in this way gets only one more round.
+// requests that will never succeed, so such a request gets only one more round.
 func (o *outage) mayPass(failed *fhir.RequestError) bool {
 	rounds := fewRounds
 	if o.work.Down {
@@ -72,9 +72,9 @@ func (o *outage) mayPass(failed *fhir.RequestError) bool {
 // recordAnswer records that the server has responded to a request.
 func (o *outage) recordAnswer() { o.failures, o.work.Down = 0, false }
 
-// recordFailure records that the server did not respond to a deferred request. If the server does not respond to any
-// request, the export sends no further requests until the next round. All remaining work is deferred, and requests that
-// were sent ahead are discarded.
+// recordFailure records that the server did not respond to a deferred request. After repeated failures, the export
+// considers the server down and sends no requests until the next round. All remaining work is deferred, and prefetched
+// responses are discarded.
 func (o *outage) recordFailure() (isDown bool) {
 	if o.failures++; o.failures < downAfter {
 		return false

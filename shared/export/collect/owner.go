@@ -13,13 +13,13 @@ type ownership int
 
 const (
 	ownerNone    ownership = iota // the resource does not name a patient
-	ownerPatient                  // the resource names our patient
+	ownerPatient                  // the resource names the exported patient
 	ownerOther                    // the resource names another or an unidentifiable patient
 )
 
 // owner determines which patient a resource belongs to.
 type owner struct {
-	patient string // our patient's id
+	patient string // the exported patient's id
 	known   *checkpoint.Patient
 }
 
@@ -28,8 +28,8 @@ func identifierMark(one fhir.Identifier) uint64 {
 }
 
 // of classifies a resource (docs/reference/decisions-collection.md, "Owner of a resource"). Each of the resource's own
-// members that names a patient must name our patient. If no such member names a patient, all references in the resource
-// are considered.
+// members that names a patient must name the exported patient. If no such member names a patient, all references in the
+// resource are considered.
 func (o owner) of(resource fhir.Resource) ownership {
 	says := contained{owner: o, outer: resource}
 	answer := ownerNone
@@ -64,7 +64,7 @@ func byMember(all []fhir.Subject) [][]fhir.Subject {
 type contained struct {
 	owner owner
 	outer fhir.Resource
-	inner map[string]ownership // resources by id; nil until first used
+	inner map[string]ownership // classifications by id; nil until first used
 }
 
 // innerOf classifies a contained resource. The ok result is false if no contained resource has the id. If two contained
@@ -84,8 +84,8 @@ func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	return found, ok
 }
 
-// group classifies a single member. If a member has several subjects, as in a family account, a single reference to our
-// patient is sufficient.
+// group classifies a single member. If a member has several subjects, as in a family account, one reference to the
+// exported patient is sufficient.
 func (c *contained) group(subjects []fhir.Subject) ownership {
 	answer := ownerNone
 	for _, one := range subjects {
@@ -144,11 +144,11 @@ func (c *contained) reference(text string, unclear ownership) ownership {
 	return unclear
 }
 
-// byAllReferences classifies a resource by all its references. A single reference to our patient is sufficient, except
-// in a Group, whose other members must not be revealed. If all references point to other patients, the resource does
-// not belong to our patient. An unidentifiable target counts as another patient if the resource type lists its patient
-// among its participants. Other types have separate members for patients, so byAllReferences ignores unidentifiable
-// targets in those types.
+// byAllReferences classifies a resource by all its references. A single reference to the exported patient is
+// sufficient, except in a Group, whose other members must not be revealed. If all references point to other patients,
+// the resource does not belong to the exported patient. An unidentifiable target counts as another patient if the
+// resource type lists its patient among its participants. Other types name patients in separate members, so
+// byAllReferences ignores their unidentifiable targets.
 func (c *contained) byAllReferences() ownership {
 	unclear := ownerNone
 	switch c.outer.Type {

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// attach plans a trial of _revinclude of Provenance on a server whose CapabilityStatement does not list _revinclude.
-// Once all other searches have ended, the trial repeats the search that found the fewest resources. attach reports
-// whether such a search exists.
+// attach plans a trial of _revinclude with Provenance on a server whose CapabilityStatement does not list _revinclude.
+// After all other searches, the trial repeats the search that found the fewest resources. attach reports whether such a
+// search exists.
 func (s *searcher) attach() bool {
 	state := s.state
 	if !state.Server.Learned.MayAttach || state.Work.Deferred.Any() || state.Full() {
@@ -27,7 +27,7 @@ func (s *searcher) attach() bool {
 	return true
 }
 
-// attachable lists the types whose searches found resources, sorted by number of resources in ascending order.
+// attachable lists the types whose searches found resources, in ascending order of the number found.
 func (s *searcher) attachable() []string {
 	accounts := &s.state.Accounts
 	var types []string
@@ -59,7 +59,7 @@ func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	return true
 }
 
-// unattached ends a Provenance search whose first page failed, or replaces the search with a different request.
+// unattached ends a Provenance search whose first page failed, or replaces it with a different request.
 func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	state := s.state
 	isTrial := state.Server.Learned.Attached == nil
@@ -82,8 +82,8 @@ func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	s.leave(q)
 }
 
-// endAttaching records the result of a Provenance search that returned pages. Lost entries of the searched type are
-// already counted.
+// endAttaching records the result of a Provenance search that returned pages. Lost entries of the searched type have
+// already been counted.
 func (s *searcher) endAttaching(q plan.Query, failed *fhir.RequestError, lost int) {
 	account := s.state.Accounts.Of("Provenance")
 	lost -= s.state.Accounts.Of(q.Type).Missing

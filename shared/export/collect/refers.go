@@ -15,7 +15,7 @@ import (
 // maxRounds limits how many levels of references an export follows (docs/reference/deviations.md, "Exports").
 const maxRounds = 5
 
-// referenceQueue queues the targets of references, so that the export reads the targets.
+// referenceQueue queues the targets of references for the export to read.
 type referenceQueue struct {
 	state   *checkpoint.State
 	record  *record
@@ -23,7 +23,7 @@ type referenceQueue struct {
 	session *source.Session
 }
 
-// note queues all references in a resource. The round argument is the number of reference levels that led to the
+// note queues all references in a resource. The round argument is the number of references followed to reach the
 // resource.
 func (n referenceQueue) note(resource fhir.Resource, round int) {
 	for _, text := range resource.References {
@@ -55,15 +55,15 @@ func (n referenceQueue) reference(text string, round int) {
 	}
 }
 
-// follow queues a resource to be read. The round argument is the number of reference levels that led to the resource.
+// follow queues a resource to be read. The round argument is the number of references followed to reach the resource.
 func (n referenceQueue) follow(resourceType, id string, round int) {
 	if plan.Followed(resourceType) && n.options.Wants(resourceType) && round < maxRounds {
 		n.state.AddReference(checkpoint.Reference{Type: resourceType, ID: id, Round: round + 1})
 	}
 }
 
-// foreign counts a resource on another server once. The export does not request the resource, because no token may be
-// sent to another server.
+// foreign counts a resource on another server, once. The export does not request the resource, because tokens must not
+// be sent to another server.
 func (n referenceQueue) foreign(resourceType, address string) {
 	if n.state.IsNew(resourceType, address, 0) {
 		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
@@ -95,8 +95,8 @@ func attachmentID(address string) string {
 }
 
 // questionnaire queues the Questionnaire of a QuestionnaireResponse. In R4, a canonical URL identifies the
-// Questionnaire. The URL either points to a resource on this server or becomes a search parameter on this server. The
-// export does not send a request to any other server that the URL names.
+// Questionnaire. The URL either points to a resource on the patient's server or becomes a search parameter there. The
+// export sends no requests to other servers named in the URL.
 func (n referenceQueue) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")
@@ -121,8 +121,8 @@ func (n referenceQueue) questionnaire(canonical string, round int) {
 	}
 }
 
-// knownAs records the patient's ids and business identifiers on the server, including the ids of linked records of the
-// same person (Patient.link), which remain after a merge.
+// knownAs records the patient's ids and business identifiers on the server. They include the ids of linked Patient
+// resources for the same person (Patient.link), which remain after a merge.
 func (n referenceQueue) knownAs(patient fhir.Resource) {
 	known := &n.state.Patient
 	known.IDs = []string{n.record.patient}
@@ -137,7 +137,7 @@ func (n referenceQueue) knownAs(patient fhir.Resource) {
 	}
 }
 
-// samePerson records that a link points to another record of the same person.
+// samePerson records that a link points to another Patient resource for the same person.
 func (n referenceQueue) samePerson(link string) {
 	if resourceType, id, ok := fhir.ParseReference(link, n.record.base); ok && resourceType == "Patient" {
 		n.state.Patient.AddID(id)

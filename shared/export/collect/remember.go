@@ -17,12 +17,12 @@ import (
 // longer but finds the same resources.
 type memory struct {
 	rows     Known
-	endpoint string // empty for a server outside the catalogue; no hints are stored for such a server
+	endpoint string // empty for a server outside the catalogue, for which no hints are stored
 	now      func() time.Time
 	server   known.Server // stored hints at the start of the export; zero in later runs
 }
 
-// isNone reports whether there are no stored hints about the server.
+// isNone reports whether hints about the server can't be stored.
 func (m *memory) isNone() bool { return m.endpoint == "" || m.rows == nil }
 
 // load returns the stored hints, or the zero value if reading them fails.
@@ -53,8 +53,7 @@ func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	}
 }
 
-// expect returns the initial and the maximum number of concurrent requests, based on what the server handled in earlier
-// exports.
+// expect returns the initial and maximum numbers of concurrent requests, based on earlier exports from the server.
 func (m *memory) expect(ctx context.Context) (begin, limit int) {
 	m.server = m.load(ctx)
 	return m.server.InFlight(m.now())

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// stopBefore is the time before its deadline at which a run saves its checkpoint and hands over to the next run.
+	// stopBefore is how long before its deadline a run saves its checkpoint and yields to the next run.
 	stopBefore = 75 * time.Second
 	// lastAnswer is the part of stopBefore during which a run still waits for a pending response.
 	lastAnswer = 45 * time.Second
@@ -60,7 +60,7 @@ func (s schedule) untilPause(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeoutCause(ctx, s.pauseBy.Add(lastAnswer).Sub(s.now()), errPause)
 }
 
-// pace reports the progress of a run and decides when the run ends.
+// pace reports a run's progress and decides when the run ends.
 type pace struct {
 	schedule schedule
 	session  *source.Session
@@ -69,7 +69,6 @@ type pace struct {
 	report   func(webhook.Progress)
 }
 
-// reportProgress passes the run's progress to report.
 func (p pace) reportProgress() {
 	var bytes int64
 	if p.out != nil {
@@ -79,8 +78,8 @@ func (p pace) reportProgress() {
 }
 
 // isDue decides whether a run must end because its deadline is near or must save its progress. After the export has
-// given up on the server, isDue always returns Done. The remaining work takes little time without requests, and a later
-// run would try the server again.
+// given up on the server, isDue always returns Done, because the remaining work sends no requests and a later run would
+// try the server again.
 func (p pace) isDue() export.Result {
 	if p.session.GivenUp() {
 		return export.Result{}

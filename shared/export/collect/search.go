@@ -21,8 +21,8 @@ type searcher struct {
 	streams   *source.Streams[plan.Query]
 	batches   batches
 	faults    int                // number of trials that ended with a server error
-	resumed   bool               // set if an earlier run received the next link
-	forgotten map[plan.Query]int // how often the server discarded the pages of a query in this run
+	resumed   bool               // whether an earlier run received the next link
+	forgotten map[plan.Query]int // how often the server discarded a query's pages in this run
 }
 
 // maxForgotten limits how often a query restarts in a run because the server discarded its pages. If a page can be
@@ -62,7 +62,7 @@ func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes a page of the first query while the pages of the next queries are read ahead.
+// step writes a page of the first query while prefetching pages of the next queries.
 func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	if stop := s.pace.isDue(); stop.Stops() {
 		return stop, nil
@@ -87,8 +87,8 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 		s.unattached(q, found.Failed)
 		return export.Result{}, nil
 	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
-		// Some servers discard the pages of a query between runs, or after sending them once. Resources that are
-		// already written are not written again.
+		// Some servers discard a query's pages between runs, or after sending them once. Resources already written are
+		// not rewritten.
 		s.resumed = false
 		s.restart(q)
 		return export.Result{}, nil
@@ -124,8 +124,8 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 	return export.Result{}, nil
 }
 
-// readAhead starts the first queries that are not in progress. Queries after a query for the complete record are not
-// started, because they may turn out to be unnecessary.
+// readAhead starts the first queries that are not in progress. Queries that follow one for the complete record are not
+// started, because they may be unnecessary.
 func (s *searcher) readAhead(ctx context.Context) {
 	work, learned := &s.state.Work, &s.state.Server.Learned
 	for i, q := range s.upcoming() {
@@ -157,8 +157,8 @@ func (s *searcher) readAhead(ctx context.Context) {
 // isAsked reports whether a query has already been requested.
 func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
-// isForgotten reports whether the server claims that a later page does not exist. It returns true only if a new request
-// for the first page can verify the claim.
+// isForgotten reports whether the server claims that a later page does not exist. It returns true only if requesting
+// the first page again can verify the claim.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
 	if !isGone || s.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
@@ -198,9 +198,9 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	return nil
 }
 
-// refused replaces a failed query with a different request or records the result of the query. A query that has already
-// written pages is changed only if its pages are too large or its next link points to another server. The changed query
-// restarts with smaller or larger pages.
+// refused replaces a failed query with a different request or records its result. A query that has already written
+// pages is changed only if its pages are too large or its next link points to another server. The changed query
+// restarts with a different page size.
 func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	work := &s.state.Work
 	s.state.Server.Learned.Refused(q, failed)
@@ -229,13 +229,13 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 			s.batches = newBatches(s.state, s.session.Profile().PageSize)
 		}
 	case q.Widened():
-		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // failure of the original query
+		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // the original query's failure
 	default:
 		s.end(q, failed)
 	}
 }
 
-// restart resets the first query to its start.
+// restart restarts the first query from its first page.
 func (s *searcher) restart(q plan.Query) {
 	s.streams.Drop(q)
 	s.state.Work.Restart()
@@ -277,7 +277,7 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 }
 
 // endEverything ends the query for the complete record. If the query returned more than the Patient, queries for
-// individual types are unnecessary. A server that supports the query returns all resources of the record.
+// individual types are unnecessary, because a server that supports the query returns the complete record.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work, accounts := &s.state.Work, &s.state.Accounts
 	if failed != nil || lost > 0 || len(accounts.Counts) < 2 {
@@ -285,7 +285,7 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	}
 	var left []plan.Query
 	for _, q := range work.Queries {
-		if q.IsDefinition() { // a definition that the record names is not part of the record
+		if q.IsDefinition() { // a definition that the record refers to is not part of the record
 			left = append(left, q)
 			continue
 		}
@@ -302,7 +302,7 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work.Queries = left
 }
 
-// endDefinition records the result of a Questionnaire search that found hits resources.
+// endDefinition records the result of a Questionnaire search that had the given number of hits.
 func (s *searcher) endDefinition(q plan.Query, failed *fhir.RequestError, hits int) {
 	account := s.state.Accounts.Of(q.Type)
 	switch {

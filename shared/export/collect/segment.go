@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// segmentWriter writes an object that holds a segment of a file. Successive runs write the segments of the file. The
-// segmentWriter counts the bytes and continues the SHA-256 hash of the complete file.
+// segmentWriter writes an object that holds one segment of a file. Successive runs write a file's segments. A
+// segmentWriter counts the bytes and continues the complete file's SHA-256 hash.
 type segmentWriter struct {
 	object export.Writer
 	made   checkpoint.Segment
@@ -44,7 +44,7 @@ func newSegment(ctx context.Context, files export.Files, key, contentType string
 func (w *segmentWriter) Write(data []byte) (int, error) {
 	n, err := w.object.Write(data)
 	w.made.Bytes += int64(n)
-	_, _ = w.digest.Write(data[:n]) // hash.Hash never returns an error
+	_, _ = w.digest.Write(data[:n]) // hash.Hash's Write never returns an error
 	if err != nil {
 		return n, fmt.Errorf("write segment: %w", err)
 	}
@@ -69,7 +69,7 @@ func (w *segmentWriter) rewind(ctx context.Context) (err error) {
 	return err
 }
 
-// close creates the object. It returns the segment and the state of the digest after that segment.
+// close creates the object. It returns the segment and the digest's state after that segment.
 func (w *segmentWriter) close(ctx context.Context) (made checkpoint.Segment, digest []byte, err error) {
 	if err = w.object.Close(ctx); err != nil {
 		return checkpoint.Segment{}, nil, fmt.Errorf("close segment: %w", err)
@@ -83,7 +83,7 @@ func (w *segmentWriter) abort(ctx context.Context) { w.object.Abort(context.With
 
 var errDigest = errors.New("the digest cannot be kept")
 
-// keepDigest returns the state of a digest for restoreDigest.
+// keepDigest returns a digest's state, to be passed to restoreDigest.
 func keepDigest(digest hash.Hash) ([]byte, error) {
 	to, ok := digest.(encoding.BinaryMarshaler)
 	if !ok {
@@ -96,8 +96,7 @@ func keepDigest(digest hash.Hash) ([]byte, error) {
 	return state, nil
 }
 
-// restoreDigest returns a digest in a state that an earlier run stored. If the state is nil, restoreDigest returns a
-// new digest.
+// restoreDigest returns a digest in the given state, or a new digest if state is nil.
 func restoreDigest(state []byte) (hash.Hash, error) {
 	digest := sha256.New()
 	if len(state) == 0 {

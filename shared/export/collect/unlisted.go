@@ -14,7 +14,7 @@ const maxFaults = 3
 // maxTrials limits the number of trials that are in progress or waiting to be processed.
 const maxTrials = 8
 
-// upcoming returns the remaining queries, up to the number of trials that may be open.
+// upcoming returns the remaining queries, ending before the first trial that exceeds maxTrials.
 func (s *searcher) upcoming() []plan.Query {
 	queries, trials := s.state.Work.Queries, 0
 	for i, q := range queries {
@@ -29,8 +29,8 @@ func (s *searcher) upcoming() []plan.Query {
 }
 
 // unlisted returns searches for types that the server's CapabilityStatement does not list. A type gets a complete
-// search if the server responded to an earlier search for it. An unknown type gets a trial. A type outside the granted
-// scopes is not tried, because neither the server nor the patient has offered that type.
+// search if the server responded to an earlier search for it. A type without a stored result gets a trial. A type
+// outside the granted scopes is not tried, because neither the server nor the patient has offered that type.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	if b.memory.isNone() { // without stored results, each export would repeat the trials
 		return nil, nil
@@ -49,8 +49,8 @@ func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	return answered, trials
 }
 
-// tried processes the first page of a trial. The server supports the type, so a complete search follows if the page
-// contains any resources.
+// tried processes the first page of a trial. The response shows that the server supports the type, so a complete search
+// follows if the page contains any resources.
 func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.state.Server.Learned.Tried(q.Type, true)
 	if found.Len == 0 && found.Unusable == 0 && found.Next == "" && !found.NextLost {
@@ -94,7 +94,6 @@ func isAnswer(failed *fhir.RequestError) bool {
 	return failed.Refusal != fhir.Unexplained || failed.Status == 501
 }
 
-// endTrials ends all remaining trials.
 func (s *searcher) endTrials() {
 	work := &s.state.Work
 	var left []plan.Query
@@ -123,7 +122,7 @@ func (s *searcher) leave(q plan.Query) {
 	s.state.Work.Ended++
 }
 
-// instead replaces the first query in the plan with another query.
+// instead replaces the plan's first query with another query.
 func (s *searcher) instead(q, other plan.Query) {
 	s.restart(q)
 	s.state.Work.Queries[0] = other

@@ -35,8 +35,8 @@ func newWriter(
 	}
 }
 
-// write appends a resource to the segment, unless the resource is already written, and queues its references. The round
-// argument is the number of reference levels that led to the resource; it is 0 for search results.
+// write appends a resource to the segment, unless it is already written, and queues its references. The round argument
+// is the number of references followed to reach the resource, or 0 for a search result.
 func (w *writer) write(resource fhir.Resource, round int) error {
 	if !w.isNew(resource) || !w.belongs(resource) {
 		return nil
@@ -52,8 +52,8 @@ func (w *writer) write(resource fhir.Resource, round int) error {
 	return nil
 }
 
-// writeOwn appends a resource that is known to belong to the patient, unless the resource is already written. The
-// resource has no source URL.
+// writeOwn appends a resource that is known to belong to the patient, unless it is already written. The resource has no
+// source URL.
 func (w *writer) writeOwn(resource fhir.Resource) error {
 	if !w.isNew(resource) || !w.isWanted(resource) {
 		return nil
@@ -61,7 +61,7 @@ func (w *writer) writeOwn(resource fhir.Resource) error {
 	return w.line(resource, "")
 }
 
-// isNew records a resource and reports whether the resource is new and within the limit on distinct resources.
+// isNew records a resource and reports whether it is new and within the limit on distinct resources.
 func (w *writer) isNew(resource fhir.Resource) bool {
 	state := w.state
 	mark := checkpoint.MarkOf(resource.Type + "/" + resource.ID)
@@ -88,7 +88,7 @@ func (w *writer) line(resource fhir.Resource, address string) error {
 }
 
 // belongs reports whether a found resource is part of this export. A resource that belongs to another patient is never
-// part of the export, regardless of the search that returned the resource.
+// part of the export, regardless of which search returned it.
 func (w *writer) belongs(resource fhir.Resource) bool {
 	switch {
 	case resource.Type == "Patient" && resource.ID == w.record.patient:
@@ -105,8 +105,8 @@ func (w *writer) isWanted(resource fhir.Resource) bool {
 	return resource.Type == "Patient" || w.options.Wants(resource.Type) && w.options.Changed(resource.LastUpdated)
 }
 
-// isSourced reports whether to add meta.source to resources that lack the element. R4 and later versions define
-// meta.source. A server that does not state its version is assumed to use R4.
+// isSourced reports whether to add meta.source to resources that lack it. R4 and later versions define meta.source. A
+// server that does not state its version is assumed to use R4.
 func (w *writer) isSourced() bool {
 	version := w.state.Server.Version
 	return w.addMetaSource && (version == "" || version[0] >= '4')

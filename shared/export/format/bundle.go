@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// window is the number of bytes of a line that are held in memory at once. The type and id of a resource must be in the
+// window is the maximum number of bytes of a line held in memory at once. The type and id of a resource must be in the
 // first window.
 const window = 64 << 10
 
@@ -23,11 +23,11 @@ var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 var errLine = errors.New("a line is not a JSON object")
 
 // Bundle writes one part of a FHIR Bundle of type collection (bundle.html). The Bundle's entries are the resources in
-// src, one per line, in the same order and byte for byte. Every part contains at least one resource. The fullUrl of an
-// entry is the URL of the resource below base, the base URL of a FHIR server. If base is empty and the id is a UUID,
-// fullUrl is the id as a URN (bundle.html#bundle-unique). If the first 64 KiB of the line do not contain a valid type
-// and id, the entry has no fullUrl. Bundle returns an error for a line that does not begin and end as an object. Bundle
-// does not check the rest of a line, which was checked when the line was written.
+// src, one per line, unchanged and in the same order. Every part contains at least one resource. An entry's fullUrl is
+// the resource's URL under base, a FHIR server's base URL. If base is empty and the id is a UUID, fullUrl is the id as
+// a URN (bundle.html#bundle-unique). If the first 64 KiB of the line do not contain a valid type and id, the entry has
+// no fullUrl. Bundle returns an error for a line that does not begin and end as an object. It does not check the rest
+// of a line, which was validated when it was written.
 func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	b := bundle{
 		in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window),

@@ -15,8 +15,7 @@ type Part struct {
 }
 
 // Gzip compresses src (RFC 1952). The gzip header does not contain a name or a time, so the same input always produces
-// the same bytes. The compressed parts of a file, concatenated in order, form the compressed file (RFC 1952 section
-// 2.2).
+// the same bytes. Concatenating a file's compressed parts in order yields the compressed file (RFC 1952 section 2.2).
 func Gzip(dst io.Writer, src io.Reader) error {
 	out := gzip.NewWriter(dst)
 	if _, err := io.Copy(out, src); err != nil {

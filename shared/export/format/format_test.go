@@ -200,7 +200,7 @@ func TestFormatReturnsReadAndWriteErrors(t *testing.T) {
 	}
 }
 
-// attachment is a line that contains 50 MB of data and is generated as it is read.
+// attachment is a line that contains 50 MB of data, generated as it is read.
 type attachment struct {
 	left int
 	peak uint64 // peak live heap size

@@ -1,7 +1,7 @@
 // Package known holds hints about the FHIR server behind an endpoint. The hints cover concurrency, page size, batches
-// and the order of searches. Exports learn the hints, and later exports use the hints as a starting point. Hints never
-// make an export skip a type that the server lists. If the server neither lists nor supports a type, exports do not try
-// that type again until the hint expires.
+// and the order of searches. Exports learn hints that later exports use as a starting point. Hints never make an export
+// skip a type that the server lists. If the server neither lists nor supports a type, exports do not try that type
+// again until the hint expires.
 package known
 
 import (
@@ -13,17 +13,17 @@ import (
 
 const (
 	// loadLife is the lifetime of a concurrency level that the server handled. limitLife is the lifetime of a
-	// concurrency level that the server refused. limitLife is finite because an export can't distinguish such a refusal
-	// from a rate limit.
+	// concurrency level that the server refused. limitLife is finite because an export can't distinguish a concurrency
+	// limit from a rate limit.
 	loadLife  = 7 * 24 * time.Hour
 	limitLife = 24 * time.Hour
-	// typeLife is the time that a type is considered non-empty after a patient had a resource of that type.
+	// typeLife is how long a type is considered non-empty after a patient had a resource of that type.
 	typeLife = 30 * 24 * time.Hour
-	// batchLife is the lifetime of the result of a batch trial.
+	// batchLife is the lifetime of a batch trial's result.
 	batchLife = 30 * 24 * time.Hour
-	// trialLife is the lifetime of the result of a trial for a type that the server does not list.
+	// trialLife is the lifetime of a trial's result for a type that the server does not list.
 	trialLife = 30 * 24 * time.Hour
-	// Life is the lifetime of a stored row if no export renews the row.
+	// Life is the lifetime of a stored row unless an export renews it.
 	Life = 60 * 24 * time.Hour
 	// renewAfter is the age after which an unchanged fact is stored again.
 	renewAfter = 24 * time.Hour
@@ -39,9 +39,9 @@ type Server struct {
 	Batch   Trial           `json:"batch,omitzero"`  // whether the server supports batches of searches
 	Pages   Pages           `json:"pages,omitzero"`
 
-	// whether a search gets a response, for each type missing from the CapabilityStatement
+	// whether searches get a response, by type missing from the CapabilityStatement
 	Unlisted map[string]Trial `json:"unlisted,omitempty"`
-	// whether the server supports _revinclude=Provenance:target although its CapabilityStatement does not list it
+	// whether the server supports _revinclude=Provenance:target without listing it in its CapabilityStatement
 	Attaches Trial `json:"attaches,omitzero"`
 }
 
@@ -67,7 +67,7 @@ func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
 
 // Load holds the concurrency levels that the server has handled or refused.
 type Load struct {
-	Handled int       `json:"bears,omitempty"` // concurrent requests handled easily; 0 if the last export had trouble
+	Handled int       `json:"bears,omitempty"` // concurrent requests handled easily; after trouble, the limit or 0
 	At      time.Time `json:"at,omitzero"`
 	Limit   int       `json:"limit,omitempty"` // highest level below a refused level; 0 if no level was refused
 	LimitAt time.Time `json:"limit_at,omitzero"`
@@ -85,13 +85,13 @@ type Trial struct {
 	At    time.Time `json:"at,omitzero"` // time of the trial; zero if never tried
 }
 
-// Counts reports whether the trial took place within the most recent period of length life.
+// Counts reports whether the trial took place within the duration life before now.
 func (t Trial) Counts(now time.Time, life time.Duration) bool {
 	return !t.At.IsZero() && now.Sub(t.At) < life
 }
 
-// after returns the trial, updated with the result of an export. The worked argument is nil if the export did not try
-// the feature.
+// after returns the trial updated with an export's result. The worked argument is nil if the export did not try the
+// feature.
 func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	if worked == nil || *worked == t.Works && !isOld(t.At, now) {
 		return t, false
@@ -99,7 +99,7 @@ func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	return Trial{Works: *worked, At: now}, true
 }
 
-// InFlight returns the initial and the maximum number of concurrent requests for an export. Zero means unknown.
+// InFlight returns the initial and maximum numbers of concurrent requests for an export. Zero means unknown.
 func (s Server) InFlight(now time.Time) (begin, limit int) {
 	if now.Sub(s.Load.At) < loadLife {
 		begin = s.Load.Handled
@@ -122,8 +122,7 @@ func (s Server) IsKnown(resourceType string) bool { return s.Types[resourceType]
 // Batches reports whether to try a batch of searches. It returns true unless a batch has failed recently.
 func (s Server) Batches(now time.Time) bool { return s.Batch.Works || !s.Batch.Counts(now, batchLife) }
 
-// Of returns the facts that still apply if the server states the given release. A different release may behave
-// differently.
+// Of returns the facts that still apply to a server with the given release. A different release may behave differently.
 func (s Server) Of(release string) Server {
 	if s.Release != release {
 		s.Batch, s.Pages, s.Unlisted, s.Attaches = Trial{}, Pages{}, nil, Trial{}
@@ -136,24 +135,24 @@ func (s Server) Of(release string) Server {
 type Lesson struct {
 	Release string
 	Load    Experience
-	Found   []string // types of which the patient has resources
+	Found   []string // types with resources in the patient's record
 	Empty   []string // types that were searched completely without results
 	Batch   *bool    // whether batches work; nil if never tried
-	Pages   Pages    // At is not set; zero if the export learned nothing
+	Pages   Pages    // zero if the export learned nothing; At is never set
 
-	Unlisted map[string]bool // whether the server responded, for each type tried
+	Unlisted map[string]bool // whether the server responded, by type tried
 	Attaches *bool           // whether _revinclude of Provenance works; nil if never tried
 }
 
-// Experience summarises the concurrent requests of an export.
+// Experience summarises an export's concurrent requests.
 type Experience struct {
 	Handled int  `json:"Bears"` // concurrent requests handled easily; 0 if the export sent too few to judge
 	Limit   int  // highest level below a refused level; 0 if no level was refused
 	Trouble bool // whether the server refused requests or came close to a limit
 }
 
-// Learn returns the facts, updated with the lessons of an export that ended at time now. The isNew result is false if
-// the export learned nothing new.
+// Learn returns the facts updated with the lessons of an export that ended at now. The isNew result is false if the
+// export learned nothing new.
 func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	next = s.Of(lesson.Release)
 	isNew = s.Release != lesson.Release
@@ -179,7 +178,7 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	return next, isNew
 }
 
-// PageSize returns the initial and the maximum page size. Zero means unknown.
+// PageSize returns the initial and maximum page sizes. Zero means unknown.
 func (s Server) PageSize(now time.Time) (size, most int) {
 	if now.Sub(s.Pages.At) >= loadLife {
 		return 0, 0
@@ -187,8 +186,8 @@ func (s Server) PageSize(now time.Time) (size, most int) {
 	return s.Pages.Size, s.Pages.Most
 }
 
-// after returns the load, updated with the experience of an export. A limit expires limitLife after the server's
-// refusal, so that a server with a raised limit eventually gets more requests.
+// after returns the load updated with an export's experience. A limit expires limitLife after the server's refusal, so
+// that a server whose limit was raised eventually gets more requests.
 func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNew bool) {
 	isNew = wasNew
 	if met.Limit > 0 {
@@ -204,7 +203,7 @@ func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNe
 	return l, isNew
 }
 
-// learnTypes adds the types of which the patient has resources.
+// learnTypes updates when types were last found and last empty.
 func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[string]Type, isNew bool) {
 	next = map[string]Type{}
 	maps.Copy(next, types)
@@ -242,7 +241,7 @@ func isOld(at, now time.Time) bool { return now.Sub(at) >= renewAfter }
 // maxName is the maximum length of a stored name, in bytes.
 const maxName = 100
 
-// ReleaseOf returns a name for the release of a server's software, based on the server's CapabilityStatement. If the
+// ReleaseOf returns a name for a server's software release, based on its CapabilityStatement. If the
 // CapabilityStatement does not contain a version, ReleaseOf uses its date. ReleaseOf omits the time of day, because
 // some servers fill it from their clock.
 func ReleaseOf(software, version, date string) string {
