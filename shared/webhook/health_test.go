@@ -289,7 +289,7 @@ func TestBurstIsSentAtEndpointRate(t *testing.T) {
 		for _, p := range w.posts {
 			perSecond[int(p.at.Sub(started)/time.Second)]++
 		}
-		// One attempt doesn't need a slot, five attempts start at once, and then five attempts start every second.
+		// The first attempt doesn't need a slot. Five more attempts start immediately, then five per second.
 		for second := range 7 {
 			want := 5
 			if second == 0 {

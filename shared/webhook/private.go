@@ -16,9 +16,9 @@ import (
 type private struct {
 	SigningKey string            `json:"signing_key,omitempty"` // ed25519 key, "whsk_…"
 	Headers    map[string]string `json:"headers,omitempty"`     // header values by canonical name
-	// LogKey encrypts the responses in the delivery log (AES-256). Each subscription has its own key. A worker that has
-	// decrypted a secret therefore doesn't need another KMS call, and responses become unreadable when their
-	// subscription is removed.
+	// LogKey encrypts the responses in the delivery log (AES-256). Each subscription has its own key, so responses
+	// become unreadable when their subscription is removed. Secrets and private values share a data key, so decrypting
+	// both takes one KMS call.
 	LogKey []byte `json:"log_key,omitempty"`
 }
 

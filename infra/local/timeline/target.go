@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// parameters holds the request members that name a call's target.
+// parameters holds the request fields that identify a call's target.
 type parameters struct {
 	TableName, IndexName string
 	RequestItems         map[string]json.RawMessage

@@ -132,8 +132,8 @@ func structural(c coding) bool {
 	}, c)
 }
 
-// subjectOf returns a statement's own codes. If the statement does not have codes, subjectOf returns the codes of
-// nested statements and sets held.
+// subjectOf returns the codes that identify what a statement is about. If the statement does not have codes, subjectOf
+// returns the codes of nested statements and sets held.
 func subjectOf(s *element) (own []coding, held bool) {
 	own = slices.DeleteFunc(codingsOf(s), structural)
 	for _, path := range [][]string{{"entryRelationship", "*"}, {"component", "*"}} {

@@ -227,8 +227,8 @@ func patients() []string {
 	}
 }
 
-// reserved returns the functions that may access the components of patients' tokens, and each key, secret and file
-// (docs/develop/architecture.md, "Keys and secrets"). To give another function access, add the function here.
+// reserved maps each token, key, secret and file to the functions that may access it (docs/develop/architecture.md,
+// "Keys and secrets"). To give another function access, add the function here.
 func reserved() map[string][]string {
 	tokens := []string{
 		"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction", "EraserFunction",

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// stopBefore is how long before its deadline a run saves its checkpoint and yields to the next run.
+	// stopBefore is the time before a run's deadline at which the run saves its checkpoint and yields to the next run.
 	stopBefore = 75 * time.Second
 	// lastAnswer is the part of stopBefore during which a run still waits for a pending response.
 	lastAnswer = 45 * time.Second

@@ -17,7 +17,7 @@ const (
 	// limit from a rate limit.
 	loadLife  = 7 * 24 * time.Hour
 	limitLife = 24 * time.Hour
-	// typeLife is how long a type is considered non-empty after a patient had a resource of that type.
+	// typeLife is the time for which a type counts as non-empty after a patient had a resource of that type.
 	typeLife = 30 * 24 * time.Hour
 	// batchLife is the lifetime of a batch trial's result.
 	batchLife = 30 * 24 * time.Hour

@@ -51,9 +51,9 @@ func (g *guard) permits(target netip.AddrPort) bool {
 	return within(g.allow, address) || g.public && target.Port() == 443 && g.isPublic(address)
 }
 
-// MayReach reports whether a client with these options would attempt a request to target. Do must accept the URL and,
-// if the host is an IP address, the guard must allow the address. The address behind a host name can't be checked,
-// because the name has not been resolved yet.
+// MayReach reports whether a client with these options would attempt a request to target. The URL must pass Do's
+// checks. If the host is an IP address, the guard must also allow that address. The address behind a host name can't be
+// checked, because the name has not been resolved yet.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// longest is the maximum length of an accepted header in bytes. AWS's own headers are shorter.
+// longest is the maximum length of an accepted header in bytes. Headers that AWS sends are shorter than this limit.
 const longest = 512
 
 var (

@@ -94,7 +94,7 @@ func (d Document) medications() section {
 	return s
 }
 
-// dischargeMedications returns a section with the medications that continue after a stay.
+// dischargeMedications returns a section that lists the medications to continue after discharge.
 func (d Document) dischargeMedications() section {
 	s := medicationSection("2.16.840.1.113883.10.20.22.2.11.1", "2015-08-01",
 		Code{LOINC, "10183-2", "Hospital discharge medications"})

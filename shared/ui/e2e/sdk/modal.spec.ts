@@ -104,7 +104,7 @@ test("the focus returns to the button even if the click did not focus it", async
   await expect(page.getByRole("button", button)).toBeFocused();
 });
 
-test("show() returns the focus to the element focused before", async ({ visit }) => {
+test("show() restores focus to the previously focused element", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element><input aria-label="theirs">`);
   await page.getByLabel("theirs").focus();
   await page.locator("svc-widget-element").evaluate((element: HTMLElement & { show(): void }) => element.show());
@@ -175,7 +175,7 @@ for (const [attributes, reason] of [
   });
 }
 
-test("the frame's configuration error warns only in test mode", async ({ visit, page }) => {
+test("a configuration error in the frame is logged to the console only in test mode", async ({ visit, page }) => {
   const warnings: string[] = [];
   page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);

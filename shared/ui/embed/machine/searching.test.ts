@@ -68,7 +68,7 @@ test("an empty query in live mode shows only the most used institutions", async 
   assert.equal(bench.state.search.hits.length, 2, "a state or a complete ZIP code is enough");
 });
 
-test("an empty query without used institutions, or one that fails, shows only the hint", async () => {
+test("an empty query shows only the hint if it returns no institutions or fails", async () => {
   for (const fault of [undefined, failure("unavailable")]) {
     const bench = new Bench();
     bench.fault = () => fault;

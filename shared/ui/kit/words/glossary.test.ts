@@ -74,7 +74,7 @@ test("Spanish patient texts contain no forbidden words", () => {
   assert.deepEqual(findings(Object.entries(spanish), forbidden("patients", "es")), []);
 });
 
-test("dashboard texts contain no forbidden words", () => {
+test("the dashboard's text contains no forbidden words", () => {
   const texts = dashboardTexts();
   assert.ok(texts.length > 300, `${texts.length} texts found`);
   assert.deepEqual(findings(texts, forbidden("dashboard", "en")), []);
