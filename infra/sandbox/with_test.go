@@ -97,7 +97,7 @@ func (p *oauthClient) authorizeError(pairs ...string) answer {
 	return answer{body: []byte(`{"error":"` + landing.Get("error") + `"}`)}
 }
 
-func TestEverySwitchHasTest(t *testing.T) {
+func TestSwitchTableListsOnlyTestedSwitches(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*_test.go")
 	if err != nil {

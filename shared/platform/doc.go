@@ -1,4 +1,5 @@
-// Package platform groups infrastructure code without domain logic: configuration, Lambda, limits, outbound HTTP.
+// Package platform groups infrastructure code without domain logic, such as configuration, Lambda handling, limits and
+// outbound HTTP.
 //
 // Its packages import words:
 //

@@ -18,7 +18,7 @@ const (
 	fewRounds = 2
 	// allRounds is the number of retry rounds, 80 minutes in total, while the server responds to no requests.
 	allRounds = 7
-	// lastRounds is the time after its start in which an export may retry requests. The remaining time is reserved for
+	// lastRounds is the time after an export's start in which it may retry requests. The remaining time is reserved for
 	// delivering the collected data. If a server demands a pause beyond lastRounds, the export gives up on the server
 	// (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour

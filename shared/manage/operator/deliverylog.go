@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Log searches and shows webhook deliveries.
+// Log searches webhook delivery logs and shows single deliveries.
 type Log struct{ rows DeliveryLog }
 
 // DeliverySearch searches delivery logs (deliverylog.Log).
@@ -28,7 +28,8 @@ type DeliveryLog interface {
 // NewLog returns a Log with the given dependencies.
 func NewLog(rows DeliveryLog) Log { return Log{rows: rows} }
 
-// Search searches the delivery log of a tenant, newest first. It returns fault.Invalid for an invalid query.
+// Search searches a tenant's delivery log and returns the newest deliveries first. It returns fault.Invalid for an
+// invalid query.
 func (o Log) Search(ctx context.Context, tenant org.Tenant, q deliverylog.Query) (deliverylog.Page, error) {
 	page, err := o.rows.Search(ctx, tenant, q)
 	if err != nil {

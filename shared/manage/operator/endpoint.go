@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Endpoints creates and changes the endpoints to which patients connect.
+// Endpoints creates, changes and removes the FHIR endpoints to which patients connect.
 type Endpoints struct {
 	rows        EndpointRows
 	connections EndpointConnections
@@ -23,16 +23,16 @@ type Endpoints struct {
 	by          Journal
 }
 
-// EndpointReader reads the endpoints of institutions.
+// EndpointReader reads institutions' endpoints.
 type EndpointReader interface {
 	// Endpoint reads an endpoint. It returns fault.NotFound if the endpoint does not exist.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
-// EndpointConnections reports whether patients are connected to an endpoint.
+// EndpointConnections reports whether any patients have connected to an endpoint.
 type EndpointConnections interface {
-	// HasConnectionsAt reports whether a tenant has ever had a connection to an endpoint. HasConnectionsAt scans all
-	// connections of the tenant.
+	// HasConnectionsAt reports whether a tenant has ever had a connection to an endpoint. HasConnectionsAt scans all of
+	// the tenant's connections.
 	HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error)
 }
 
@@ -42,15 +42,15 @@ type EndpointRows interface {
 	TenantLister
 	RegistrationLister
 	ClientReader
-	// RegistrationAt reads the registration with exactly this owner and place. It returns fault.NotFound if the
-	// registration does not exist.
+	// RegistrationAt reads the registration with exactly the given owner and place. It returns fault.NotFound if no
+	// such registration exists.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
-	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces revision r.Rev. It
-	// returns fault.Conflict if the stored revision differs.
+	// SaveRegistration creates the registration if r.Rev is 0; otherwise, it replaces revision r.Rev. It returns
+	// fault.Conflict if the stored revision differs.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
 	// Endpoints returns the IDs of all endpoints.
 	Endpoints(ctx context.Context) ([]string, error)
-	// SaveEndpoint creates an endpoint if e.Rev is 0, and otherwise replaces revision e.Rev. It returns fault.Conflict
+	// SaveEndpoint creates an endpoint if e.Rev is 0; otherwise, it replaces revision e.Rev. It returns fault.Conflict
 	// if the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
 	// RemoveEndpoint removes an endpoint. It returns fault.Conflict if the endpoint has changed since it was read.
@@ -61,23 +61,23 @@ type EndpointRows interface {
 type NewEndpoint struct {
 	Endpoint     catalog.Endpoint // Create sets ID, Status, Pins and, if empty, PlatformType
 	Registration catalog.Registration
-	Access       string   // "rs" or "read": use the platform's scopes instead of Registration.Scope
-	Approved     Approval // verified URLs outside the origins of the FHIR base URL and the vendor
-	Unpinned     bool     // continue even if the server does not respond
-	Again        bool     // continue even if there is already an endpoint with this FHIR base URL
+	Access       string   // "rs" or "read": use these platform scopes instead of Registration.Scope
+	Approved     Approval // verified URLs outside the FHIR server's and the vendor's origins
+	Unpinned     bool     // create the endpoint even if the server does not respond
+	Again        bool     // create another endpoint even if one with this FHIR base URL exists
 }
 
-// MadeEndpoint is a newly created endpoint and the reasons for its settings.
+// MadeEndpoint holds a newly created endpoint and the reasons for its settings.
 type MadeEndpoint struct {
 	Endpoint catalog.Endpoint
 	Because  string // reason for choosing the detected platform
-	Note     string // warning to check; may be empty
+	Note     string // warning for the operator; may be empty
 	Callback string // URL to register with the health system; empty for the platform's registration
 }
 
-// EndpointID returns the ID of the endpoint with a FHIR base URL in a mode. The ID is derived from the URL and the
-// mode, so it is known in advance and a URL can't become two endpoints by mistake. EndpointID returns an error if base
-// is malformed.
+// EndpointID returns the ID of a mode's endpoint with the given FHIR base URL. The ID is derived from the mode and the
+// URL, so that it is known in advance and repeated requests can't create duplicate endpoints. EndpointID returns an
+// error if base is malformed.
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
@@ -96,10 +96,10 @@ func NewEndpoints(
 	return Endpoints{rows: rows, connections: connections, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Create makes an institution's endpoint available to all organisations. Create uses the given registration or, if that
-// is zero, the platform's registration, which must exist. Create runs discovery on the server, pins the server's URLs,
-// and detects its platform (docs/operate/health-systems.md). It returns fault.Invalid, or fault.Conflict if the FHIR
-// base URL already has an endpoint. If the server misbehaves, Create returns fault.Upstream or fault.Unavailable.
+// Create makes an institution's endpoint available to all organisations. If no registration is given, Create uses the
+// platform's registration, which must exist. Create runs discovery on the server, pins the server's URLs, and detects
+// its platform (docs/operate/health-systems.md). It returns fault.Invalid, or fault.Conflict if the FHIR base URL
+// already has an endpoint. If the server misbehaves, Create returns fault.Upstream or fault.Unavailable.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
 	err := o.checkNew(wanted)
@@ -145,9 +145,9 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 	return made, nil
 }
 
-// Add stores an endpoint unchanged, together with its registration unless the registration is zero. Add does not
-// request, validate or pin anything. Use Add for endpoints whose details are all known, such as the sandbox. Use Create
-// for institutions.
+// Add stores an endpoint unchanged, along with its registration if r is not zero. Add sends no requests, validates
+// nothing, and pins no URLs. Use Add for endpoints whose details are all known, such as the sandbox's. Use Create for
+// institutions' endpoints.
 func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
 	_, err := o.add(ctx, e, r)
 	return err
@@ -175,7 +175,7 @@ func (o Endpoints) List(ctx context.Context) ([]catalog.Endpoint, error) {
 	return listed, nil
 }
 
-// checkNew rejects invalid input that it can detect without sending a request.
+// checkNew rejects input that can be recognised as invalid without sending a request.
 func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	e := wanted.Endpoint
 	if _, ok := org.ParseMode(e.Mode); !ok {
@@ -193,8 +193,7 @@ func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	return CheckBase(o.baseURL, e.FHIRBase, e.Mode)
 }
 
-// newID returns the ID of a new endpoint. newID rejects a second endpoint with the same FHIR base URL unless again is
-// set.
+// newID returns the ID of a new endpoint. Unless again is set, it rejects a FHIR base URL that already has an endpoint.
 func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (string, error) {
 	id, err := EndpointID(e.Mode, e.FHIRBase)
 	if err != nil {
@@ -215,8 +214,8 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 			id)).About("fhir-base")
 }
 
-// pinsOf returns the pins for a server's URLs. The operator must name every URL that is neither at the origin of the
-// FHIR base URL nor at one of the vendor's own origins. Without a survey, pinsOf returns no pins.
+// pinsOf returns the pins for a server's URLs. The operator must approve every URL outside the origins of the FHIR base
+// URL and the vendor. If seen is zero, pinsOf returns no pins.
 func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey,
 	approved Approval,
 ) (catalog.Pins, error) {
@@ -229,7 +228,8 @@ func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Sur
 	return catalog.PinsOf(seen.Addresses), nil
 }
 
-// withAccess sets a registration's scope to the platform's scopes if the operator specified their access suffix.
+// withAccess sets a registration's scope to the platform's scopes for access, the suffix chosen by the operator. It
+// leaves the scope unchanged if access is empty.
 func withAccess(profile platform.Profile, r catalog.Registration, access string) (catalog.Registration, error) {
 	switch {
 	case access == "":
@@ -241,8 +241,8 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	return r, nil
 }
 
-// usable checks the registration that a new endpoint uses. If r names a client, usable returns r in its stored form. If
-// r names no client, usable checks the platform's registration.
+// usable validates the registration for a new endpoint. If r names a client, usable returns r in its stored form.
+// Otherwise, usable validates the platform's registration.
 func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration,
 	profile platform.Profile,
 ) (catalog.Registration, error) {
@@ -276,7 +276,7 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 	e.Status = catalog.EndpointActive
 	if r.ClientID != "" {
 		r.Place = catalog.Place{EndpointID: e.ID}
-		before, err := o.rows.RegistrationAt(ctx, org.Tenant{}, r.Place) // exists if an earlier creation was interrupted here
+		before, err := o.rows.RegistrationAt(ctx, org.Tenant{}, r.Place) // exists if an earlier call was interrupted
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return e, fmt.Errorf("read registration: %w", err)
 		}
@@ -294,7 +294,6 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 	return e, o.by.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
 }
 
-// findEndpoint returns the endpoint named by the caller. It returns fault.NotFound if the endpoint does not exist.
 func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.Endpoint, error) {
 	e, err := rows.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
@@ -306,8 +305,8 @@ func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.
 	return e, nil
 }
 
-// profileOf returns the effective profile of an endpoint: the platform's profile with discovery results, where the
-// profile allows them, and the endpoint's own overrides. If the server does not respond, profileOf omits the discovery
+// profileOf returns an endpoint's effective profile: the platform's profile, updated with discovery results if the
+// profile allows, and then with the endpoint's overrides. If the server does not respond, profileOf omits the discovery
 // results.
 func profileOf(ctx context.Context, servers Servers, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()

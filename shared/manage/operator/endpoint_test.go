@@ -46,7 +46,7 @@ func TestCreateEndpointPinsDiscovery(t *testing.T) {
 	}
 }
 
-// same compares audit rows regardless of order, because all rows have the same time in these tests.
+// same compares audit rows regardless of order, because these tests give every row the same time.
 func same(got, want []string) bool {
 	slices.Sort(got)
 	slices.Sort(want)
@@ -201,9 +201,9 @@ func TestCreateEndpointDetectsPlatformUnlessSpecified(t *testing.T) {
 	says(t, err, "there are athena")
 }
 
-// TestDisableAndEnableOverrideWithdrawal checks that an operator's decision persists for an endpoint that a publication
-// has suspended. A disabled endpoint stays disabled when its list contains it again. An enabled endpoint is active even
-// if no list contains it.
+// TestDisableAndEnableOverrideWithdrawal checks that an operator's decision overrides a publication's suspension of an
+// endpoint. A disabled endpoint remains disabled if a list includes it again. An enabled endpoint remains active even
+// if no list includes it.
 func TestDisableAndEnableOverrideWithdrawal(t *testing.T) {
 	t.Parallel()
 	for status, say := range map[catalog.EndpointStatus]func(operator.Endpoints, context.Context, string) error{

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Override replaces an endpoint's overrides of its platform's profile. An empty string removes the overrides. Override
+// Override replaces the platform profile overrides of an endpoint. An empty string removes the overrides. Override
 // returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
 	_, err := o.save(ctx, id, "endpoint.overridden", func(e *catalog.Endpoint) error {
@@ -21,7 +21,7 @@ func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
 	return err
 }
 
-// Rename changes the endpoint name that patients see. It returns fault.Invalid, fault.NotFound or fault.Conflict on
+// Rename changes an endpoint's name, which patients see. It returns fault.Invalid, fault.NotFound or fault.Conflict on
 // failure.
 func (o Endpoints) Rename(ctx context.Context, id, name string) (catalog.Endpoint, error) {
 	return o.save(ctx, id, "endpoint.renamed", func(e *catalog.Endpoint) error {
@@ -30,7 +30,7 @@ func (o Endpoints) Rename(ctx context.Context, id, name string) (catalog.Endpoin
 	})
 }
 
-// Disable prevents patients from starting to connect or reconnect at an endpoint. Sign-ins in progress can finish, and
+// Disable prevents new connection and reconnection attempts at an endpoint. Sign-ins in progress can finish, and
 // existing connections continue to work. Disable returns fault.NotFound or fault.Conflict on failure.
 func (o Endpoints) Disable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointSuspended, "endpoint.disabled")
@@ -41,9 +41,8 @@ func (o Endpoints) Enable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointActive, "endpoint.enabled")
 }
 
-// Remove removes a disabled endpoint that has neither its own registration nor any connections, regardless of their
-// status. Remove scans all connections in the endpoint's mode. Remove returns fault.NotFound or fault.Conflict on
-// failure.
+// Remove removes a disabled endpoint. The endpoint must have no registration and no connections, whatever their status.
+// Remove scans all connections in the endpoint's mode. Remove returns fault.NotFound or fault.Conflict on failure.
 func (o Endpoints) Remove(ctx context.Context, id string) error {
 	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {
@@ -97,7 +96,6 @@ func (o Endpoints) setStatus(ctx context.Context, id string, status catalog.Endp
 	return err
 }
 
-// save reads, changes and stores an endpoint, and records the action in the audit log.
 func (o Endpoints) save(ctx context.Context, id, action string,
 	change func(*catalog.Endpoint) error,
 ) (catalog.Endpoint, error) {

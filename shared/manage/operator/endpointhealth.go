@@ -30,7 +30,7 @@ type HealthRows interface {
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 }
 
-// CatalogPointers reads the live versions and the sources of the catalogue.
+// CatalogPointers reads the catalogue's live versions and sources.
 type CatalogPointers interface {
 	SourceLister
 	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
@@ -50,19 +50,19 @@ func NewEndpointHealth(
 
 // HealthReport holds the health of the endpoints in a mode.
 type HealthReport struct {
-	Summary    health.Pointer       // summary of endpoint health used by the search
-	States     map[health.State]int // number of offered endpoints, by state
-	Causes     map[string]int       // number of failing endpoints, by cause
+	Summary    health.Pointer       // health summary used by the catalogue search
+	States     map[health.State]int // number of active endpoints in each state
+	Causes     map[string]int       // number of endpoints with each cause of failure
 	Endpoints  []EndpointHealthRow  // selected endpoints, longest in their current state first
 	Departures []EndpointDepartures
 	Bundles    []Bundle
 }
 
-// HealthQuestion selects the endpoints that a report lists individually in addition to the counts.
+// HealthQuestion selects the endpoints that a report lists individually in addition to its counts.
 type HealthQuestion struct {
-	State      health.State // list endpoints in this state; empty for no list
-	Departures bool         // list endpoints whose discovery names unapproved URLs
-	Bundles    bool         // list the brand bundles that endpoints name
+	State      health.State // list endpoints in this state; if empty, list none
+	Departures bool         // list endpoints whose discovery document contains unapproved URLs
+	Bundles    bool         // list brand bundles referenced by endpoints
 }
 
 // EndpointHealthRow holds an endpoint and its health.
@@ -71,16 +71,16 @@ type EndpointHealthRow struct {
 	Record   health.Record
 }
 
-// EndpointDepartures holds an endpoint whose discovery names unapproved URLs.
+// EndpointDepartures holds an endpoint whose discovery document contains unapproved URLs.
 type EndpointDepartures struct {
 	Endpoint record.Endpoint
 	To       []catalog.Departure
 }
 
-// Bundle describes a list that institutions publish but that is not a source of the catalogue.
+// Bundle describes a brand bundle that endpoints reference but that is not a catalogue source.
 type Bundle struct {
 	Address   string
-	Endpoints []record.Endpoint // IDs of endpoints that name the list
+	Endpoints []record.Endpoint // endpoints that reference the bundle, sorted by ID
 }
 
 // Report returns the health of the endpoints in a mode. It returns fault.Invalid for an invalid mode or question.
@@ -129,7 +129,7 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestio
 	return report, err
 }
 
-// add counts the endpoints and selects the endpoints in the requested state.
+// add counts the active endpoints by state and cause, and lists those in the given state.
 func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []health.Record, state health.State) {
 	known := make(map[string]health.Record, len(records))
 	for _, one := range records {
@@ -154,8 +154,8 @@ func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []healt
 	})
 }
 
-// departures returns the endpoints whose discovery names unapproved URLs, omitting endpoints for which an operator has
-// pinned the URLs.
+// departures returns the active endpoints whose discovery document contains unapproved URLs. It omits endpoints whose
+// current pins equal the discovered URLs.
 func (o EndpointHealth) departures(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]EndpointDepartures, error) {
@@ -179,8 +179,8 @@ func (o EndpointHealth) departures(ctx context.Context, seen []health.Discovered
 	return found, nil
 }
 
-// bundles returns the lists that institutions publish but that are not fetched by any source. The lists are sorted by
-// the number of endpoints that name them, in descending order.
+// bundles returns the brand bundles that endpoints reference but no catalogue source fetches. The bundles referenced by
+// the most endpoints come first.
 func (o EndpointHealth) bundles(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]Bundle, error) {

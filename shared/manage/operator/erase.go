@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Erasures requests the erasure of connections and reports the progress of erasures.
+// Erasures requests the erasure of connections and reports its progress.
 type Erasures struct {
 	requests ErasureRequests
 	by       Journal
@@ -33,9 +33,8 @@ func (o Erasures) As(actor string) Erasures {
 	return o
 }
 
-// Request requests the erasure of a connection and all its data. If the erasure was already requested, Request returns
-// the progress of the earlier request. An erasure can't be undone. Request returns fault.NotFound if the connection
-// does not exist.
+// Request requests the erasure of a connection and all its data. If an erasure was already requested, Request returns
+// its progress. An erasure can't be undone. Request returns fault.NotFound if the connection does not exist.
 func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	e, isNew, err := o.requests.Request(ctx, tenant, id, o.by.actor)
 	if err != nil || !isNew {
@@ -44,8 +43,8 @@ func (o Erasures) Request(ctx context.Context, tenant org.Tenant, id string) (er
 	return e, o.by.record(ctx, tenant, "connection.erasure_requested", e.ConnectionID)
 }
 
-// Show returns the progress of a connection's erasure until 90 days after the erasure ended. It returns fault.NotFound
-// if the connection has no erasure.
+// Show returns the progress of a connection's erasure. An erasure's progress remains available for 90 days after the
+// erasure ends. Show returns fault.NotFound if the connection has no erasure.
 func (o Erasures) Show(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	return o.requests.Show(ctx, tenant, id)
 }

@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports lists and shows the exports of connections. Exports is read-only and does not show health records or links.
+// Exports lists and shows the exports of connections. Exports is read-only and reveals neither health records nor
+// download links.
 type Exports struct {
 	service     connectionNames
 	connections ConnectionReader
@@ -25,10 +26,11 @@ type Exports struct {
 	now         func() time.Time
 }
 
-// TaskLister lists export tasks, from an eventually consistent index.
+// TaskLister lists export tasks from an eventually consistent index.
 type TaskLister interface {
 	// TasksBefore returns the cursors of a tenant's tasks after a cursor, newest first, and reports whether more tasks
-	// follow. A cursor is a row's creation time and ID, separated by a #. An empty cursor starts at the newest task.
+	// follow. A cursor consists of a row's creation time and ID, separated by a #. An empty cursor starts at the newest
+	// task.
 	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
 }
 
@@ -38,10 +40,10 @@ type ExportRows interface {
 	ExportTasks
 }
 
-// ExportTasks reads the export tasks of connections.
+// ExportTasks reads connections' export tasks.
 type ExportTasks interface {
-	// InspectTask returns the readable part of a task, the time at which the task is next processed, and the names of
-	// its damaged fields. It returns fault.NotFound if the task does not exist.
+	// InspectTask returns a task's readable fields, the time at which the task is next due, and the names of its
+	// damaged fields. It returns fault.NotFound if the task does not exist.
 	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time,
 		damaged []fault.Spot, err error)
 	// LatestTask returns the ID of the latest task of a connection. It returns fault.NotFound if the connection has no
@@ -49,20 +51,20 @@ type ExportTasks interface {
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 }
 
-// Export holds the details of an export for an operator.
+// Export holds an export's details for an operator.
 type Export struct {
 	export.Task
 
-	NextAt time.Time // next start of a pending export that is neither queued nor running; otherwise zero
-	// unreadable parts of the export's row or its webhooks' rows, which are omitted here
+	NextAt time.Time // when a pending export that is neither queued nor running will next start; otherwise zero
+	// unreadable parts of the export's row or its webhooks' rows
 	Damaged    []fault.Spot
-	EventID    string // ID of the event that reported the end of the export; empty while pending
+	EventID    string // ID of the event that reported the export's end; empty while pending
 	Deliveries []deliverylog.Entry
-	Blame      Blame  // cause of the failure or gaps; set only by Show, like Deliveries
-	Do         string // recommended action and its ctl command; set only by Show
+	Blame      Blame  // party responsible for the failure or gaps; set only by Show, as is Deliveries
+	Do         string // recommended action with its ctl command; set only by Show
 }
 
-// ExportQuery selects the exports that match all fields that are set.
+// ExportQuery selects the exports that match all of its non-empty fields.
 type ExportQuery struct {
 	Paging
 
@@ -70,7 +72,7 @@ type ExportQuery struct {
 	Status       export.Status
 }
 
-// ExportPage is a page in a list of exports. Next has the same meaning as in ConnectionPage.
+// ExportPage is one page of a list of exports. Next has the same meaning as in ConnectionPage.
 type ExportPage struct {
 	Exports []Export
 	Next    string
@@ -83,8 +85,8 @@ func NewExports(
 	return Exports{service: service, connections: connections, rows: rows, tasks: exportReader{rows}, log: log, now: now}
 }
 
-// List returns a tenant's exports, newest first. For a single connection, List follows the links between tasks. It
-// returns fault.Invalid or fault.NotFound on failure.
+// List returns a tenant's exports, newest first. To list a single connection's exports, List follows the links between
+// its tasks. It returns fault.Invalid or fault.NotFound on failure.
 func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (ExportPage, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -154,10 +156,8 @@ func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export
 	return e, nil
 }
 
-// exportReader reads the exports of a connection by following the links between the connection's tasks.
 type exportReader struct{ rows ExportTasks }
 
-// latest returns the latest exports of a connection, newest first.
 func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionID string) ([]Export, error) {
 	rows, _, err := collect(Paging{Limit: latestExports}, func(after string, _ int) ([]string, bool, error) {
 		return r.before(ctx, tenant, connectionID, after)
@@ -171,8 +171,8 @@ func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionI
 	return rows, nil
 }
 
-// before returns the cursor of the task that precedes the task at a cursor. The row of the later task names the earlier
-// task.
+// before returns the cursor of the task that precedes the one at cursor place. If place is empty, before returns the
+// cursor of the connection's latest task. Each task's row names the preceding task.
 func (r exportReader) before(
 	ctx context.Context, tenant org.Tenant, connectionID, place string,
 ) (found []string, more bool, err error) {
@@ -189,7 +189,7 @@ func (r exportReader) before(
 		return nil, false, err
 	}
 	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
-	if errors.Is(err, fault.NotFound) { // the task expired after 90 days, as did all earlier tasks
+	if errors.Is(err, fault.NotFound) { // this task and all earlier ones expired after 90 days
 		return nil, false, nil
 	}
 	return []string{placeOf(task.CreatedAt, id)}, task.Previous != "", err

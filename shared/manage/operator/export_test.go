@@ -2,7 +2,7 @@ package operator
 
 import "time"
 
-// Tests call these functions directly, without stored rows.
+// The exported functions below let tests call internal functions without stored rows.
 
 // AdviseConnection exports adviseConnection to tests.
 func AdviseConnection(c Connection, now time.Time) string { return adviseConnection(c, now) }

@@ -16,19 +16,19 @@ import (
 // maxNamed is the maximum number of resource types named in a sentence.
 const maxNamed = 12
 
-// untakenAfter is the maximum time that a pending export may wait for its first worker. A lost message is sent again
+// untakenAfter is the maximum time that a pending export may wait for its first worker. Lost messages are sent again
 // within a minute.
 const untakenAfter = 5 * time.Minute
 
-// adviseExport returns the recommended action for an export at time now, in one sentence. The c argument is the
-// export's connection, or zero if the connection was removed.
+// adviseExport returns a one-sentence recommendation for an export as of now. The argument c is the export's
+// connection, or zero if the connection was removed.
 func adviseExport(e Export, c Connection, now time.Time) string {
 	endpointID := c.EndpointID
 	of := fmt.Sprintf("-org %s -mode %s", e.Tenant.OrgID, e.Tenant.Mode)
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", endpointID, of)
 	link := fmt.Sprintf("ctl connection show %s -id %s", of, e.ConnectionID)
 	if endpointID == "" {
-		probe = link // no endpoint to probe, so show the connection instead
+		probe = link // without an endpoint to probe, show the connection
 	}
 	switch {
 	case len(e.Damaged) > 0:
@@ -78,7 +78,7 @@ func advisePending(e Export, probe string, now time.Time) string {
 	return "No action needed; it will continue automatically."
 }
 
-// adviseRequest returns instructions for requesting types that an authorization request did not name.
+// adviseRequest explains how to request the resource types that an authorization request omitted.
 func adviseRequest(types []string, probe string) string {
 	shown := types[:min(len(types), maxNamed)]
 	names := strings.Join(shown, ", ")

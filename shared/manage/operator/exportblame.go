@@ -8,19 +8,18 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Blame names the party that caused an export to fail, or that caused the gaps in the exported record. Blame is empty
-// if there is no failure or gap, or if the rows do not reveal the party.
+// Blame names the party responsible for an export's failure or for gaps in the exported record. Blame is empty if the
+// export has neither, or if its rows do not identify the party.
 type Blame string
 
-// Parties that can cause an export's failure or its gaps.
+// Parties that can be responsible for an export's failure or gaps.
 const (
 	BlamePatient      Blame = "patient"      // the patient withheld or withdrew consent
-	BlamePortal       Blame = "portal"       // the portal refuses, fails or omits required data
-	BlameRegistration Blame = "registration" // the client's registration at the portal, or the scopes requested there
+	BlamePortal       Blame = "portal"       // the portal refuses access, fails or omits required data
+	BlameRegistration Blame = "registration" // the client's registration or the requested scopes are at fault
 	BlameService      Blame = "service"      // Recordbridge itself
 )
 
-// blame determines the responsible party from the rows of an export and its connection.
 func blame(e Export, c Connection) Blame {
 	switch {
 	case e.Status == export.Success:
@@ -36,7 +35,7 @@ func blame(e Export, c Connection) Blame {
 	case export.ResourcePatientFailure, export.ResourceInvalidContent:
 		return BlamePortal
 	case export.SuppressedPleaseContact:
-		if len(e.Outcome) == 0 { // the export did not reach an outcome within its time limit
+		if len(e.Outcome) == 0 { // the export timed out without an outcome
 			return BlameService
 		}
 		return BlamePortal
@@ -45,15 +44,15 @@ func blame(e Export, c Connection) Blame {
 	return ""
 }
 
-// blameForScope determines the responsible party for an export whose token did not cover the Patient or covered only
-// the Patient. If a platform's scopes are chosen at registration, the authorization request does not name any scopes.
+// blameForScope returns the party responsible when a token does not allow reading the Patient, or the portal refuses
+// all other types. If a platform assigns scopes at registration, the authorization request contains no clinical scopes.
 func blameForScope(e Export) Blame {
 	asked, granted := fhir.ParseScopes(e.Scope.Asked), fhir.ParseScopes(e.Scope.Granted)
 	switch {
 	case asked.Any() && !asked.Allows("Patient", fhir.Read):
 		return BlameRegistration
 	case granted.Allows("Patient", fhir.Read):
-		return BlamePortal // the portal refuses scopes that it has granted
+		return BlamePortal // the portal rejects requests that its granted scopes allow
 	case e.Scope.Asked != "" && !asked.Any():
 		return BlameRegistration
 	}
@@ -80,8 +79,8 @@ func blameForTokens(c Connection) Blame {
 	return ""
 }
 
-// blameForGaps returns the party that caused most of the gaps in a file. blameForGaps checks for gaps caused by
-// Recordbridge first, because the operator can fix those gaps.
+// blameForGaps returns the party responsible for the gaps in an export file. Causes that the operator can fix take
+// precedence: first unrequested types, then limits and failed conversions.
 func blameForGaps(e Export) Blame {
 	if e.Shortfall().Complete == nil {
 		return ""
@@ -98,7 +97,6 @@ func blameForGaps(e Export) Blame {
 	return BlamePortal
 }
 
-// notRequested returns the types that were missing from the authorization request.
 func notRequested(e Export) []string {
 	var names []string
 	for _, t := range e.Outcome {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Inquiries lists and shows patients' inquiries and sends replies. Texts from patients are personal data and never
-// appear in audit rows.
+// Inquiries lists and shows patients' inquiries and sends replies. Audit rows never contain patients' messages, which
+// are personal data.
 type Inquiries struct {
 	service OrganisationLister
 	rows    InquiryRows
@@ -33,12 +33,12 @@ func (o Inquiries) As(actor string) Inquiries {
 
 // InquiryRows lists inquiries.
 type InquiryRows interface {
-	// InquiriesBefore returns the cursors of a tenant's inquiries, like ExportRows.TasksBefore.
+	// InquiriesBefore returns the cursors of a tenant's inquiries, as ExportRows.TasksBefore does for tasks.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string,
 		more bool, err error)
 }
 
-// InquiryQuery selects the inquiries that match all fields that are set.
+// InquiryQuery selects the inquiries that match all of its non-empty fields.
 type InquiryQuery struct {
 	Paging
 
@@ -46,7 +46,7 @@ type InquiryQuery struct {
 	Kind   inquiry.Kind
 }
 
-// InquiryPage is a page in a list of inquiries. Next has the same meaning as in ConnectionPage.
+// InquiryPage is one page of a list of inquiries. Next has the same meaning as in ConnectionPage.
 type InquiryPage struct {
 	Inquiries []inquiry.Inquiry
 	Next      string
@@ -64,14 +64,14 @@ func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) 
 	return o.list(ctx, tenant, q, p)
 }
 
-// InquiryQueue holds inquiries from all organisations.
+// InquiryQueue holds inquiries from every organisation.
 type InquiryQueue struct {
-	Inquiries []inquiry.Inquiry // inquiries, newest first
-	Cut       []org.Tenant      // tenants with more inquiries than the limit
+	Inquiries []inquiry.Inquiry // newest first
+	Cut       []org.Tenant      // tenants that have more inquiries than the limit
 }
 
-// Queue returns the inquiries of every organisation in both modes. The limit in q applies to each organisation and mode
-// separately. Queue returns fault.Invalid for an invalid query.
+// Queue returns the inquiries of every organisation in both modes. The limit in q applies separately to each
+// organisation and mode. Queue returns fault.Invalid for an invalid query.
 func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, error) {
 	p, err := q.checkedInquiries()
 	if err != nil {
@@ -99,7 +99,6 @@ func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, err
 	return queue, nil
 }
 
-// checkedInquiries validates a query and returns its paging. It returns fault.Invalid for an invalid query.
 func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -132,13 +131,13 @@ func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status strin
 	return i, o.by.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
 }
 
-// Answer replies to a patient by email. The same text is sent only once, even if it is submitted repeatedly. Answer
+// Answer replies to a patient by email. If the same reply is submitted repeatedly, Answer sends it only once. Answer
 // returns the same errors as inquiry.Inbox.Answer.
 func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, false)
 }
 
-// AnswerAsOperator is like Answer but replies on behalf of the service operator.
+// AnswerAsOperator is like Answer, but replies on behalf of the service's operator.
 func (o Inquiries) AnswerAsOperator(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, true)
 }

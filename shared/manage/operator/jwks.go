@@ -27,8 +27,8 @@ func NewClientKeys(baseURL string, get func(ctx context.Context, address string)
 	return ClientKeys{baseURL: baseURL, get: get}
 }
 
-// PublicKeys returns all public client keys of the running service, or only the RSA keys, formatted for pasting into a
-// registration. It returns an error if the set is empty or if a key has a private member.
+// PublicKeys returns the running service's public client keys, or only the RSA keys if onlyRSA is set. It returns an
+// error if the set is empty or a key contains a private member.
 func (o ClientKeys) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
 	address, err := keysAddress(o.baseURL, onlyRSA)
 	if err != nil {
@@ -67,9 +67,9 @@ func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }
 
-// checkPublic requires a public RSA or EC key with a kid, because health systems select keys by kid. checkPublic
-// rejects keys with any member that holds private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Errors from
-// checkPublic name members but never contain their values.
+// checkPublic requires a public RSA or EC key with a kid, because health systems select keys by kid. It rejects keys
+// with private members (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Its errors name members but never reveal their
+// values.
 func checkPublic(key map[string]json.RawMessage, onlyRSA bool) error {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if _, found := key[name]; found {

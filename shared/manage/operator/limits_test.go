@@ -15,7 +15,6 @@ import (
 
 const redirect = "https://app.example/return"
 
-// organisation creates an organisation and returns its live tenant.
 func (r *fixture) organisation(t *testing.T) org.Tenant {
 	t.Helper()
 	made, err := r.operator.Organisations.Create(t.Context(),
@@ -59,7 +58,7 @@ func TestAddKeyLimitsCredentialToTwoLiveKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	public := made.PublicID()
-	for range 2 { // add a second key, then a third key in place of the revoked key
+	for range 2 { // add a second key, then a third to replace the revoked one
 		if _, second, err := r.operator.Credentials.AddKey(t.Context(), public); err != nil || second.Empty() {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ const (
 	mostRead = 500
 )
 
-// Paging selects a page from a list, newest first.
+// Paging selects a page from a list whose newest items come first.
 type Paging struct {
 	After string // cursor from the previous page; empty for the first page
 	Limit int    // page size, 1 to 100; the default is 50
@@ -42,13 +42,13 @@ func (p Paging) checked() (Paging, error) {
 	return p, nil
 }
 
-// places returns the cursors of the rows after a cursor, newest first. A cursor is a row's creation time and ID,
-// separated by a #.
+// places returns the cursors of the rows that follow a cursor, newest first. A cursor consists of a row's creation time
+// and ID, separated by a #.
 type places func(after string, limit int) (found []string, more bool, err error)
 
-// collect reads the rows at cursors until a page is full or the read limit is reached. It returns the matching rows and
-// the cursor of the next page, or "" if there are no more rows. The read function reports whether a row exists and
-// matches.
+// collect reads the rows returned by list until the page is full or the read limit is reached. It returns the matching
+// rows and the next page's cursor, or "" if no rows remain. The result isWanted of read reports whether a row exists
+// and matches.
 func collect[T any](p Paging, list places,
 	read func(id string) (row T, isWanted bool, err error),
 ) (rows []T, next string, err error) {

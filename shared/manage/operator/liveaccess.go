@@ -13,18 +13,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Limits, in characters, on an organisation's stated purpose for live mode and on an operator's reason.
+// Length limits, in characters, for an organisation's purpose and an operator's reason.
 const (
 	minPurpose = 20
 	maxPurpose = 1000
 	maxReason  = 500
 )
 
-// LiveStep is a condition that an organisation must meet before it requests live mode (docs/openapi.yaml, LiveAccess).
+// LiveStep identifies a condition that an organisation must meet before requesting live mode (docs/openapi.yaml,
+// LiveAccess).
 type LiveStep string
 
-// Conditions for requesting live mode. In the request itself, the organisation accepts the terms and states the purpose
-// of live mode.
+// Conditions for requesting live mode. Accepting the terms and stating a purpose are part of the request, not
+// conditions.
 const (
 	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read a privacy policy
 	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one notice address is verified
@@ -32,7 +33,7 @@ const (
 	LiveWebhook       LiveStep = "webhook_verified"        // a receiver has accepted a delivery in test mode
 )
 
-// LiveCheck holds a condition for live mode and reports whether the organisation meets it.
+// LiveCheck reports whether an organisation meets a condition for live mode.
 type LiveCheck struct {
 	Step LiveStep
 	Done bool
@@ -46,7 +47,7 @@ type LiveAccess struct {
 	log    DeliverySearch
 }
 
-// OwnerCheck checks the owners of an organisation (members.Service).
+// OwnerCheck checks an organisation's owners (members.Service).
 type OwnerCheck interface {
 	// OwnersSecured reports whether every owner has a second factor.
 	OwnersSecured(ctx context.Context, orgID string) (bool, error)
@@ -63,7 +64,7 @@ func (o LiveAccess) As(actor string) LiveAccess {
 	return o
 }
 
-// Checklist returns every condition for requesting live mode and whether the organisation meets each condition.
+// Checklist reports whether an organisation meets each condition for requesting live mode.
 func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveCheck, error) {
 	hasSecured, err := o.owners.OwnersSecured(ctx, of.ID)
 	if err != nil {
@@ -82,9 +83,9 @@ func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveC
 	}, nil
 }
 
-// Request requests live mode for an organisation that meets every condition. By requesting live mode, the organisation
-// accepts the terms of live mode. Request returns fault.Invalid, fault.NotFound or fault.Conflict on failure. A
-// conflict means that a condition is not met, or that the organisation has already requested or been granted live mode.
+// Request requests live mode for an organisation that meets every condition. The request accepts the terms of live mode
+// on the organisation's behalf. Request returns fault.Invalid or fault.NotFound on failure. It returns fault.Conflict
+// if a condition is not met, or if the organisation has already requested or been granted live mode.
 func (o LiveAccess) Request(
 	ctx context.Context, tenant org.Tenant, accountID, purpose string,
 ) (org.Organisation, error) {

@@ -11,7 +11,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// newcomer creates an organisation at a stage and returns its live tenant.
 func (r *fixture) newcomer(t *testing.T, name string, stage org.LiveAccess) org.Tenant {
 	t.Helper()
 	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{
@@ -59,7 +58,7 @@ func TestLiveAccessDecisionIsFinalPerStage(t *testing.T) {
 	}
 	for _, step := range []struct {
 		action string
-		want   org.LiveAccess // expected stage; empty if the decision is refused
+		want   org.LiveAccess // expected stage; empty if the action is rejected
 		reason string
 	}{
 		{"refuse", "", ""},

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Alike describes an organisation, or an institution in the catalogue, that looks like a given organisation.
+// Alike describes an organisation or a catalogue institution that resembles a given organisation.
 type Alike struct {
 	OrgID   string   // ID of the organisation; empty for an institution
 	BrandID string   // ID of the institution; empty for an organisation
@@ -21,14 +21,14 @@ type Alike struct {
 	Ways    []string // similarities, as returned by lookalike.Comparer.Alike
 }
 
-// known describes a party to compare organisations with.
+// known describes an organisation or institution to compare with others.
 type known struct {
 	Alike
 
 	face lookalike.Face
 }
 
-// alike returns the parties that look like the given organisation.
+// alike returns the other organisations and institutions that resemble the given organisation.
 func alike(of org.Organisation, all []known) []Alike {
 	comparer := lookalike.NewComparer(faceOf(of))
 	found := []Alike{}
@@ -47,7 +47,7 @@ func faceOf(o org.Organisation) lookalike.Face {
 	return lookalike.Face{Names: []string{o.Name}, Site: o.WebsiteURI, Logo: o.LogoURI}
 }
 
-// faces returns all organisations at every stage, and the brands that patients see in either mode.
+// faces returns every organisation, regardless of its stage, and the brands that patients see in either mode.
 func (o LiveReviews) faces(ctx context.Context) ([]known, error) {
 	listed, err := listOrganisations(ctx, o.rows)
 	if err != nil {
@@ -69,7 +69,7 @@ func (o LiveReviews) faces(ctx context.Context) ([]known, error) {
 	return all, nil
 }
 
-// brandFaces returns the published brands of a mode. It returns no brands before the first publication.
+// brandFaces returns the published brands of a mode, or no brands before the first publication.
 func (o LiveReviews) brandFaces(ctx context.Context, mode org.Mode) ([]known, error) {
 	catalogue, err := o.catalog.published(ctx, string(mode))
 	if errors.Is(err, fault.NotFound) {

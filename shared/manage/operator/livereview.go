@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// LiveReviews approves, refuses and withdraws live mode for organisations.
+// LiveReviews approves and refuses organisations' requests for live mode, and withdraws live mode.
 type LiveReviews struct {
 	orgEditor
 
@@ -35,14 +35,14 @@ func NewLiveReviews(rows LiveReviewRows, access LiveAccess, catalog Catalog, not
 	}
 }
 
-// LiveRequest describes an organisation that has requested live mode, with information for the operator's decision.
+// LiveRequest holds an organisation's request for live mode and the information needed for a decision.
 type LiveRequest struct {
 	Organisation org.Organisation
-	Checks       []LiveCheck // current status of the conditions
+	Checks       []LiveCheck // whether each condition is currently met
 	Alike        []Alike
 }
 
-// List returns the organisations that are waiting for an operator to decide on live mode.
+// List returns the organisations whose requests for live mode await an operator's decision.
 func (o LiveReviews) List(ctx context.Context) ([]LiveRequest, error) {
 	listed, err := listOrganisations(ctx, o.rows)
 	if err != nil {
@@ -68,10 +68,9 @@ func (o LiveReviews) List(ctx context.Context) ([]LiveRequest, error) {
 	return waiting, nil
 }
 
-// Approve grants live mode to an organisation and notifies the organisation by email. The organisation need not have
-// requested live mode. If the organisation resembles another organisation or an institution in the catalogue,
-// isCompared must confirm that the operator has compared the two. Approve returns fault.NotFound or fault.Conflict on
-// failure.
+// Approve grants live mode to an organisation and notifies it by email. The organisation need not have requested live
+// mode. If the organisation resembles another organisation or a catalogue institution, isCompared must confirm that the
+// operator has compared them. Approve returns fault.NotFound or fault.Conflict on failure.
 func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared bool) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveGranted, action: "live_access.approved", notice: notice.LiveApproved,
@@ -94,7 +93,7 @@ func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared 
 	})
 }
 
-// Refuse refuses an organisation's request for live mode and notifies the organisation by email. Members of the
+// Refuse rejects an organisation's request for live mode and notifies the organisation by email. Members of the
 // organisation can read the reason. Refuse returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
@@ -108,10 +107,10 @@ func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason strin
 	})
 }
 
-// Withdraw removes live mode from an organisation within 30 seconds and notifies the organisation by email. Members of
-// the organisation can read the reason. Operations in progress finish as they do for a suspended organisation
-// (docs/operate/organisations.md, "Live mode"). Withdraw returns fault.Invalid, fault.NotFound or fault.Conflict on
-// failure.
+// Withdraw revokes an organisation's live mode, effective within 30 seconds, and notifies the organisation by email.
+// Members of the organisation can read the reason. Operations in progress finish as they do for a suspended
+// organisation (docs/operate/organisations.md, "Live mode"). Withdraw returns fault.Invalid, fault.NotFound or
+// fault.Conflict on failure.
 func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveWithdrawn, reason: &reason, action: "live_access.withdrawn", notice: notice.LiveWithdrawn,
@@ -124,10 +123,9 @@ func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason str
 	})
 }
 
-// decision holds an operator's decision about an organisation's live mode.
 type decision struct {
 	stage  org.LiveAccess
-	reason *string // reason for the decision; nil if none is needed
+	reason *string // reason for the decision; nil if not required
 	action string
 	notice func(org.Organisation, time.Time) notice.Notice
 	check  func(org.Organisation) error

@@ -17,7 +17,7 @@ type Members struct {
 	actor      string
 }
 
-// Membership changes the members of an organisation and writes audit rows for the changes (members.Service).
+// Membership changes an organisation's members and writes the corresponding audit rows (members.Service).
 type Membership interface {
 	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
 	// Recover starts the recovery of an owner's account. StopRecovery stops the recovery of an account.
@@ -41,9 +41,9 @@ func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email strin
 	return o.membership.Invite(ctx, members.Operator(o.actor), tenant.OrgID, email, account.Owner)
 }
 
-// Recover starts the account recovery for an owner who has lost their second factors. The factors are removed three
-// days later, unless the account or another owner stops the recovery. Recover returns fault.Invalid, fault.NotFound or
-// fault.Conflict on failure.
+// Recover starts account recovery for an owner who has lost their second factors. The factors are removed three days
+// later, unless the account holder or another owner stops the recovery. Recover returns fault.Invalid, fault.NotFound
+// or fault.Conflict on failure.
 func (o Members) Recover(ctx context.Context, tenant org.Tenant, email, reason string) (account.Recovery, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return account.Recovery{}, err

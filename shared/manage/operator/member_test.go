@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// recovering records that the account recovery of an organisation's only member was stopped.
+// recovering simulates an organisation with one member and records the account whose recovery was stopped.
 type recovering struct {
 	operator.Membership
 

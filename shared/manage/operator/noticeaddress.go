@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// NoticeAddresses verifies the notice addresses of organisations with emailed codes.
+// NoticeAddresses verifies organisations' notice addresses by emailing codes.
 type NoticeAddresses struct {
 	orgEditor
 
@@ -39,12 +39,12 @@ func (o NoticeAddresses) As(actor string) NoticeAddresses {
 // NoticeCode describes a request for a verification code.
 type NoticeCode struct {
 	Email     string
-	AccountID string // account of the requesting member
-	Network   string // network that sent the request
+	AccountID string
+	Network   string // network from which the request came
 }
 
-// codesOf returns the tenant under which the codes for an organisation's notice addresses are stored. The separate
-// tenant keeps these codes apart from all other codes.
+// codesOf returns the tenant under which verification codes for an organisation's notice addresses are stored. The
+// separate tenant isolates these codes from all others.
 func codesOf(orgID string) org.Tenant { return org.Tenant{Mode: "notices", OrgID: orgID} }
 
 // Send sends a code to an unverified notice address. It returns fault.NotFound if the address does not belong to the
@@ -92,7 +92,7 @@ func (o NoticeAddresses) Verify(
 	if err = o.proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
 		return org.Organisation{}, err
 	}
-	// The code has been consumed, so a concurrent change must not undo the verification.
+	// The code can't be used again, so a concurrent change must not lose the verification.
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
 			email, taken := unverified(*found, at.String())
@@ -104,7 +104,7 @@ func (o NoticeAddresses) Verify(
 	return found, err
 }
 
-// unverified returns an unverified notice address in the spelling that the organisation entered.
+// unverified returns the organisation's unverified notice address that matches email, as the organisation entered it.
 func unverified(o org.Organisation, email string) (string, error) {
 	same := func(one string) bool { return account.Fold(one) == account.Fold(email) }
 	if slices.ContainsFunc(o.VerifiedEmails, same) {
@@ -118,8 +118,8 @@ func unverified(o org.Organisation, email string) (string, error) {
 	return o.Emails[at], nil
 }
 
-// setEmails replaces the notice addresses of an organisation. Verified addresses stay verified. The own argument is the
-// address of the account that makes the change, and counts as verified. setEmails returns fault.Invalid for an invalid
+// setEmails replaces an organisation's notice addresses. Addresses already verified remain verified. The address own,
+// which belongs to the account making the change, counts as verified. setEmails returns fault.Invalid for an invalid
 // address.
 func setEmails(o *org.Organisation, emails []string, own string) error {
 	if err := checkEmails(emails, o.Emails); err != nil {
@@ -132,8 +132,7 @@ func setEmails(o *org.Organisation, emails []string, own string) error {
 	return nil
 }
 
-// checkEmails limits the number of addresses to the maximum number of recipients of an email, and requires new
-// addresses to be valid.
+// checkEmails rejects lists that exceed an email's maximum number of recipients. It also rejects invalid new addresses.
 func checkEmails(emails, known []string) error {
 	if len(emails) > maxEmails {
 		return fault.BadRequest(fmt.Sprintf("An organisation can have at most %d e-mail addresses.",

@@ -1,9 +1,9 @@
-// Package operator implements the changes that an operator or a member makes to a stack. The changes concern
-// organisations, credentials and their keys, webhooks, institutions, and Recordbridge's client registrations. Each
-// subject is a separate type whose constructor takes exactly its dependencies. The package does not depend on AWS or a
-// transport, and writes through the same stores that the Lambda functions read. Every change leaves an audit row,
-// either in the log of its organisation or in the shared log. The command line (infra/ctl/wiring) and the dashboard
-// functions call the package.
+// Package operator implements administrative changes to a stack by operators and members. It changes organisations,
+// credentials and their keys, webhooks, institutions, and Recordbridge's client registrations. Each subject has its own
+// type, whose constructor takes only the dependencies that it needs. The package depends on neither AWS nor a
+// transport, and writes to the same stores that the Lambda functions read. Every change adds an audit row to its
+// organisation's log or to the shared log. The command line (infra/ctl/wiring) and the dashboard functions call this
+// package.
 package operator
 
 import (
@@ -22,7 +22,7 @@ type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// Journal supplies the times and IDs of changes, and writes their audit rows on behalf of one actor.
+// Journal writes audit rows on behalf of one actor. It also supplies the times and IDs of changes.
 type Journal struct {
 	audit Audit
 	now   func() time.Time
@@ -54,7 +54,7 @@ type Notices interface {
 	Notify(ctx context.Context, n notice.Notice) error
 }
 
-// notify notifies an organisation by email if the organisation has a verified address.
+// notify emails a notice to an organisation that has a verified address, and does nothing otherwise.
 func notify(ctx context.Context, notices Notices, owner org.Organisation, n notice.Notice) error {
 	if len(owner.VerifiedEmails) == 0 {
 		return nil

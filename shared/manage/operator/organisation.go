@@ -22,7 +22,7 @@ type Organisations struct {
 	own  weburl.Own
 }
 
-// OrganisationRows stores the same organisations in both modes.
+// OrganisationRows stores each organisation in both modes.
 type OrganisationRows interface {
 	OrganisationSaver
 	TenantLister
@@ -31,8 +31,7 @@ type OrganisationRows interface {
 	CreateOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// NewOrganisations returns an Organisations that rejects organisation URLs pointing to any of the service's own URLs
-// (own).
+// NewOrganisations returns an Organisations that rejects organisations' URLs if they are among the service's own URLs.
 func NewOrganisations(rows OrganisationRows, own weburl.Own, by Journal) Organisations {
 	return Organisations{orgEditor: orgEditor{saver: rows, by: by}, rows: rows, own: own}
 }
@@ -43,8 +42,8 @@ func (o Organisations) As(actor string) Organisations {
 	return o
 }
 
-// Create creates an active organisation in both modes and chooses its ID. The stage that the operator sets determines
-// whether the organisation has live mode. Create returns fault.Invalid for invalid fields.
+// Create creates an active organisation in both modes and assigns its ID. The organisation has live mode only if the
+// operator sets LiveAccess to org.LiveGranted. Create returns fault.Invalid for invalid fields.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
 	var err error
 	if made.Name, err = org.ParseName(made.Name); err != nil {
@@ -63,7 +62,7 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	if err := checkEmails(made.Emails, nil); err != nil {
 		return org.Organisation{}, err
 	}
-	made.VerifiedEmails = made.Emails // an operator vouches for the email addresses
+	made.VerifiedEmails = made.Emails // the operator vouches for the addresses
 	made.ID, made.Status, made.CreatedAt = o.by.newID(), org.Active, o.by.now()
 	made.LiveAccess = cmp.Or(made.LiveAccess, org.LiveNone)
 	if made.LiveAccess == org.LiveGranted {
@@ -91,28 +90,28 @@ func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organis
 	return findOrganisation(ctx, o.rows, tenant)
 }
 
-// OrganisationChange describes a change to an organisation. Fields that are nil leave the organisation unchanged.
+// OrganisationChange describes a change to an organisation. Nil fields leave the organisation unchanged.
 type OrganisationChange struct {
 	Name    *string
 	Plan    *string
-	Website *string // empty to remove the website; likewise for the following fields
+	Website *string // empty to remove the website; the next four fields work alike
 	Privacy *string
 	Terms   *string
 	Logo    *string
 	Accent  *string
-	// Radius, Font and ColorScheme are settings for org.Look.Set. An empty value restores the default.
+	// Radius, Font and ColorScheme are passed to org.Look.Set. An empty value restores the default.
 	Radius      *string
 	Font        *string
 	ColorScheme *string
-	// PurposeEN and PurposeES are texts for org.Purpose.Set. An empty text removes the stored text.
+	// PurposeEN and PurposeES are passed to org.Purpose.Set. An empty string removes the stored text.
 	PurposeEN *string
 	PurposeES *string
 	Emails    []string // notice addresses; nil if unchanged
-	// OwnAddress is the email address of the account that makes the change. The account's sign-in proves this address.
-	// OwnAddress is empty for an operator.
+	// OwnAddress is the email address of the account making the change. The account's sign-in has verified this
+	// address. OwnAddress is empty for an operator.
 	OwnAddress string
 
-	own bool // whether a member makes the change (ChangeOwn)
+	own bool // set by ChangeOwn for a member's change
 }
 
 // Change changes the given fields of an organisation in both modes. It returns fault.Invalid, fault.NotFound or
@@ -123,8 +122,8 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant,
 	return o.change(ctx, tenant, change)
 }
 
-// SetEmails replaces the notice addresses of an organisation on behalf of an operator. The operator vouches for the new
-// addresses. SetEmails returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// SetEmails replaces an organisation's notice addresses on behalf of an operator, who vouches for the new addresses. It
+// returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
 	_, err := o.save(ctx, tenant, "organisation.emails_changed", func(found *org.Organisation) error {
 		err := checkEmails(emails, found.Emails)
@@ -134,9 +133,9 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 	return err
 }
 
-// ChangeOwn is like Change but for members of the organisation. Once live mode has been requested, members can't change
-// the fields that an operator reviews: the name, the logo and the website. Members can change the privacy policy but
-// can't remove it. ChangeOwn returns the same errors as Change.
+// ChangeOwn is like Change, but for members of the organisation. While live mode is requested or granted, members can't
+// change the name, logo or website, which operators review. Members can then change the privacy policy but can't remove
+// it. ChangeOwn returns the same errors as Change.
 func (o Organisations) ChangeOwn(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
 ) (org.Organisation, error) {
@@ -161,7 +160,7 @@ func (o Organisations) change(
 	})
 }
 
-// apply sets the changed fields of the organisation in normalised form. It returns fault.Invalid for an invalid field.
+// apply sets an organisation's changed fields in normalised form. It returns fault.Invalid for an invalid field.
 func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error {
 	if c.Name != nil {
 		name, err := org.ParseName(*c.Name)
@@ -197,13 +196,12 @@ type OrganisationSaver interface {
 	SaveOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// orgEditor changes organisations on behalf of the types that embed it.
+// orgEditor changes organisations for the types that embed it.
 type orgEditor struct {
 	saver OrganisationSaver
 	by    Journal
 }
 
-// save reads, changes and stores an organisation, and records the action in the audit log.
 func (e orgEditor) save(
 	ctx context.Context, tenant org.Tenant, action string, change func(*org.Organisation) error,
 ) (org.Organisation, error) {
@@ -231,7 +229,7 @@ func checkOrganisation(o org.Organisation) error {
 	return o.Look.Check()
 }
 
-// isColour reports whether text is a colour in the format that the pages use.
+// isColour reports whether text is a colour in the form #1a5fb4.
 func isColour(text string) bool {
 	digits, ok := strings.CutPrefix(text, "#")
 	return ok && len(digits) == 6 && strings.Trim(digits, "0123456789abcdef") == ""
@@ -243,7 +241,6 @@ type OrganisationLister interface {
 	TenantLister
 }
 
-// listOrganisations returns all organisations in both modes.
 func listOrganisations(ctx context.Context, rows OrganisationLister) ([]Listed, error) {
 	tenants, err := rows.Tenants(ctx)
 	if err != nil {
@@ -260,7 +257,7 @@ func listOrganisations(ctx context.Context, rows OrganisationLister) ([]Listed, 
 	return listed, nil
 }
 
-// checkReviewed rejects a change by a member to a field that an operator has reviewed or will review.
+// checkReviewed rejects a member's change to a field that an operator has reviewed or will review.
 func checkReviewed(was, is org.Organisation) error {
 	if was.LiveAccess != org.LiveGranted && was.LiveAccess != org.LiveRequested {
 		return nil

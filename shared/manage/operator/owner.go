@@ -15,13 +15,11 @@ type OrganisationReader interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// TenantLister lists the tenants of every organisation.
+// TenantLister lists every organisation's tenants.
 type TenantLister interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// findOrganisation returns the organisation named by the caller. It returns fault.NotFound if the organisation does not
-// exist.
 func findOrganisation(ctx context.Context, rows OrganisationReader, tenant org.Tenant) (org.Organisation, error) {
 	found, err := rows.Organisation(ctx, tenant)
 	if errors.Is(err, fault.NotFound) {
@@ -42,7 +40,7 @@ func checkOwner(ctx context.Context, rows OrganisationReader, owner org.Tenant) 
 	return err
 }
 
-// ownerKey returns the string that identifies an owner in catalog.CallbackOf.
+// ownerKey returns the key that identifies an owner in catalog.CallbackOf.
 func ownerKey(owner org.Tenant) string {
 	if owner == (org.Tenant{}) {
 		return "*"
@@ -57,7 +55,7 @@ func ownerName(owner org.Tenant) string {
 	return fmt.Sprintf("organisation %s in %s mode", owner.OrgID, owner.Mode)
 }
 
-// changed replaces a compare-and-swap conflict with an error that explains the conflict to the caller.
+// changed replaces a write conflict with an error that explains it to the caller.
 func changed(what string, err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,

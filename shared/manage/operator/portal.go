@@ -15,18 +15,18 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Survey holds the current, untrusted metadata from a health system's server.
+// Survey holds the current, untrusted metadata of a health system's server.
 type Survey struct {
 	Addresses  catalog.Addresses
 	Methods    []string // client authentication methods listed by discovery
 	Algorithms []string
-	Software   string // software name; empty without a CapabilityStatement
+	Software   string // software name from the CapabilityStatement, if any
 }
 
-// Servers reads metadata from the servers of health systems (survey.Servers).
+// Servers reads metadata from health systems' servers (survey.Servers).
 type Servers interface {
-	// Survey reads the discovery document and the software name of the server with this FHIR base URL. It returns
-	// fault.Upstream or fault.Unavailable if discovery fails.
+	// Survey reads a server's discovery document and software name, given its FHIR base URL. It returns fault.Upstream
+	// or fault.Unavailable if discovery fails.
 	Survey(ctx context.Context, base string) (Survey, error)
 }
 
@@ -40,7 +40,6 @@ func (Offline) Survey(context.Context, string) (Survey, error) {
 	)
 }
 
-// look reads the discovery document of a server. It returns the same errors as Servers.Survey.
 func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	seen, err := servers.Survey(ctx, base)
 	if err != nil {
@@ -49,9 +48,8 @@ func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	return seen, nil
 }
 
-// platformOf returns the platform named by the operator or, if the operator did not name a platform, the detected
-// platform. The because result is the reason for the choice. The note result is set if the named platform differs from
-// the detected platform.
+// platformOf returns the platform that the operator named or, if named is empty, the detected platform. The because
+// result explains the choice. The note result is set if the named and detected platforms differ.
 func platformOf(base, named string, seen Survey) (profile platform.Profile, because, note string, err error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -76,8 +74,8 @@ func platformOf(base, named string, seen Survey) (profile platform.Profile, beca
 	return profile, "set by -platform", note, nil
 }
 
-// CheckBase rejects a FHIR base URL to which patients must not be sent. The service argument is the base URL of the
-// service's API.
+// CheckBase rejects a FHIR base URL to which patients must not be sent. The service argument is the service API's base
+// URL.
 func CheckBase(service, base, mode string) error {
 	u, err := url.Parse(base)
 	switch {
@@ -108,7 +106,7 @@ func CheckBase(service, base, mode string) error {
 	return nil
 }
 
-// checkForeign rejects a discovery document that names one of Recordbridge's own URLs.
+// checkForeign rejects a discovery document that contains any of Recordbridge's own URLs.
 func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
 	for _, d := range catalog.OwnURLs(o.baseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
@@ -118,10 +116,10 @@ func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) err
 	return nil
 }
 
-// Approval names the URLs from a discovery document that an operator has verified.
+// Approval lists the discovered URLs that an operator has verified.
 type Approval struct {
-	Origins []string // origins in the form of catalog.Origin, or any URL at the origin
-	Issuer  *string  // exact issuer; nil if not named, empty for a server without an issuer
+	Origins []string // origins as returned by catalog.Origin, or any URLs at those origins
+	Issuer  *string  // exact issuer; nil if not specified, empty for a server without an issuer
 }
 
 // check rejects malformed origins, which would otherwise have no effect.
@@ -135,8 +133,8 @@ func (a Approval) check() error {
 	return nil
 }
 
-// unnamed returns the departures that the operator has not named. The operator may name an issuer by its origin if the
-// issuer is pinned for the first time. An issuer that replaces another issuer must be named exactly.
+// unnamed returns the departures that the operator has not approved. If an issuer is pinned for the first time,
+// approving its origin is sufficient. An issuer that replaces another must be approved exactly.
 func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	return slices.DeleteFunc(slices.Clone(all), func(d catalog.Departure) bool {
 		if d.Role == "issuer" && (d.From != "" || d.To == "") {
@@ -150,15 +148,15 @@ func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	})
 }
 
-// unapproved returns the error for departures that the operator has not named. The error lists the ctl flags that name
-// these departures.
+// unapproved returns the error for departures that the operator has not approved. The error lists the ctl flags that
+// approve them.
 func unapproved(all []catalog.Departure) error {
 	return fault.BadRequest("Discovery names URLs that have not been approved.").Because(fmt.Errorf(
 		"nothing was stored: discovery names origins that are not the FHIR base's, the vendor's or approved:%s\nask "+
 			"the institution whether they are its own, then repeat the command with: %s", listed(all), flags(all)))
 }
 
-// flags returns the ctl flags that name the departures.
+// flags returns the ctl flags that approve the given departures.
 func flags(all []catalog.Departure) string {
 	var words []string
 	for _, d := range all {
@@ -173,7 +171,6 @@ func flags(all []catalog.Departure) string {
 	return strings.Join(words, " ")
 }
 
-// listed returns one line of text for each departure.
 func listed(all []catalog.Departure) string {
 	var text strings.Builder
 	for _, d := range all {

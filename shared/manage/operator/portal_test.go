@@ -20,10 +20,9 @@ const (
 	us    = "https://ctl-api.execute-api.us-east-1.amazonaws.com/v1"
 )
 
-// fakeServers simulates a network by mapping URLs to documents.
+// fakeServers simulates a network of servers. It maps URLs to documents.
 type fakeServers map[string]string
 
-// Do implements smart.Doer.
 func (f fakeServers) Do(r *http.Request) (*http.Response, error) {
 	status, body := http.StatusOK, f[r.URL.String()]
 	if body == "" {
@@ -35,8 +34,8 @@ func (f fakeServers) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// at adds a server with a software name and a discovery document. The changes argument replaces some fields of the
-// discovery document.
+// at adds a server with a software name and a discovery document. The fields in changes override the document's
+// defaults.
 func (f fakeServers) at(t *testing.T, base, software string, changes map[string]any) {
 	t.Helper()
 	document := map[string]any{
@@ -57,7 +56,7 @@ func (f fakeServers) at(t *testing.T, base, software string, changes map[string]
 	f[base+"/.well-known/smart-configuration"], f[base+"/metadata"] = string(discovery), string(statement)
 }
 
-// elsewhere returns changes that move the authorization server in a discovery document to origin.
+// elsewhere returns changes that move a discovery document's authorization server to origin.
 func elsewhere(origin string) map[string]any {
 	return map[string]any{
 		"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize",
@@ -65,7 +64,7 @@ func elsewhere(origin string) map[string]any {
 	}
 }
 
-// institution returns an operator's request for a test-mode endpoint that uses a public client.
+// institution returns a request to create a test-mode endpoint that uses a public client.
 func institution(at string) operator.NewEndpoint {
 	return operator.NewEndpoint{
 		Endpoint:     catalog.Endpoint{FHIRBase: at, Mode: "test", Name: "Maple Hospital"},

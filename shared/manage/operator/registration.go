@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publicMethod is the name that profiles use for the authentication method of public clients.
+// publicMethod is the authentication method of public clients in platform profiles.
 const publicMethod = "public"
 
 // Registrations manages Recordbridge's client registrations.
@@ -27,21 +27,21 @@ type Registrations struct {
 	by      Journal
 }
 
-// RegistrationRows stores Recordbridge's client registrations. An owner is a tenant. All tenants share the
-// registrations of the zero tenant.
+// RegistrationRows stores Recordbridge's client registrations. Each registration is owned by a tenant; all tenants
+// share the zero tenant's registrations.
 type RegistrationRows interface {
 	OrganisationReader
 	EndpointReader
 	ClientReader
 	RegistrationLister
-	// Registration returns the registration that a tenant's connections to an endpoint use. It returns fault.NotFound
-	// if no registration applies.
+	// Registration returns the registration for a tenant's connections to an endpoint. It returns fault.NotFound if no
+	// registration applies.
 	Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error)
-	// RegistrationAt reads the registration with exactly this owner and place. It returns fault.NotFound if the
-	// registration does not exist.
+	// RegistrationAt reads the registration with exactly the given owner and place. It returns fault.NotFound if no
+	// such registration exists.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
-	// SaveRegistration creates the registration at its place if r.Rev is 0, and otherwise replaces revision r.Rev. It
-	// returns fault.Conflict if the stored revision differs.
+	// SaveRegistration creates the registration if r.Rev is 0; otherwise, it replaces revision r.Rev. It returns
+	// fault.Conflict if the stored revision differs.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
 	// RemoveRegistration removes a registration. It returns fault.Conflict if the registration has changed since it was
 	// read.
@@ -56,8 +56,8 @@ type RegistrationLister interface {
 
 // ClientReader reads Recordbridge's client credentials.
 type ClientReader interface {
-	// ClientAuth reads the client that a tenant's connections use: the tenant's own client or, if the tenant has none,
-	// the shared client. ClientAuth returns fault.NotFound if neither client exists.
+	// ClientAuth reads a tenant's own client with the given ID or, if the tenant has none, the shared client. It
+	// returns fault.NotFound if neither exists.
 	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
@@ -66,11 +66,11 @@ func NewRegistrations(rows RegistrationRows, servers Servers, baseURL string, by
 	return Registrations{rows: rows, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Registered holds a registration together with its owner, client and callback.
+// Registered holds a registration with its owner, client and callback.
 type Registered struct {
 	Registration catalog.Registration
-	Owner        org.Tenant         // owner; zero if all owners share the registration
-	Auth         catalog.ClientAuth // client authentication; zero for a public client
+	Owner        org.Tenant         // zero if all organisations share the registration
+	Auth         catalog.ClientAuth // zero for a public client
 	// CallbackAddress is the redirect URI to register with the health system.
 	CallbackAddress string
 }
@@ -83,20 +83,19 @@ func (r Registered) Method() string {
 	return string(r.Auth.Method)
 }
 
-// Change describes a change to a registration. A nil field leaves the registration unchanged. In a new registration, a
-// nil field is empty.
+// Change describes a change to a registration. Nil fields leave an existing registration unchanged and are empty in a
+// new one.
 type Change struct {
 	ClientID *string
-	AuthID   *string // client authentication; empty for a public client
-	Scope    *string // scope; empty for the default scope of the platform and its discovery
+	AuthID   *string // ID of the client authentication; empty for a public client
+	Scope    *string // empty for the default scope from the platform's profile and discovery
 	// OwnCallback assigns the registration its own redirect URI. The URI must be registered with the health system.
 	OwnCallback bool
 }
 
-// Set creates or changes a client registration at a place. The registration is for a single organisation or, if owner
-// is zero, for all organisations. If place names an endpoint, Place.Mode must be the endpoint's mode. Existing
-// connections keep the client that created them. Set returns fault.Invalid, fault.NotFound or fault.Conflict on
-// failure.
+// Set creates or changes the client registration of an owner at a place. If owner is zero, the registration applies to
+// all organisations. If place names an endpoint, Place.Mode must be the endpoint's mode. Existing connections keep
+// their original client. Set returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place,
 	change Change,
 ) (Registered, error) {
@@ -130,7 +129,6 @@ func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.
 	return set, o.by.record(ctx, owner, "registration.set", cmp.Or(at.ID, at.PlatformType))
 }
 
-// of returns the registration with the change applied.
 func (c Change) of(r catalog.Registration) catalog.Registration {
 	for to, said := range map[*string]*string{&r.ClientID: c.ClientID, &r.AuthID: c.AuthID, &r.Scope: c.Scope} {
 		if said != nil {
@@ -140,9 +138,9 @@ func (c Change) of(r catalog.Registration) catalog.Registration {
 	return r
 }
 
-// Callback returns the redirect URI of the registration with exactly this owner and place. The registration need not
-// exist yet, because health systems require the URI before they issue a client ID. The registered result reports
-// whether the registration exists. Callback returns fault.Invalid or fault.NotFound on failure.
+// Callback returns the redirect URI of the registration with exactly the given owner and place. The registration need
+// not exist yet, because health systems require the redirect URI before issuing a client ID. The registered result
+// reports whether the registration exists. Callback returns fault.Invalid or fault.NotFound on failure.
 func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (address string, registered bool, err error) {
@@ -181,9 +179,9 @@ func callbackAddress(baseURL, callback string) string {
 	return address + "/" + callback
 }
 
-// InEffect returns the registration that an organisation's connections at a place use, regardless of who owns the
-// registration and where it applies. For a zero tenant, InEffect returns the registration for organisations without
-// their own registration. It returns fault.Invalid or fault.NotFound on failure.
+// InEffect returns the registration used by an organisation's connections at a place. The registration may be shared,
+// and may be for a platform rather than a single endpoint. For a zero tenant, InEffect returns the registration used by
+// organisations without their own. It returns fault.Invalid or fault.NotFound on failure.
 func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
 	at, err := o.locate(ctx, tenant, place)
 	if err != nil {
@@ -223,9 +221,9 @@ func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, e
 	return all, nil
 }
 
-// Remove removes the registration with exactly this owner and place, and returns the removed registration. After
-// removal, patients connect with the next applicable registration, if any. Sign-ins in progress and existing
-// connections keep their client. Remove returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
+// Remove removes the registration with exactly the given owner and place, and returns it. New connections then use the
+// next applicable registration, if any. Sign-ins in progress and existing connections keep their client. Remove returns
+// fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -248,7 +246,6 @@ func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	return found, o.by.record(ctx, owner, "registration.removed", cmp.Or(at.ID, at.PlatformType))
 }
 
-// fieldOf returns the name of the request field that specifies a place.
 func fieldOf(place catalog.Place) string {
 	if place.EndpointID != "" {
 		return "endpoint"
@@ -261,8 +258,8 @@ func errOnePlace() error {
 		"A registration is for an endpoint or a platform. Set either -endpoint or -platform.").About("endpoint")
 }
 
-// locate returns the endpoint for an owner's place. If the place is a platform, locate returns the properties common to
-// all endpoints of that platform.
+// locate validates an owner and a place, and returns the endpoint at the place. If the place is a platform, locate
+// returns an endpoint with only the properties common to all of the platform's endpoints.
 func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return catalog.Endpoint{}, errOnePlace()
@@ -288,7 +285,7 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 	return found, err
 }
 
-// storedPlace returns the registration key for an endpoint that locate returned.
+// storedPlace returns the place under which a registration is stored, given the endpoint that locate returned.
 func storedPlace(at catalog.Endpoint) catalog.Place {
 	if at.ID != "" {
 		return catalog.Place{EndpointID: at.ID}
@@ -296,9 +293,9 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 	return catalog.Place{Mode: at.Mode, PlatformType: at.PlatformType}
 }
 
-// checkMethod validates the client authentication of a registration. The client must be available to the owner, and the
-// endpoint must accept the client. If the endpoint has no ID, the platform must accept the client. A client's secret,
-// if any, must be allowed to be sent to the endpoint. An empty ID means a public client.
+// checkMethod validates a registration's client authentication. The client must be available to the owner, and profile
+// must accept the client's authentication method. If the client has a secret, sending it to the endpoint must be
+// permitted. An empty ID denotes a public client.
 func checkMethod(
 	ctx context.Context, rows ClientReader, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
@@ -315,8 +312,8 @@ func checkMethod(
 	return auth, CheckSecretOrigins(auth, at)
 }
 
-// CheckMethod returns fault.Invalid if a platform is known not to accept a client. A client without an ID is a public
-// client.
+// CheckMethod returns fault.Invalid if a platform's profile does not accept a client's authentication method or signing
+// algorithm. A client without an ID is a public client.
 func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	method := publicMethod
 	if auth.ID != "" {
@@ -333,8 +330,8 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	return nil
 }
 
-// CheckSecretOrigins returns fault.Invalid for a client whose secret could never be sent, because the client's list
-// does not contain the endpoint's origin. The error names the missing origin.
+// CheckSecretOrigins returns fault.Invalid if a client may not be sent to an endpoint because the client's allowed
+// origins do not include the token endpoint's. The error explains how to allow an origin.
 func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
@@ -352,8 +349,6 @@ func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 		token)).About("client-auth")
 }
 
-// findClient returns the client that a tenant's connection would use: the tenant's own client or, if the tenant has
-// none, the shared client.
 func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := rows.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -367,8 +362,8 @@ func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id st
 	return found, nil
 }
 
-// checked rejects a client ID or scope that could not be sent. It returns the registration with single spaces between
-// scopes (RFC 6749, section 3.3 and appendix A).
+// checked rejects invalid client IDs and scopes (RFC 6749, section 3.3 and appendix A). It returns the registration
+// with scopes separated by single spaces.
 func checked(r catalog.Registration) (catalog.Registration, error) {
 	if r.ClientID == "" || !visible(r.ClientID) || strings.TrimSpace(r.ClientID) != r.ClientID {
 		return catalog.Registration{}, fault.BadRequest(

@@ -80,7 +80,7 @@ func TestRegistrationSetRejectsSecretOutsideItsOrigins(t *testing.T) {
 	r.servers.at(t, base, "", nil)
 	wanted := institution(base)
 	wanted.Endpoint.PlatformType, wanted.Registration = "medicare", catalog.Registration{}
-	_, err := r.operator.Endpoints.Create(t.Context(), wanted) // created with the platform's registration
+	_, err := r.operator.Endpoints.Create(t.Context(), wanted) // uses the platform's registration
 	says(t, err, "client origins -id old -origin https://other.example -origin https://fhir.hospital.example.")
 	wanted.Registration = catalog.Registration{ClientID: "its own", AuthID: old.ID}
 	_, err = r.operator.Endpoints.Create(t.Context(), wanted)

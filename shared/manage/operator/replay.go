@@ -26,19 +26,19 @@ type Deliveries struct {
 // DeliveryRows stores events and their deliveries.
 type DeliveryRows interface {
 	webhook.Replays
-	// CreateEvent stores an event for fan-out.
+	// CreateEvent stores an event for fan-out to webhooks.
 	CreateEvent(ctx context.Context, event webhook.Event) error
 	// CreateDirectedEvent stores an event together with its only delivery.
 	CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error
 }
 
-// DeliveryQueue queues stored rows for a worker. If a message is lost, the sweeper queues the row later.
+// DeliveryQueue queues stored rows for a worker. If a message is lost, the sweeper queues its row again later.
 type DeliveryQueue interface {
 	webhook.Queue
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// NewDeliveries returns a Deliveries that derives the data of test events from random.
+// NewDeliveries returns a Deliveries that generates test event data from random.
 func NewDeliveries(
 	rows WebhookReader, work DeliveryRows, queue DeliveryQueue, random io.Reader, by Journal,
 ) Deliveries {
@@ -52,7 +52,7 @@ func (o Deliveries) As(actor string) Deliveries {
 }
 
 // Replay sends a delivery again, regardless of its status. It returns fault.NotFound if the delivery does not exist. It
-// returns fault.Conflict while the delivery is in progress or its webhook is disabled.
+// returns fault.Conflict if the delivery is in progress or its webhook is disabled.
 func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := o.work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -70,25 +70,25 @@ func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) er
 	return o.by.record(ctx, tenant, "delivery.replayed", id)
 }
 
-// ReplayFailed resends the failed and held deliveries of a webhook that were created since a given time, and returns
-// the number of deliveries. It returns fault.NotFound, or fault.Conflict for a disabled webhook.
+// ReplayFailed resends a webhook's failed and held deliveries created since a given time, and returns their number. It
+// returns fault.NotFound if the webhook does not exist, or fault.Conflict if it is disabled.
 func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().FailedSince(ctx, tenant, id, from)
 	})
 }
 
-// ReplayRange resends all deliveries of a webhook that were created at or after from and before to, whether or not the
-// deliveries succeeded. ReplayRange returns the number of deliveries, and the same errors as ReplayFailed.
+// ReplayRange resends all of a webhook's deliveries created in the interval [from, to), whether or not they succeeded.
+// It returns the number of deliveries, and the same errors as ReplayFailed.
 func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)
 	})
 }
 
-// Simulate sends an event with synthetic data to the webhook with this ID. If id is empty, Simulate sends the event to
-// all of the tenant's webhooks that receive its type. Simulate returns the ID of the event. It returns fault.NotFound,
-// or fault.Conflict if no enabled webhook receives the type.
+// Simulate sends an event with synthetic data to a webhook. If id is empty, Simulate sends the event to every webhook
+// of the tenant that receives its type. Simulate returns the event's ID. It returns fault.NotFound if the tenant or the
+// webhook does not exist, or fault.Conflict if no enabled webhook receives the type.
 func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
 	now, data := o.by.now(), webhook.Example(t)
 	if t == webhook.TestEvent {
@@ -98,7 +98,7 @@ func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, 
 		}
 		data = made
 	}
-	// Each simulation is a separate event.
+	// A new ID makes each simulation a separate event.
 	event, err := webhook.NewEvent(tenant, t, o.by.newID(), 0, now, data)
 	if err != nil {
 		return "", fmt.Errorf("make event: %w", err)
@@ -135,7 +135,7 @@ func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, 
 	return event.ID, o.by.record(ctx, tenant, "webhook.simulated", event.ID)
 }
 
-// SendTest sends a webhook.test event to every webhook of a tenant and returns the ID of the event. It returns
+// SendTest sends a webhook.test event to all of a tenant's webhooks and returns the event's ID. It returns
 // fault.NotFound if the tenant does not exist.
 func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
@@ -155,7 +155,7 @@ func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, er
 	return event.ID, o.by.record(ctx, tenant, "webhook.tested", event.ID)
 }
 
-// replay repeats a replay step until all deliveries have been resent.
+// replay calls step until all deliveries have been resent.
 func (o Deliveries) replay(
 	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
 ) (int, error) {
@@ -189,7 +189,7 @@ func (o Deliveries) replayer() webhook.Replayer {
 	return webhook.Replayer{Store: o.work, Queue: o.queue, Now: o.by.now}
 }
 
-// emit stores an event that is not part of another change, and queues the event for delivery.
+// emit stores an event and queues it for delivery. It is for events that no other change stores.
 func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	if err := o.work.CreateEvent(ctx, event); err != nil {
 		return fmt.Errorf("store event: %w", err)
@@ -200,8 +200,8 @@ func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	return nil
 }
 
-// working returns a webhook of a tenant. It returns fault.NotFound if the webhook does not exist and fault.Conflict if
-// the webhook is disabled.
+// working returns an enabled webhook of a tenant. It returns fault.NotFound if the webhook does not exist, or
+// fault.Conflict if it is disabled.
 func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -214,7 +214,7 @@ func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (
 	return sub, nil
 }
 
-// testData returns the data for a test event, which differs each time.
+// testData returns random data, so that no two test events are alike.
 func (o Deliveries) testData() (webhook.Test, error) {
 	random := make([]byte, 16)
 	if _, err := io.ReadFull(o.random, random); err != nil {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reseals reseals stored secrets, so that no secret depends on an old version of SecretsKey.
+// Reseals seals stored secrets again, so that none depends on an old version of SecretsKey.
 type Reseals struct {
 	rows   ResealRows
 	editor webhook.Editor
@@ -32,23 +32,22 @@ type ResealRows interface {
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// NewReseals returns a Reseals. The editor argument seals webhook secrets, and the sealer argument seals client
-// secrets.
+// NewReseals returns a Reseals. The editor seals webhook secrets; the sealer seals client secrets.
 func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journal) Reseals {
 	return Reseals{rows: rows, editor: editor, sealer: sealer, by: by}
 }
 
-// Resealed holds the number of rows of each kind that were resealed.
+// Resealed counts the resealed rows of each kind and lists the rows that changed concurrently.
 type Resealed struct {
 	Webhooks int `json:"webhooks"` // number of webhooks whose secrets, signing key and headers were resealed
 	Clients  int `json:"clients"`  // number of resealed client secrets
-	// Changed lists the IDs of rows that changed concurrently. The concurrent change or the next run reseals each
-	// listed row.
+	// Changed lists the IDs of rows that changed concurrently. Each of these rows is resealed by the concurrent change
+	// or by the next run.
 	Changed []string `json:"changed"`
 }
 
-// All reseals every secret. All is idempotent, and replaces a row only if the row has not changed since it was read. An
-// error names the failed row; all rows before that row have been resealed.
+// All reseals every stored secret. It is idempotent, and replaces a row only if the row has not changed since it was
+// read. An error names the row that failed; the rows before it have already been processed.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
 	tenants, err := o.rows.Tenants(ctx)

@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restores restores lost token sets from an earlier state of a table. If a portal rotates refresh tokens, a token used
-// after that state is spent. Using a spent token again may end all of the patient's grants (RFC 9700 section 4.14).
-// Restores therefore ends a connection whose token set is spent, so that the organisation is notified and the patient
+// Restores recovers lost token sets from an earlier state of a table. If a portal rotates refresh tokens, a token used
+// since that earlier state is spent. Reusing a spent token may end all of the patient's grants (RFC 9700 section 4.14).
+// Restores therefore ends connections whose tokens may be spent, so that the organisation is notified and the patient
 // can reconnect.
 type Restores struct {
 	service     OrganisationReader
@@ -33,26 +33,26 @@ func NewRestores(service OrganisationReader, connections ConnectionLister, tasks
 	return Restores{service: service, connections: connections, tasks: exportReader{tasks}, by: by}
 }
 
-// TokenRows reads and writes current tokens, and reads the tokens from the earlier state (store.Restore).
+// TokenRows reads and writes current tokens, and reads tokens from the earlier state (store.Restore).
 type TokenRows interface {
 	HasTokens(ctx context.Context, tenant org.Tenant, connectionID string) (bool, error)
 	Restored(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
 	PutBack(ctx context.Context, row tokens.Row) error
-	// RefreshDue marks the tokens of an authorized connection as due at time now.
+	// RefreshDue makes an authorized connection's tokens due for a refresh at time now.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 	EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error
 }
 
-// Restored holds the outcomes for a tenant's connections, by ID.
+// Restored reports the outcome of a restore for a tenant's connections.
 type Restored struct {
-	Kept     int      // number of connections that have tokens or have ended
+	Kept     int      // number of connections that still have tokens or have already ended
 	Restored []string // IDs of connections whose tokens were restored
 	Ended    []string // IDs of connections whose patients must reconnect
 }
 
 // Tokens restores the lost token sets of a tenant's connections to their state at moment. If isMeant is false, Tokens
-// does not write anything. Tokens is idempotent, because it skips connections that were already restored or have ended.
-// After an error, the remaining connections are unchanged.
+// writes nothing. It is idempotent: it skips connections that were already restored or have ended. After an error, the
+// remaining connections are unchanged.
 func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant, moment time.Time,
 	isMeant bool,
 ) (Restored, error) {
@@ -76,7 +76,7 @@ func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant,
 	return done, nil
 }
 
-// restore restores the tokens of a connection, or ends the connection if its tokens can't be restored.
+// restore restores a connection's tokens, or ends the connection if its tokens can't be restored.
 func (o Restores) restore(
 	ctx context.Context, rows TokenRows, tenant org.Tenant, id string, moment time.Time, isMeant bool, done *Restored,
 ) error {
@@ -113,17 +113,16 @@ func (o Restores) restore(
 	if err := rows.PutBack(ctx, row); err != nil {
 		return fmt.Errorf("put tokens back: %w", err)
 	}
-	// A worker that ran after the loss found no tokens to refresh, so it cleared the connection's due time.
+	// A worker that ran after the loss may have cleared the due time, because it found no tokens to refresh.
 	if err := rows.RefreshDue(ctx, tenant, id, o.by.now()); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("make tokens due: %w", err)
 	}
 	return o.by.record(ctx, tenant, "tokens.restored", id)
 }
 
-// unspent returns the token set that a connection had at a given time. It returns fault.NotFound if the connection had
-// no tokens or if the set may have been used since then. The returned set is marked as possibly used. If a possibly
-// used set is refused, the organisation is notified that the token was lost rather than that the patient withdrew
-// consent.
+// unspent returns a connection's token set as of moment. It returns fault.NotFound if the connection had no tokens
+// then, or if the tokens may have been used since. The returned set is marked as possibly used. If a portal refuses a
+// possibly used set, the organisation is notified of a lost token rather than of withdrawn consent.
 func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Connection,
 	moment time.Time,
 ) (tokens.Row, error) {
@@ -132,7 +131,7 @@ func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Conn
 		return tokens.Row{}, spent
 	}
 	if c.Generation > 1 && c.Refresh.RenewedAt.IsZero() {
-		return tokens.Row{}, spent // the time at which the patient reconnected is unknown
+		return tokens.Row{}, spent // the time of the reconnect is unknown
 	}
 	exports, err := o.tasks.latest(ctx, c.Tenant, c.ID)
 	if err != nil {
@@ -151,7 +150,6 @@ func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Conn
 	return row, nil
 }
 
-// end ends a connection whose tokens have been lost.
 func (o Restores) end(ctx context.Context, rows TokenRows, c connection.Connection) error {
 	ended, event, err := refresh.End(c, string(tokens.CauseRotationLost), o.by.now())
 	if err != nil {

@@ -17,7 +17,7 @@ type Setup struct {
 	log         DeliverySearch
 }
 
-// SetupRows lists the credentials and webhooks of a tenant.
+// SetupRows lists a tenant's credentials and webhooks.
 type SetupRows interface {
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
@@ -30,7 +30,7 @@ type Progress struct {
 	Credentials  []org.Credential
 	Webhooks     []webhook.Subscription
 	HasDelivered bool // a receiver has accepted a delivery
-	HasConnected bool // a patient has, or once had, a connection
+	HasConnected bool // a patient has, or previously had, a connection
 	HasExported  bool // an export was requested
 }
 

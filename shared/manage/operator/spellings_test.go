@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// apiHost is the host of the API in the stack that newFixture creates.
+// apiHost is the API's host in the stack that newFixture creates.
 const apiHost = "ctl-api.execute-api.us-east-1.amazonaws.com"
 
 func TestOperatorRejectsServiceURLVariants(t *testing.T) {

@@ -22,11 +22,11 @@ type Suspensions struct {
 	deletions   DeletionReader
 }
 
-// SuspensionRows stores organisations and the rows that operators create for organisations.
+// SuspensionRows stores organisations and the rows that operators create for them.
 type SuspensionRows interface {
 	OrganisationSaver
-	// RemoveOrganisation removes an organisation in both modes, at the revision that was read. It returns
-	// fault.Conflict if the stored revision differs.
+	// RemoveOrganisation removes an organisation in both modes. It returns fault.Conflict if the organisation has
+	// changed since it was read.
 	RemoveOrganisation(ctx context.Context, o org.Organisation) error
 	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
@@ -44,9 +44,9 @@ type ConnectionCheck interface {
 	HasConnections(ctx context.Context, tenant org.Tenant) (bool, error)
 }
 
-// DeletionReader reads the deletions of organisations (deletion.Requests).
+// DeletionReader reads organisations' deletions (deletion.Requests).
 type DeletionReader interface {
-	// Show returns the deletion of an organisation. It returns fault.NotFound if the organisation has no deletion.
+	// Show returns an organisation's deletion. It returns fault.NotFound if the organisation has none.
 	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
@@ -59,10 +59,10 @@ func NewSuspensions(
 	}
 }
 
-// Suspend suspends an organisation in both modes within 30 seconds. Requests that use the organisation's keys or public
-// IDs are rejected as if those keys and IDs did not exist. Operations in progress finish, connections are maintained,
-// and events are delivered (docs/operate/ctl.md, "Stop and remove"). Suspend returns fault.NotFound or fault.Conflict
-// on failure.
+// Suspend suspends an organisation in both modes, effective within 30 seconds. Requests with the organisation's keys or
+// public IDs are rejected as if the keys and IDs did not exist. Operations in progress finish, connections are
+// maintained, and events are delivered (docs/operate/ctl.md, "Stop and remove"). Suspend returns fault.NotFound or
+// fault.Conflict on failure.
 func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
 }
@@ -79,8 +79,9 @@ func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
 }
 
-// Remove removes a suspended organisation that does not own anything in either mode. It returns fault.NotFound, or a
-// fault.Conflict that lists the remaining kinds of items.
+// Remove removes a suspended organisation that owns nothing in either mode. It returns fault.NotFound if the
+// organisation does not exist. It returns fault.Conflict if the organisation is active or still owns anything; the
+// error lists the remaining items.
 func (o Suspensions) Remove(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -113,7 +114,7 @@ func (o Suspensions) setStatus(ctx context.Context, tenant org.Tenant, status or
 	return err
 }
 
-// left returns the kinds of items that belong to an organisation in either mode.
+// left describes the items that an organisation owns in either mode.
 func (o Suspensions) left(ctx context.Context, of org.Organisation) ([]string, error) {
 	var left []string
 	for _, tenant := range of.Tenants() {
@@ -144,7 +145,6 @@ func (o Suspensions) left(ctx context.Context, of org.Organisation) ([]string, e
 	return left, nil
 }
 
-// leftIn returns the kinds of items that belong to an organisation in a single mode.
 func (o Suspensions) leftIn(ctx context.Context, tenant org.Tenant) ([]string, error) {
 	credentials, err := o.rows.Credentials(ctx, tenant)
 	if err != nil {
@@ -171,7 +171,7 @@ func (o Suspensions) leftIn(ctx context.Context, tenant org.Tenant) ([]string, e
 	return left, nil
 }
 
-// isDeleting reports whether an organisation's deletion has begun.
+// isDeleting reports whether an organisation's deletion can no longer be cancelled.
 func (o Suspensions) isDeleting(ctx context.Context, orgID string) (bool, error) {
 	d, err := o.deletions.Show(ctx, orgID)
 	if errors.Is(err, fault.NotFound) {

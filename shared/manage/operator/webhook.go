@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxSubscriptions is the maximum number of webhooks per tenant, so that all deliveries of an event fit in one
-// transaction.
+// maxSubscriptions is the maximum number of webhooks per tenant. The limit ensures that all of an event's deliveries
+// fit in one transaction.
 const maxSubscriptions = 25
 
 // Webhooks creates, changes and tests webhooks.
@@ -31,22 +31,21 @@ type Webhooks struct {
 // WebhookReader reads webhooks.
 type WebhookReader interface {
 	OrganisationReader
-	// Subscriptions returns a tenant's webhooks and their health with a consistent read.
+	// Subscriptions performs a consistent read of a tenant's webhooks and their health.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// WebhookRows stores the webhooks of tenants.
+// WebhookRows stores tenants' webhooks.
 type WebhookRows interface {
 	WebhookReader
 	// CreateSubscription stores a new webhook.
 	CreateSubscription(ctx context.Context, sub webhook.Subscription) error
-	// SaveSubscription, DisableSubscription and EnableSubscription change a webhook, or return fault.Conflict if the
+	// SaveSubscription, DisableSubscription and EnableSubscription change a webhook. They return fault.Conflict if the
 	// webhook has changed since it was read.
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
 	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
-	// MoveSubscription is like SaveSubscription but for a webhook with a new URL. MoveSubscription also resets the
-	// health of the webhook.
+	// MoveSubscription is like SaveSubscription, but stores a webhook with a new URL and resets its health.
 	MoveSubscription(ctx context.Context, sub webhook.Subscription) error
 	// RemoveSubscription removes a disabled webhook and its health. It returns fault.Conflict if the webhook has
 	// changed since it was read.
@@ -64,8 +63,8 @@ func (o Webhooks) As(actor string) Webhooks {
 	return o
 }
 
-// Create creates a webhook, chooses its ID, and notifies the organisation by email. Only this call returns the signing
-// secret. Create returns fault.Invalid, fault.Conflict if the tenant has too many webhooks, or fault.NotFound.
+// Create creates a webhook, assigns its ID, and notifies the organisation by email. It returns the webhook and its
+// signing secret. Create returns fault.Invalid, fault.Conflict if the tenant has too many webhooks, or fault.NotFound.
 func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
 	if err := checkNote(d.Note); err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
@@ -101,9 +100,9 @@ func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscr
 	return listWebhooks(ctx, o.rows, tenant)
 }
 
-// Rotate replaces the signing secret of a webhook and notifies the organisation by email. Only this call returns the
-// new secret. The former secret remains in use for another 24 hours or, if atOnce is set, is retired immediately.
-// Rotate returns fault.NotFound or fault.Conflict on failure.
+// Rotate replaces a webhook's signing secret and notifies the organisation by email. It returns the new secret. The
+// former secret remains in use for another 24 hours or, if atOnce is set, is retired immediately. Rotate returns
+// fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	atOnce bool,
 ) (webhook.Subscription, secret.Text, error) {
@@ -127,8 +126,8 @@ func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	)
 }
 
-// SetTypes limits a webhook to the required event types and the types in optional. It returns fault.NotFound or
-// fault.Conflict on failure.
+// SetTypes subscribes a webhook to the required event types and the types in optional, and to no others. It returns
+// fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	optional []webhook.Type,
 ) (webhook.Subscription, error) {
@@ -143,8 +142,7 @@ func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	return sub, o.by.record(ctx, tenant, "webhook.types_changed", id)
 }
 
-// SetURL changes the URL of a webhook, with the same effects as Change. It returns fault.Invalid, fault.NotFound or
-// fault.Conflict on failure.
+// SetURL changes a webhook's URL as Change does. It returns fault.Invalid, fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address string) (webhook.Subscription, error) {
 	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
 }
@@ -154,8 +152,8 @@ func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webho
 	return findWebhook(ctx, o.rows, tenant, id)
 }
 
-// Disable stops all deliveries to a webhook and notifies the organisation by email. Later deliveries are held. Disable
-// returns fault.NotFound, or fault.Conflict if the webhook is already disabled.
+// Disable stops all deliveries to a webhook and notifies the organisation by email. While the webhook is disabled, new
+// deliveries are held. Disable returns fault.NotFound, or fault.Conflict if the webhook is already disabled.
 func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -177,9 +175,9 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	)
 }
 
-// Enable enables a disabled webhook. Enable returns the webhook's former state and the time, at most 15 days ago, since
-// which the webhook has missed events. Only a replay sends failed and held deliveries. Enable returns fault.NotFound or
-// fault.Conflict on failure.
+// Enable enables a disabled webhook. It returns the webhook's previous state and the time, at most 15 days ago, since
+// which the webhook has missed events. Failed and held deliveries are sent only by a replay. Enable returns
+// fault.NotFound or fault.Conflict on failure.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	id string,
 ) (was webhook.Subscription, missedSince time.Time, err error) {
@@ -190,7 +188,7 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	if !sub.Disabled {
 		return webhook.Subscription{}, time.Time{}, refused("The webhook is not disabled.")
 	}
-	// missedSince is determined before the change, so that a caller can repeat the request if the lookup fails.
+	// Determine missedSince before the change, so that the caller can retry if the lookup fails.
 	if missedSince, err = o.missedSince(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, err
 	}
@@ -200,8 +198,8 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
 }
 
-// Remove removes a disabled webhook. The webhook's held deliveries stay in the delivery log until they expire, but
-// can't be sent. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
+// Remove removes a disabled webhook. Its held deliveries remain in the delivery log until they expire, but can't be
+// sent. Remove returns fault.NotFound, or fault.Conflict if the webhook is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -216,8 +214,9 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 	return o.by.record(ctx, tenant, "webhook.removed", id)
 }
 
-// missedSince returns the creation time of the oldest failed or held delivery, because a replay selects deliveries by
-// creation time. If there is no such delivery yet, missedSince returns the time at which the webhook was disabled.
+// missedSince returns the creation time of a webhook's oldest failed or held delivery, because replays select
+// deliveries by creation time. If the webhook was disabled earlier than that, or has no such delivery, missedSince
+// returns the time at which it was disabled.
 func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
 	since := sub.DisabledAt
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
@@ -241,7 +240,6 @@ func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (ti
 	return since, nil
 }
 
-// listWebhooks returns a tenant's webhooks. It returns fault.NotFound if the tenant does not exist.
 func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([]webhook.Subscription, error) {
 	if err := checkOwner(ctx, rows, tenant); err != nil {
 		return nil, err
@@ -253,7 +251,6 @@ func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([
 	return all, nil
 }
 
-// findWebhook returns a webhook of a tenant. It returns fault.NotFound if the webhook does not exist.
 func findWebhook(ctx context.Context, rows WebhookReader, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	all, err := listWebhooks(ctx, rows, tenant)
 	if err != nil {

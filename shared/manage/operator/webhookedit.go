@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// WebhookChange describes a change to a webhook. Fields that are nil leave the webhook unchanged.
+// WebhookChange describes a change to a webhook. Nil fields leave the webhook unchanged.
 type WebhookChange struct {
 	URL      *string
 	Optional []webhook.Type // event types to receive in addition to the required types
@@ -19,8 +19,8 @@ type WebhookChange struct {
 
 // Change applies change to a webhook in a single write. If the URL changes, the organisation is notified by email, and
 // due attempts are sent to the new URL. If the origin changes, the webhook keeps only the headers in change, because
-// the former headers were meant for the former receiver. Change returns fault.Invalid, fault.NotFound or fault.Conflict
-// on failure.
+// its earlier headers were intended for the previous receiver. Change returns fault.Invalid, fault.NotFound or
+// fault.Conflict on failure.
 func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	change WebhookChange,
 ) (webhook.Subscription, error) {
@@ -59,19 +59,19 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
-	sub.Health = webhook.Health{} // the health described the former URL
+	sub.Health = webhook.Health{} // the stored health applies to the former URL
 	told := notice.WebhookMoved(sub, o.by.now())
 	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
 }
 
-// Reveal returns the signing secrets of a webhook that are in use, newest first. It returns fault.NotFound if the
-// webhook does not exist.
+// Reveal returns a webhook's active signing secrets, newest first. It returns fault.NotFound if the webhook does not
+// exist.
 func (o Webhooks) Reveal(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Revealed, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return nil, err
 	}
-	// The audit row is written first, so that no secret is revealed without an audit row.
+	// Write the audit row first, so that no secret is revealed without one.
 	if err = o.by.record(ctx, tenant, "webhook.secret_revealed", id); err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// normalURLs normalises the URLs in change and sets them in the organisation. It returns fault.Invalid for an
-// unacceptable URL.
+// normalURLs normalises the URLs in change and stores them in the organisation. It returns fault.Invalid for a URL that
+// is not allowed.
 func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange) error {
 	for _, at := range []struct {
 		field string
@@ -41,7 +41,7 @@ func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange)
 	return nil
 }
 
-// normalList returns the distinct list entries in normalised form.
+// normalList returns a list's entries in normalised form and without duplicates.
 func normalList(list []string, normal func(text string) (string, error)) ([]string, error) {
 	if len(list) == 0 {
 		return nil, nil

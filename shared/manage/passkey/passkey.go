@@ -1,6 +1,6 @@
-// Package passkey implements the registration and authentication ceremonies of passkeys (W3C WebAuthn level 3) for a
-// single relying party. The package creates the options for the browser, verifies the browser's response, and is
-// stateless. The caller stores the state that finishes a ceremony and ensures that this state is used only once.
+// Package passkey implements passkey registration and authentication (W3C WebAuthn level 3) for a single relying party.
+// The package creates options for the browser and verifies the browser's responses. It is stateless: the caller stores
+// each ceremony's state and ensures that it is used only once.
 package passkey
 
 import (
@@ -19,13 +19,13 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Party is a relying party: the host of the dashboard. Passkeys for one host do not work for any other host.
+// Party is a relying party, identified by the dashboard's host. Passkeys for one host do not work for any other.
 type Party struct {
 	rules *webauthn.WebAuthn // nil if the host does not support passkeys
 }
 
-// New returns the relying party for the dashboard URL. An IP address can't have passkeys (section 5.1.2), so a Party
-// for an IP address does not support passkeys.
+// New returns the relying party for the dashboard's URL. Passkeys require a domain name (section 5.1.2), so a Party for
+// an IP address does not support them.
 func New(dashboard, name string) (Party, error) {
 	at, err := url.Parse(dashboard)
 	if err != nil || at.Hostname() == "" {
@@ -66,8 +66,8 @@ func (p Party) Register(a account.Account) (account.Begun, error) {
 	return begun(options.Response, state)
 }
 
-// Registered returns the passkey that a response to Register created. It returns fault.Invalid if the response can't be
-// verified.
+// Registered verifies a response to Register and returns the new passkey. It returns fault.Invalid if the response
+// can't be verified.
 func (p Party) Registered(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p Party) Registered(a account.Account, state, answer []byte) (account.Pass
 	return stored(made)
 }
 
-// Ask begins an authentication in which the browser lets the user choose an account.
+// Ask begins an authentication for which the user chooses an account in the browser.
 func (p Party) Ask() (account.Begun, error) {
 	if p.rules == nil {
 		return account.Begun{}, unavailable()
@@ -125,9 +125,9 @@ func (Party) Claim(answer []byte) (account.Claim, error) {
 	return account.Claim{Challenge: client.Challenge, AccountID: string(said.Response.UserHandle)}, nil
 }
 
-// Prove verifies a response to Ask against the account that the response names. Prove returns the passkey, updated for
-// its next use. It returns fault.Invalid if the response can't be verified, or if the passkey's counter decreased,
-// which indicates a copy of the passkey (section 6.1.1).
+// Prove verifies a response to Ask against the account that the response names. It returns the passkey in its updated
+// state. Prove returns fault.Invalid if the response can't be verified, or if the passkey's counter decreased, which
+// suggests a cloned passkey (section 6.1.1).
 func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -202,7 +202,7 @@ func (p Party) stateOf(kept []byte) (webauthn.SessionData, error) {
 	return state, nil
 }
 
-// stored returns the data needed to verify the next use of a passkey, without attestations, which are long and unused.
+// stored returns a passkey in stored form. It omits attestations, which are long and unused.
 func stored(key *webauthn.Credential) (account.Passkey, error) {
 	key.Attestation = webauthn.CredentialAttestation{}
 	body, err := json.Marshal(key)

@@ -11,27 +11,26 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Day holds the counts of a tenant for a single day.
+// Day holds a tenant's counts for a single day.
 type Day struct {
 	Counts
 
-	// Brands counts authorisations by brand ID. TEFCA connections do not have a brand.
+	// Brands counts authorisations by brand ID. TEFCA connections have no brand.
 	Brands map[string]int64
 }
 
 const (
-	// maxBrands is the maximum number of brands stored for a day, which limits the day's row to 3 KB.
+	// maxBrands is the maximum number of brands stored for a day. It limits the day's row to 3 KB.
 	maxBrands = 60
 	// maxMostUsed is the maximum length of a list of most-used brands.
 	maxMostUsed = 10
-	// minLive is the minimum number of live-mode connections for a brand to be listed. Anyone with an organisation's
-	// public ID can read the list, so it must not show where individual patients are treated.
+	// minLive is the minimum number of live-mode connections for a brand to be listed. Because anyone with an
+	// organisation's public ID can read the list, it must not reveal where individual patients are treated.
 	minLive = 5
-	// usedDays is the number of days for which a connection counts.
+	// usedDays is the number of days for which a connection counts towards its brand's rank.
 	usedDays = 90
 )
 
-// addBrand counts an authorisation at a brand.
 func (c *Day) addBrand(id string) {
 	if id == "" {
 		return
@@ -42,7 +41,7 @@ func (c *Day) addBrand(id string) {
 	c.Brands[id]++
 }
 
-// rank stores the brands to which a tenant's patients connected most often (docs/operate/catalogue.md).
+// rank stores a tenant's most-used brands (docs/operate/catalogue.md).
 func (m Meter) rank(ctx context.Context, tenant org.Tenant, now time.Time) error {
 	counts, err := m.Days.ConnectionsByBrand(ctx, tenant, now.AddDate(0, 0, -usedDays).Format(day))
 	if err != nil {
@@ -55,7 +54,7 @@ func (m Meter) rank(ctx context.Context, tenant org.Tenant, now time.Time) error
 	return nil
 }
 
-// top returns the brands with the highest counts, in descending order.
+// top returns at most limit brands, sorted by descending count.
 func top(counts map[string]int64, limit int) []string {
 	ranked := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(-cmp.Compare(counts[a], counts[b]), cmp.Compare(a, b))
@@ -63,7 +62,7 @@ func top(counts map[string]int64, limit int) []string {
 	return ranked[:min(len(ranked), limit)]
 }
 
-// limitBrands keeps the brands with the highest counts.
+// limitBrands keeps only the maxBrands brands with the highest counts.
 func (c *Day) limitBrands() {
 	kept := top(c.Brands, maxBrands)
 	maps.DeleteFunc(c.Brands, func(id string, _ int64) bool { return !slices.Contains(kept, id) })

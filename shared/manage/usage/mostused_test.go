@@ -11,7 +11,6 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// connectAt stores count connections to a brand, created daysAgo days ago.
 func (f *fixture) connectAt(t *testing.T, of org.Tenant, brand string, count, daysAgo int) {
 	t.Helper()
 	for range count {
@@ -43,7 +42,7 @@ func TestRunRanksBrandsByConnections(t *testing.T) {
 	for range 4 {
 		f.tell(t, tenant, now.AddDate(0, 0, -1), webhook.ConnectionSucceeded, rejected)
 	}
-	for range 2 { // the second run does not count anything twice
+	for range 2 { // the second run counts nothing twice
 		f.run(t)
 		if diff := cmp.Diff([]string{"b", "a", "c"}, f.mostUsed(t, tenant)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
@@ -57,7 +56,8 @@ func TestRunRanksBrandsByConnections(t *testing.T) {
 	}
 }
 
-// TestRunSeparatesMostUsedBrandsByTenant checks that a list never contains a brand from another organisation or mode.
+// TestRunSeparatesMostUsedBrandsByTenant checks that a tenant's list never contains a brand from another organisation
+// or mode.
 func TestRunSeparatesMostUsedBrandsByTenant(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -74,8 +74,8 @@ func TestRunSeparatesMostUsedBrandsByTenant(t *testing.T) {
 	}
 }
 
-// TestRunOmitsBrandsOfFewLivePatients checks that the public list does not show where individual patients are treated.
-// Test mode has no patients.
+// TestRunOmitsBrandsOfFewLivePatients checks that the public list does not reveal where individual patients are
+// treated. Test-mode lists have no minimum, because test mode has no patients.
 func TestRunOmitsBrandsOfFewLivePatients(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -95,7 +95,7 @@ func TestRunOmitsBrandsOfFewLivePatients(t *testing.T) {
 func TestRunKeepsTenMostUsedBrands(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	for i := range 65 { // more brands than the row for a day can store
+	for i := range 65 { // more brands than a day's row can store
 		f.connectAt(t, tenant, fmt.Sprintf("%02d", i), 1, 1)
 	}
 	f.connectAt(t, tenant, "64", 1, 1)

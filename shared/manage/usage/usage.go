@@ -1,5 +1,5 @@
 // Package usage measures how organisations use the service. The package converts events to counts, selects the days to
-// count, and computes monthly totals (docs/adr/0036-the-dashboard.md). Package usage does not depend on AWS.
+// count, and computes monthly totals (docs/adr/0036-the-dashboard.md). The package does not depend on AWS.
 package usage
 
 import (
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Counts holds the counts of a tenant for a single day or month.
+// Counts holds a tenant's counts for a single day or month.
 type Counts struct {
 	Connections      int64 `json:"connections"` // number of authorisations, including reconnects
 	Rejections       int64 `json:"rejections"`  // number of patients who declined
@@ -29,40 +29,40 @@ type Counts struct {
 	Deliveries       int64 `json:"deliveries"` // one per event and webhook, regardless of retries
 }
 
-// Month is a tenant's usage so far in a calendar month (UTC).
+// Month holds a tenant's usage in a calendar month (UTC), up to now.
 type Month struct {
 	Counts
 
-	Month string `json:"month"` // month such as 2026-03
+	Month string `json:"month"` // the month, such as 2026-03
 }
 
 const (
-	day = "2006-01-02"
-	// months is the time layout of a month, such as 2026-03.
+	day    = "2006-01-02"
 	months = "2006-01"
-	// settled is the delay between the end of a day and its count, because the event index lags behind the rows.
+	// settled is the delay from the end of a day until its usage is counted. The delay is needed because the event index
+	// lags behind the rows.
 	settled = time.Hour
-	// catchUp is the number of past days that can still be counted. Events are stored for 15 days, so some events from
-	// earlier days may have expired.
+	// catchUp is the number of past days that can still be counted. Events expire after 15 days, so the events of
+	// earlier days may be incomplete.
 	catchUp = 14
-	// page is the number of list items read at once, at most 100.
+	// page is the number of items to read at once; the maximum is 100.
 	page = 100
 )
 
 // Days stores the counts of completed days (store.UsageDays).
 type Days interface {
-	// SaveUsage stores the counts of a tenant for a day, formatted as 2026-03-04. It returns fault.Conflict if the day
+	// SaveUsage stores a tenant's counts for a day in the format 2026-03-04. It returns fault.Conflict if the day
 	// already has counts.
 	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Day, ends time.Time) error
-	// Usage returns the counts of a tenant for a range of at most 62 days, including from and to.
+	// Usage returns a tenant's counts by day for the days from from to to, inclusive. The range is limited to 62 days.
 	Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]Counts, error)
-	// ConnectionsByBrand returns a tenant's authorisations by brand ID, starting with the given day.
+	// ConnectionsByBrand returns a tenant's authorisations by brand ID, from the given day onwards.
 	ConnectionsByBrand(ctx context.Context, tenant org.Tenant, from string) (map[string]int64, error)
 	// SaveMostUsed replaces a tenant's list of most-used brands.
 	SaveMostUsed(ctx context.Context, tenant org.Tenant, brandIDs []string, at time.Time) error
 }
 
-// Events returns the events of a tenant that come after a cursor and before a time, oldest first (store.EventLog).
+// Events returns a tenant's events after a cursor and before a given time, oldest first (store.EventLog).
 type Events interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 }
@@ -78,7 +78,7 @@ type Tenants interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// Meter counts the usage of tenants.
+// Meter counts tenants' usage.
 type Meter struct {
 	Days       Days
 	Events     Events
@@ -86,8 +86,8 @@ type Meter struct {
 	Now        func() time.Time
 }
 
-// Month returns a tenant's usage in a month, such as 2026-03, including today. It returns fault.Invalid for an invalid
-// month.
+// Month returns a tenant's usage in a month such as 2026-03. Usage includes the current day. Month returns
+// fault.Invalid for an invalid month.
 func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Month, error) {
 	first, err := time.Parse(months, month)
 	if err != nil {
@@ -114,8 +114,8 @@ func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Mont
 	return sum, nil
 }
 
-// Run counts the completed days that have not been counted yet, for all tenants. Run stops before the deadline of ctx,
-// and the next run counts the remaining days. If counting fails for one tenant, Run continues with the others.
+// Run counts all tenants' completed days that have not yet been counted. Run stops shortly before the deadline of ctx;
+// the next run counts the remaining days. If counting fails for one tenant, Run continues with the others.
 func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	all, err := tenants.Tenants(ctx)
 	if err != nil {
@@ -136,13 +136,13 @@ func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	return errors.Join(failures[:min(len(failures), 10)]...)
 }
 
-// isLate reports whether there is too little time left to count the usage of another tenant.
+// isLate reports whether too little time remains to count another tenant's usage.
 func (m Meter) isLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(m.Now()) < time.Minute
 }
 
-// finish counts the outstanding days of a tenant and returns the number of days counted.
+// finish counts a tenant's outstanding days and returns how many it counted.
 func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 	now := m.Now().UTC()
 	first := earliest(now)
@@ -159,8 +159,7 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 		if err != nil {
 			return counted, err
 		}
-		// Each day is written only once, because a later count would miss the events of connections that were erased in
-		// the meantime.
+		// Save each day only once, because a later count would miss the events of connections erased since the first.
 		if err = m.Days.SaveUsage(ctx, tenant, date.Format(day), c, date.AddDate(0, 0, 1)); err != nil &&
 			!errors.Is(err, fault.Conflict) {
 			return counted, fmt.Errorf("save usage: %w", err)
@@ -178,7 +177,6 @@ func earliest(now time.Time) time.Time {
 	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -catchUp)
 }
 
-// count counts a tenant's usage for a single day.
 func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Day, error) {
 	end := date.AddDate(0, 0, 1)
 	var c Day
@@ -209,7 +207,7 @@ func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Da
 	return c, nil
 }
 
-// addEvent adds an event to the counts, unless the event is simulated or repeats a result.
+// addEvent counts an event unless it is simulated or repeats a result.
 func (c *Day) addEvent(e webhook.Event) {
 	var told struct {
 		Data json.RawMessage `json:"data"`

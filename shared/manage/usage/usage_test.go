@@ -23,11 +23,10 @@ import (
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 	other  = org.Tenant{Mode: org.Live, OrgID: "0b000000-0000-4000-8000-00000000000b"}
-	// now is a time on a Tuesday early in a month.
-	now = time.Date(2026, 3, 3, 15, 4, 5, 0, time.UTC)
+	now    = time.Date(2026, 3, 3, 15, 4, 5, 0, time.UTC)
 )
 
-// fixture holds an event log and the counts of its events. Tests can set the fixture's clock.
+// fixture holds an event log and the counts of its events. Tests can set its clock.
 type fixture struct {
 	meter usage.Meter
 	days  store.UsageDays
@@ -48,12 +47,11 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// Tenants implements usage.Tenants.
 func (*fixture) Tenants(context.Context) ([]org.Tenant, error) {
 	return []org.Tenant{other, tenant}, nil
 }
 
-// tell stores an event and a delivery, both with the given time.
+// tell stores an event and a delivery, both created at the given time.
 func (f *fixture) tell(t *testing.T, of org.Tenant, at time.Time, kind webhook.Type, data any) {
 	t.Helper()
 	f.made++
@@ -93,7 +91,7 @@ func connected(status string) webhook.ConnectionSuccess {
 	return webhook.ConnectionSuccess{ConnectionStatus: status}
 }
 
-// tellAll stores one event of each kind that is counted, on the given day.
+// tellAll stores one event of each counted type, along with events that must not be counted.
 func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	t.Helper()
 	f.tell(t, tenant, at, webhook.ConnectionSucceeded, connected("authorized"))
@@ -105,13 +103,13 @@ func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	f.tell(t, tenant, at, webhook.TestEvent, webhook.Test{Hello: "world"})
 	task := fmt.Sprintf("7a%030d", f.made)
 	f.store(t, tenant, at, webhook.ExportSucceeded, task, 0, webhook.ExportSuccess{TaskID: task})
-	f.store(t, tenant, at, webhook.ExportSucceeded, task, 1, webhook.ExportSuccess{TaskID: task}) // a repeated result
+	f.store(t, tenant, at, webhook.ExportSucceeded, task, 1, webhook.ExportSuccess{TaskID: task}) // repeats a result
 	f.tell(t, tenant, at, webhook.ConnectionSucceeded, webhook.Example(webhook.ConnectionSucceeded))
 	f.tell(t, tenant, at, webhook.ExportSucceeded, webhook.Example(webhook.ExportSucceeded))
 	f.tell(t, other, at, webhook.ConnectionSucceeded, connected("authorized"))
 }
 
-// ofOne returns the counts that a single call to tellAll produces.
+// ofOne returns the counts that result from one call to tellAll.
 func ofOne() usage.Counts {
 	return usage.Counts{
 		Connections: 1, Rejections: 1, Revocations: 1, ExportsSucceeded: 1, ExportsFailed: 1, Inquiries: 2,
@@ -137,7 +135,7 @@ func TestMonthSumsDaysIncludingToday(t *testing.T) {
 	} {
 		f.tellAll(t, at)
 	}
-	for _, counted := range []bool{false, true, true} { // the second run has no effect
+	for _, counted := range []bool{false, true, true} { // the second run changes nothing
 		if counted {
 			f.run(t)
 		}
@@ -159,7 +157,7 @@ func TestMonthSumsDaysIncludingToday(t *testing.T) {
 	}
 }
 
-// TestRunCountsDayThatSpansSeveralPages covers a day whose events and deliveries do not fit on one page.
+// TestRunCountsDayThatSpansSeveralPages checks that Run counts a day whose events and deliveries span several pages.
 func TestRunCountsDayThatSpansSeveralPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -173,8 +171,8 @@ func TestRunCountsDayThatSpansSeveralPages(t *testing.T) {
 	}
 }
 
-// TestRunCountsEachDayOnceAndCatchesUp checks that a day is counted once its last events are in the index. Missed days
-// must be counted later, as long as their events are stored.
+// TestRunCountsEachDayOnceAndCatchesUp checks that Run counts a day once its last events are indexed. Run must count
+// missed days later if their events are still stored.
 func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -207,7 +205,7 @@ func TestRunCountsEachDayOnceAndCatchesUp(t *testing.T) {
 
 var errTrouble = errors.New("trouble on our side")
 
-// flawed is a store whose calls fail for a single tenant.
+// flawed is a store that fails to save one tenant's usage.
 type flawed struct{ usage.Days }
 
 func (f flawed) SaveUsage(ctx context.Context, of org.Tenant, day string, c usage.Day, ends time.Time) error {
@@ -232,7 +230,7 @@ func TestRunContinuesAfterOneTenantFails(t *testing.T) {
 	}
 }
 
-// nothing is an event log without events.
+// nothing simulates empty logs and a store that takes a second to save each day.
 type nothing struct{ saved int }
 
 func (*nothing) EventsAfter(context.Context, webhook.Event, time.Time, int) ([]webhook.Event, bool, error) {

@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	maxAddress = 254 // limit from RFC 5321 section 4.5.3.1.3, without the angle brackets
+	maxAddress = 254 // limit from RFC 5321 section 4.5.3.1.3, excluding the angle brackets
 	maxLocal   = 64  // limit from RFC 5321 section 4.5.3.1.1
 	maxLabel   = 63  // limit from RFC 1035 section 2.3.4
 )
 
 // Address is an email address that is safe to send to. An Address is a single ASCII mailbox without a display name,
-// quotes or comments, so it can't contain a second recipient or a header.
+// quotes or comments. It therefore can't contain a second recipient or a header.
 type Address struct {
-	local  string // local part as entered, because only its server knows whether case matters
-	domain string // domain in lower case
+	local  string // as entered, because only the domain's mail server knows whether case matters
+	domain string // in lower case
 }
 
-// ParseAddress parses an email address that a patient typed. It returns fault.Invalid for an invalid address. The error
+// ParseAddress parses an email address typed by a patient. It returns fault.Invalid for an invalid address. The error
 // does not contain the address.
 func ParseAddress(text string) (Address, error) {
 	text = strings.TrimSpace(text)
@@ -33,19 +33,19 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// String returns the address in its original spelling.
+// String returns the address with its local part as entered and its domain in lower case.
 func (a Address) String() string { return a.local + "@" + a.domain }
 
 // Domain returns the part after the @, in lower case.
 func (a Address) Domain() string { return a.domain }
 
-// same returns a form that is equal for all spellings of an email address.
+// same returns the address in lower case, for comparing addresses regardless of case.
 func (a Address) same() string { return strings.ToLower(a.String()) }
 
 func (a Address) mailbox() string { return maillimit.Mailbox(a.String()) }
 
-// isLocal reports whether text is a dot-atom (RFC 5322 section 3.2.3). isLocal rejects quoted strings, which are not
-// used in practice.
+// isLocal reports whether text is a dot-atom (RFC 5322 section 3.2.3). It rejects quoted strings, which are not used in
+// practice.
 func isLocal(text string) bool {
 	if len(text) > maxLocal {
 		return false
@@ -59,8 +59,8 @@ func isLocal(text string) bool {
 	return true
 }
 
-// isDomain reports whether text is a host name with at least two labels whose last label is not a number. isDomain
-// rejects IP addresses.
+// isDomain reports whether text is a host name of at least two labels, the last of which does not begin with a digit.
+// It rejects IP addresses.
 func isDomain(text string) bool {
 	labels := strings.Split(text, ".")
 	for _, label := range labels {

@@ -11,14 +11,14 @@ import (
 
 func TestParseAddressAcceptsSingleMailbox(t *testing.T) {
 	t.Parallel()
-	// an address of 254 characters
+	// 254 characters
 	long := strings.Repeat("a", 64) + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "org"
 	const pasted = " \tada@example.com\r\n"
 	for given, want := range map[string]string{
 		"ada@example.com":                  "ada@example.com",
 		pasted:                             "ada@example.com",
 		"Ada.O'Maple+tag@Mail.EXAMPLE.com": "Ada.O'Maple+tag@mail.example.com",
-		// internationalised domain in the form used in email
+		// internationalised domain, encoded as in email
 		"a_b-c=d@xn--mnchen-3ya.example": "a_b-c=d@xn--mnchen-3ya.example",
 		long:                             long,
 	} {

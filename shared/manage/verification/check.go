@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Checker verifies codes that were sent by email. Every field is required.
+// Checker verifies codes sent by email. All fields are required.
 type Checker struct {
 	Store  CheckStore
 	Keys   secret.Keyring
@@ -23,19 +23,19 @@ type Checker struct {
 	Now    func() time.Time
 }
 
-// Verified holds the result of entering the correct code.
+// Verified holds the token issued for a correct code.
 type Verified struct {
-	Token     secret.Text // token of 43 characters
+	Token     secret.Text // 43 characters
 	ExpiresAt time.Time
 }
 
-// Check verifies the digits that a patient has typed. It returns fault.Invalid if the digits are wrong and another
-// attempt remains. It returns fault.NotFound if the patient needs a new code, because the code was used, has expired,
-// was tried too often, belongs to another tenant or was never sent.
+// Check verifies the digits that a patient typed. It returns fault.Invalid if the digits are wrong and another attempt
+// remains. It returns fault.NotFound if the patient needs a new code. A new code is needed if the code was used, has
+// expired, was tried too often, belongs to another tenant or was never sent.
 func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed string) (Verified, error) {
 	digits := strings.Join(strings.Fields(typed), "")
 	if len(digits) != 6 || strings.ContainsFunc(digits, func(r rune) bool { return !isDigit(r) }) {
-		// Malformed input does not count as an attempt, because it can't be a correct code.
+		// Malformed input does not count as an attempt, because no code is malformed.
 		return Verified{}, fault.BadRequest("code must have six digits.").About("code")
 	}
 	id, ok := ids.ParseUUID(asked)
@@ -65,7 +65,8 @@ func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed stri
 	return v, nil
 }
 
-// spent returns fault.NotFound if err means that a code no longer works, and otherwise wraps err as an internal error.
+// spent returns fault.NotFound if err means that a code is no longer valid. Otherwise, spent wraps err as an internal
+// error.
 func spent(err error) error {
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("use code: %w", err)

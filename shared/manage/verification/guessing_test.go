@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestSendLimitsMailboxToFiveCodesPerHour checks that a caller can't request many codes in order to guess one. The
-// limit also covers concurrent requests, different spellings of the address, and several networks.
+// TestSendLimitsMailboxToFiveCodesPerHour checks that a caller can't request many codes to increase the chance of
+// guessing one. The limit also applies to different spellings of the address and to requests from several networks.
 func TestSendLimitsMailboxToFiveCodesPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -26,7 +26,7 @@ func TestSendLimitsMailboxToFiveCodesPerHour(t *testing.T) {
 		_, err := o.ask(alder, address)
 		wantWait(t, "a second code at once", err, 30*time.Second)
 		_, err = o.ask(birch, address)
-		expect.NoError(t, err) // the limits of different organisations are independent
+		expect.NoError(t, err) // each organisation has its own limit
 		for _, spelling := range []string{"ada.maple@example.com", "Ada.Maple+1@example.com", "ADA.MAPLE+2@Example.Com"} {
 			<-time.After(30 * time.Second)
 			o.send(spelling)
@@ -60,7 +60,7 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 }
 
 // TestSubsequentDailyCodesAllowSingleAttempt checks that a patient can get ten codes a day from one network. After ten
-// codes from any network, each further code allows a single attempt until the first code is one day old.
+// codes to a mailbox within a day, each further code allows only one attempt.
 func TestSubsequentDailyCodesAllowSingleAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestSubsequentDailyCodesAllowSingleAttempt(t *testing.T) {
 		expect.NoError(t, err)
 		<-time.After(time.Until(began.Add(24 * time.Hour)))
 		o.network = ""
-		if got := o.tries(o.send(address)); got != 1 { // eleven codes within the last day
+		if got := o.tries(o.send(address)); got != 1 { // eleven codes were sent within the last day
 			t.Errorf("the next code of the first network has %d tries", got)
 		}
 		<-time.After(3 * time.Hour)
@@ -94,7 +94,7 @@ func TestSubsequentDailyCodesAllowSingleAttempt(t *testing.T) {
 	})
 }
 
-// tries guesses a code until no attempts remain and returns the number of guesses.
+// tries guesses a code until no attempts remain, and returns the number of guesses.
 func (o *office) tries(sent verification.Sent, code string) int {
 	o.t.Helper()
 	for n := 1; ; n++ {
@@ -106,8 +106,8 @@ func (o *office) tries(sent verification.Sent, code string) int {
 	}
 }
 
-// TestAttackerCannotLockOutPatient checks that a stranger who guesses from one network for a day, up to the limits,
-// does not lock out a patient. The patient requests a code every three hours and enters it correctly.
+// TestAttackerCannotLockOutPatient checks that a stranger who makes every permitted guess from one network for a day
+// can't lock out a patient. The patient requests a code every three hours and enters it correctly.
 func TestAttackerCannotLockOutPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,13 +126,13 @@ func TestAttackerCannotLockOutPatient(t *testing.T) {
 			_, err := o.check(alder, sent.ID, code)
 			expect.NoError(t, err)
 		}
-		if guesses < 40 || guesses > 50 { // range from docs/develop/threat-model.md, "Guessing codes"
+		if guesses < 40 || guesses > 50 { // from docs/develop/threat-model.md, "Guessing codes"
 			t.Errorf("%d guesses in a day", guesses)
 		}
 	})
 }
 
-// TestDailyCodeGuessesAreLimited checks how many codes a stranger can guess in a day by using a new network for every
+// TestDailyCodeGuessesAreLimited checks how many guesses a stranger has in a day when using a new network for every
 // code.
 func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	t.Parallel()
@@ -150,8 +150,8 @@ func TestDailyCodeGuessesAreLimited(t *testing.T) {
 	})
 }
 
-// TestSendHistoryIsStoredForOneDay checks that daily counts are stored for one day, so that waiting for less than a day
-// does not reset the counts.
+// TestSendHistoryIsStoredForOneDay checks that a mailbox's send history is stored for at least a day. The daily limits
+// can therefore not be reset by waiting for less than a day.
 func TestSendHistoryIsStoredForOneDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestSendHistoryIsStoredForOneDay(t *testing.T) {
 	})
 }
 
-// guess requests a code, uses up its attempts, and returns the number of guesses.
+// guess requests a code, uses all of its attempts, and returns the number of guesses.
 func (o *office) guess() int {
 	o.t.Helper()
 	sent, err := o.ask(alder, address)

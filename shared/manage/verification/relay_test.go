@@ -16,16 +16,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The limits are from docs/adr/0042-mail-is-not-a-relay.md.
+// Limits from docs/adr/0042-mail-is-not-a-relay.md.
 const (
 	patientCodesPerSender  = 200
-	patientCodesPerMailbox = 10 // limit for a single sender
+	patientCodesPerMailbox = 10 // per sender
 	noticeCodesPerSender   = 20
-	noticeCodesPerMailbox  = 3 // limit for a single sender
+	noticeCodesPerMailbox  = 3 // per sender
 )
 
-// noSendings is a store in which each code is the first code sent to its mailbox, so that only the limits across all
-// tenants apply.
+// noSendings is a store without send history, so that only the limits across all tenants apply.
 type noSendings struct{}
 
 func (noSendings) Sendings(context.Context, org.Tenant, string) (verification.Sendings, error) {
@@ -36,7 +35,7 @@ func (noSendings) CreateCode(context.Context, verification.Code, verification.Se
 	return nil
 }
 
-// attempt requests a code and reports whether the code was sent. An error other than fault.Limited fails the test.
+// attempt requests a code and reports whether it was sent. Any error except fault.Limited fails the test.
 func (o *office) attempt(r verification.Request) bool {
 	o.t.Helper()
 	before := len(o.post.sent)
@@ -50,7 +49,8 @@ func (o *office) attempt(r verification.Request) bool {
 	return err == nil
 }
 
-// hostile sends 10,000 requests on behalf of a single account. Half of the requests are for the same mailbox.
+// hostile sends 10,000 requests from a single account, half of them for one mailbox, and returns the number of emails
+// sent.
 func (o *office) hostile(occasion verification.Occasion, account string) (sent int) {
 	o.t.Helper()
 	for n := range 10_000 {
@@ -118,8 +118,8 @@ func TestNoticeAddressCodesAreSentDespiteHostileAccount(t *testing.T) {
 	})
 }
 
-// TestRejectedCodeDoesNotCountTowardsMailboxLimit checks that a code refused by an organisation's own limits does not
-// count towards the limits across all organisations.
+// TestRejectedCodeDoesNotCountTowardsMailboxLimit checks that a request rejected by an organisation's own limits does
+// not count towards the limits across all organisations.
 func TestRejectedCodeDoesNotCountTowardsMailboxLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -25,42 +25,43 @@ const (
 	mailTime = 6 * time.Second
 )
 
-// Mailer sends an email in text and HTML to a single address (mail.Sender). It returns fault.Invalid if the address
-// can't receive email.
+// Mailer sends an email with text and HTML bodies (mail.Sender). It returns fault.Invalid if the address can't receive
+// email.
 type Mailer interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
-// Limits counts emails across all tenants. It returns fault.Limited if a limit is exceeded (maillimit.Limiter).
+// Limits counts emails across all tenants (maillimit.Limiter). It returns fault.Limited if an email would exceed a
+// limit.
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Sender sends codes by email. Every field is required except Mailer.
+// Sender sends codes by email. All fields except Mailer are required.
 type Sender struct {
 	Store   SendStore
-	Mailer  Mailer // nil if this stack does not send email
+	Mailer  Mailer // nil if the stack can't send email
 	Keys    secret.Keyring
 	Random  io.Reader
 	NewID   ids.Source
 	Now     func() time.Time
-	PerHour int // codes per hour to a mailbox, for one tenant; also determines the daily limit
+	PerHour int // one tenant's hourly limit of codes to a mailbox; half of the daily limit
 	Limits  Limits
 }
 
 // Request describes a request to send a code.
 type Request struct {
 	Tenant org.Tenant
-	// Organisation is the name shown in the patient's email. Organisation is empty for an organisation that is not
-	// approved for live mode. Emails for an unapproved organisation name the service instead, and have lower limits.
+	// Organisation is the organisation's name, as shown in the patient's email. It is empty unless the organisation is
+	// approved for live mode. Emails for unapproved organisations name the service instead, and have lower limits.
 	Organisation string
-	From         maillimit.From // party for which the code is sent
+	From         maillimit.From // party on whose behalf the code is sent
 	Email        string
-	Language     string // BCP 47 tag; English if there are no texts in the language
-	Network      string // network that sent the request
+	Language     string // BCP 47 tag; emails are in English if the language is not supported
+	Network      string // network from which the request came
 	Occasion     Occasion
-	// Device identifies a known browser that belongs to the owner of the mailbox. Codes for this browser are counted
-	// separately, so strangers can't exhaust the owner's limit. Device is empty for an unknown browser.
+	// Device identifies a known browser of the mailbox's owner. Codes for a known browser are counted separately, so
+	// that strangers can't exhaust the owner's limit. Device is empty for an unknown browser.
 	Device string
 }
 
@@ -69,22 +70,22 @@ type Occasion string
 
 // Occasions for sending a code.
 const (
-	Form          Occasion = "" // form that a patient filled in on one of the service's pages
+	Form          Occasion = "" // a patient filled in a form on one of the service's pages
 	SignIn        Occasion = "sign_in"
 	NewAddress    Occasion = "new_address"
-	NoticeAddress Occasion = "notice_address" // verification of an organisation's notice address
+	NoticeAddress Occasion = "notice_address" // an organisation is verifying a notice address
 )
 
-// Sent describes a code that was sent.
+// Sent describes a code sent by email.
 type Sent struct {
 	ID          string
 	ExpiresAt   time.Time
 	ResendAfter time.Time
 }
 
-// Send sends a code by email. The response does not depend on who owns the address. Send returns fault.Limited if too
-// many codes were sent and fault.Unavailable if the email can't be sent. A code whose email can't be sent still counts
-// as sent, because the email may have arrived.
+// Send sends a code by email. The result does not depend on who owns the address. Send returns fault.Limited if too
+// many codes were sent, or fault.Unavailable if the email can't be sent. If sending fails, the code still counts as
+// sent, because the email may have arrived.
 func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	to, err := ParseAddress(r.Email)
 	if err != nil {
@@ -107,7 +108,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 		return Sent{}, err
 	}
 	l := write(r, digits)
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // mailTime leaves time to report a failed send
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // leave time to report a failed send
 	defer cancel()
 	if err := s.Mailer.Send(ctx, []string{to.String()}, l.Subject, l.Text(), l.HTML()); err != nil {
 		return Sent{}, unsent(err)
@@ -115,7 +116,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	return Sent{ID: code.ID, ExpiresAt: code.ExpiresAt, ResendAfter: now.Add(resendAfter)}, nil
 }
 
-// digits returns six random digits. All possible codes are equally likely.
+// digits returns six random digits, chosen uniformly.
 func (s Sender) digits() (string, error) {
 	n, err := rand.Int(s.Random, big.NewInt(codes))
 	if err != nil {
@@ -124,8 +125,7 @@ func (s Sender) digits() (string, error) {
 	return fmt.Sprintf("%06d", n), nil
 }
 
-// store stores the code, unless too many codes were sent to the mailbox. Concurrently sent codes count towards this
-// limit.
+// store stores a code unless too many codes were sent to its mailbox. Concurrent requests count towards this limit.
 func (s Sender) store(ctx context.Context, code Code, r Request, to Address) error {
 	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(r.Tenant, to, r.Device)).Sum), s.Now()
 	isCounted := false
@@ -140,7 +140,7 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 			return fault.New(fault.Limited, fault.CodeRateLimited,
 				"A code was already sent to this address. Please wait before you request another one.").After(wait)
 		}
-		if !isCounted { // codes refused by the tenant's own limits do not count across tenants
+		if !isCounted { // codes rejected by the tenant's limits do not count across tenants
 			if err = s.count(ctx, r, to); err != nil {
 				return err
 			}
@@ -157,8 +157,8 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 	})
 }
 
-// count counts a code against the limits across all tenants. Sign-in codes are exempt, because all sign-in codes share
-// a single tenant whose own limits cover them.
+// count counts a code against the limits across all tenants. Sign-in codes are exempt: they all belong to a single
+// tenant, and its limits cover them.
 func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	m := maillimit.Mail{Purpose: maillimit.PatientCode, From: r.From, To: to.String()}
 	switch {
@@ -177,13 +177,13 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	return nil
 }
 
-// perDay returns the daily number of codes to a mailbox that allow every attempt. A network may request the same number
-// of codes. The limit restricts guesses without letting strangers lock out the owner. Strangers use up attempts, but
-// the owner needs only one attempt (docs/develop/threat-model.md, "Guessing codes").
+// perDay returns the number of codes to a mailbox per day that allow every attempt. The same number limits the codes
+// that one network may request. The limit restricts guessing without letting strangers lock out the owner. Strangers
+// can use up attempts, but the owner needs only one (docs/develop/threat-model.md, "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
-// wait returns the time until another code may be sent to a mailbox, given the codes already sent. wait reserves one
-// code per hour for other networks.
+// wait returns the time until another code may be sent to a mailbox, given the codes already sent. It reserves one code
+// per hour for other networks.
 func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	own := slices.DeleteFunc(slices.Clone(sent), func(one Sending) bool { return one.Network != next.Network })
 	return max(
@@ -194,7 +194,7 @@ func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	)
 }
 
-// until returns the time until the window contains fewer than n of the sent codes.
+// until returns how long it will take until fewer than n of the sent codes lie within window.
 func until(sent []Sending, n int, window time.Duration, now time.Time) time.Duration {
 	if len(sent) < n {
 		return 0
@@ -202,7 +202,7 @@ func until(sent []Sending, n int, window time.Duration, now time.Time) time.Dura
 	return max(0, sent[len(sent)-n].At.Add(window).Sub(now))
 }
 
-// unsent returns the error that the patient sees if an email could not be sent.
+// unsent returns the error shown to the patient if an email could not be sent.
 func unsent(err error) error {
 	if errors.Is(err, fault.Invalid) {
 		return fault.BadRequest("We can't send e-mail to this address. Check it for typos.").About("email").Because(err)

@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// service is the name shown in an email that does not name an organisation.
+// service is the name used in emails that do not name an organisation.
 const service = "Recordbridge"
 
-// wording holds the sentences of an email in a single language. Each %s is replaced with the organisation's name. An
-// email with a code does not contain a link, so that users do not learn to follow links.
+// wording holds the sentences of an email in one language. Each %s is replaced with the organisation's name. Emails
+// with codes contain no links, so that users do not learn to follow links in emails.
 type wording struct {
 	lang    string
 	subject string
@@ -50,7 +50,7 @@ func spanish() wording {
 	}
 }
 
-// in returns the wording for a language tag.
+// in returns the wording for a language tag, in Spanish or, by default, in English.
 func in(language string) wording {
 	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
 	if primary == "es" {
@@ -59,8 +59,8 @@ func in(language string) wording {
 	return english()
 }
 
-// signIn returns the wording for signing in to the dashboard. newAddress returns the wording for changing the email
-// address of an account. The sign-in and newAddress wordings exist only in English, like the dashboard.
+// signIn returns the wording for signing in to the dashboard. newAddress returns the wording for changing an account's
+// email address. Both exist only in English, like the dashboard.
 func signIn() wording {
 	return wording{
 		lang:    "en",
@@ -73,8 +73,8 @@ func signIn() wording {
 	}
 }
 
-// noticeAddress returns the wording for verifying an organisation's notice address. The wording does not contain any
-// text written by that organisation.
+// noticeAddress returns the wording for verifying an organisation's notice address. It contains no text written by the
+// organisation.
 func noticeAddress() wording {
 	w := signIn()
 	w.subject = "Confirm this address for notices from %s"

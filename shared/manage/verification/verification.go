@@ -1,7 +1,6 @@
 // Package verification proves that a patient owns an email address. The package sends a six-digit code to the address.
-// After the patient enters the code, the package returns a token that proves ownership to one organisation in one mode.
-// The token is valid for one hour. The package stores only keyed hashes of addresses and codes, and does not depend on
-// HTTP or AWS.
+// In exchange for the code, it issues a token that proves ownership to one organisation in one mode. The token is valid
+// for one hour. The package stores only keyed hashes of addresses and codes, and does not depend on HTTP or AWS.
 package verification
 
 import (
@@ -22,17 +21,17 @@ const (
 	codeLife  = 5 * time.Minute
 	tokenLife = time.Hour
 	tries     = 5
-	// resendAfter is the minimum time between two codes, because the first code may still be in transit.
+	// resendAfter is the minimum time between two codes. The first code's email may still be in transit until then.
 	resendAfter = 30 * time.Second
 )
 
-// Code is a code that has been sent but not used.
+// Code is a code that has been sent but not yet used.
 type Code struct {
-	ID        string // UUID known to the page that requested the code
+	ID        string // UUID, known to the page that requested the code
 	Tenant    org.Tenant
 	Mark      secret.Mark // keyed hash of the digits
 	Address   secret.Mark // keyed hash of the recipient's address
-	Tries     int         // number of attempts made or withheld
+	Tries     int         // number of attempts already used, or withheld by the daily limit
 	ExpiresAt time.Time
 }
 
@@ -41,7 +40,7 @@ type Sendings struct {
 	Tenant  org.Tenant
 	Mailbox string // keyed hash of the mailbox
 	Sent    []Sending
-	Rev     int64 // revision for compare-and-swap writes; 0 before the first code
+	Rev     int64 // revision, checked when saving; 0 before the first code
 }
 
 // Sending records a single code sent to a mailbox.
@@ -50,7 +49,7 @@ type Sending struct {
 	Network string // keyed hash of the network that requested the code
 }
 
-// Token records a proof of ownership of an email address.
+// Token records proof of ownership of an email address.
 type Token struct {
 	Hash      string
 	Tenant    org.Tenant
@@ -58,39 +57,40 @@ type Token struct {
 	ExpiresAt time.Time
 }
 
-// SendStore stores the codes to be sent (store.Flow).
+// SendStore stores codes and the history of codes sent to each mailbox (store.Flow).
 type SendStore interface {
-	// Sendings reads the codes that were sent to a mailbox. It returns empty Sendings if no codes were sent.
+	// Sendings reads a mailbox's send history. It returns empty Sendings if there is none.
 	Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (Sendings, error)
-	// CreateCode stores a code together with its Sending. It returns fault.Conflict if the Sendings have changed since
-	// they were read.
+	// CreateCode stores a code together with the updated Sendings. It returns fault.Conflict if the Sendings have
+	// changed since they were read.
 	CreateCode(ctx context.Context, c Code, s Sendings) error
 }
 
 // CheckStore counts attempts to enter codes and exchanges codes for tokens (store.Flow).
 type CheckStore interface {
-	// TryCode counts an attempt to enter a code and returns the code, including the attempt. It returns fault.Conflict
+	// TryCode counts an attempt to enter a code, and returns the code with its updated count. It returns fault.Conflict
 	// if the code does not exist, has expired, or has no attempts left.
 	TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time, most int) (Code, error)
-	// ExchangeCode replaces a code with a token. It returns fault.Conflict if the code was already exchanged.
+	// ExchangeCode deletes a code and creates a token in its place. It returns fault.Conflict if the code was already
+	// exchanged.
 	ExchangeCode(ctx context.Context, c Code, t Token) error
 }
 
 // TokenStore reads tokens (store.Flow).
 type TokenStore interface {
-	// EmailToken reads a token of the tenant. It returns fault.NotFound if the token does not exist.
+	// EmailToken reads one of a tenant's tokens. It returns fault.NotFound if the token does not exist.
 	EmailToken(ctx context.Context, tenant org.Tenant, hash string) (Token, error)
 }
 
-// Proofs verifies that a token proves ownership of an email address. Every field is required.
+// Proofs verifies that a token proves ownership of an email address. All fields are required.
 type Proofs struct {
 	Store TokenStore
 	Keys  secret.Keyring
 	Now   func() time.Time
 }
 
-// Check returns fault.Invalid if the token does not prove to this tenant that the patient owns the email address. The
-// token may be unknown or expired, or it may belong to another tenant or address.
+// Check returns fault.Invalid if the token does not prove to the tenant that the patient owns the email address. An
+// invalid token may be unknown or expired, or may belong to another tenant or address.
 func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text, a Address) error {
 	found, err := p.Store.EmailToken(ctx, tenant, hash(token.Reveal()))
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -104,8 +104,8 @@ func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text,
 	return nil
 }
 
-// The hashed text contains its purpose and tenant, so equal values with different tenants or purposes have different
-// hashes.
+// Hashed texts contain their purpose and tenant, so that equal values have different hashes for different purposes and
+// tenants.
 func addressText(t org.Tenant, a Address) []byte { return text("address", t, a.same()) }
 
 func networkText(s Sendings, network string) []byte {
@@ -127,7 +127,7 @@ func text(purpose string, t org.Tenant, parts ...string) []byte {
 	return []byte("email\x00" + purpose + "\x00" + t.Key() + "\x00" + strings.Join(parts, "\x00"))
 }
 
-// hash returns the stored form of a token. A plain hash suffices because tokens can't be guessed.
+// hash returns the form in which a token is stored. An unkeyed hash is sufficient because tokens can't be guessed.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

@@ -33,7 +33,6 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// sentMail is an email sent to a single patient.
 type sentMail struct {
 	to                  []string
 	subject, text, html string
@@ -43,7 +42,7 @@ var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
 
 func (m sentMail) code() string { return sixDigits.FindString(m.text) }
 
-// post records sent emails and can simulate a failure.
+// post records sent emails and can simulate failures.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -57,7 +56,7 @@ func (p *post) Send(_ context.Context, to []string, subject, text, html string) 
 	return p.err
 }
 
-// office combines the parts of the package with the tables that template.yaml declares.
+// office combines the package's types with the tables declared in template.yaml.
 type office struct {
 	t       *testing.T
 	tables  tables.Tables
@@ -65,7 +64,7 @@ type office struct {
 	sender  verification.Sender
 	checker verification.Checker
 	proofs  verification.Proofs
-	network string // network from which codes are requested
+	network string
 }
 
 func newOffice(t *testing.T) *office {
@@ -92,7 +91,7 @@ func (o *office) ask(of org.Tenant, email string) (verification.Sent, error) {
 	})
 }
 
-// send sends a code and returns the code and the values that the page receives.
+// send sends a code by email. It returns the values that the page receives, and the code from the email.
 func (o *office) send(email string) (sent verification.Sent, code string) {
 	o.t.Helper()
 	sent, err := o.ask(alder, email)
@@ -111,7 +110,7 @@ func (o *office) prove(of org.Tenant, token secret.Text, email string) error {
 	return o.proofs.Check(o.t.Context(), of, token, a)
 }
 
-// other returns a six-digit code that differs from code.
+// other returns a six-digit code that differs from code and depends on n.
 func other(code string, n int) string {
 	var number int
 	_, _ = fmt.Sscanf(code, "%d", &number)
@@ -206,8 +205,8 @@ func TestFiveWrongCodesRequireNewCode(t *testing.T) {
 	})
 }
 
-// TestConcurrentGuessesAreCounted checks that concurrent guesses are counted individually. If several guesses submit
-// the correct code at once, only one gets the token.
+// TestConcurrentGuessesAreCounted checks that every concurrent guess is counted. If several guesses submit the correct
+// code at once, only one of them gets a token.
 func TestConcurrentGuessesAreCounted(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -220,7 +219,7 @@ func TestConcurrentGuessesAreCounted(t *testing.T) {
 		}
 		return err
 	})
-	if left != 4 { // the fifth wrong guess requires a new code
+	if left != 4 { // after the fifth wrong guess, a new code is required
 		t.Errorf("%d wrong codes were compared and may be followed by others, want 4", left)
 	}
 	_, err := o.check(alder, sent.ID, code)
@@ -232,7 +231,7 @@ func TestConcurrentGuessesAreCounted(t *testing.T) {
 	}
 }
 
-// succeeding makes n concurrent calls and returns the number of successful calls.
+// succeeding makes n concurrent calls and returns how many succeeded.
 func succeeding(n int, call func() error) int {
 	var won atomic.Int32
 	var group sync.WaitGroup
@@ -280,7 +279,7 @@ func TestSendReportsEmailFailure(t *testing.T) {
 }
 
 // TestStoredRowsContainNoPersonalData checks that the table does not contain email addresses, codes or tokens. Without
-// the key, nothing in the table can be compared with guesses.
+// the key, stored values can't be compared with guesses.
 func TestStoredRowsContainNoPersonalData(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// Timeouts of AWS calls within one region. An address that doesn't respond within the timeout is considered dead.
-// Waiting longer would only delay a retry with another address.
+// Timeouts of AWS calls within one region. If an address does not respond within its timeout, waiting longer would only
+// delay a retry with another address.
 const (
 	dialTimeout = time.Second
 	tlsTimeout  = 2 * time.Second
@@ -28,10 +28,10 @@ const (
 )
 
 // AWS returns the configuration for all of a function's SDK clients. Call AWS only once, so that the clients share
-// connections. AWS reads the variables that Lambda sets (region, role credentials), and AWS_ENDPOINT_URL with its
-// per-service variants, which alone determine the endpoints (docs/adr/0009-environment-instead-of-the-sdks-loader.md).
-// The SDK's own loader would also look for profiles, single sign-on and instance metadata, which don't exist in a
-// function. Linking the loader's four additional service clients would add 1.2 to 1.5 MB.
+// connections. AWS reads the region and credentials that Lambda sets. Only AWS_ENDPOINT_URL and its per-service
+// variants can replace the default endpoints (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The SDK's own
+// loader would also look for profiles, single sign-on and instance metadata, which don't exist in a Lambda function.
+// The loader also links four additional service clients, which would add 1.2 to 1.5 MB.
 func AWS() (aws.Config, error) {
 	env, err := Load[environment]()
 	if err != nil {
@@ -51,7 +51,7 @@ func AWS() (aws.Config, error) {
 				o.MaxBackoff = maxBackoff
 			})
 		},
-		// These defaults of the SDK's loader differ from the zero values.
+		// The zero values of these fields differ from the defaults of the SDK's loader.
 		AccountIDEndpointMode:      aws.AccountIDEndpointModePreferred,
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
@@ -63,8 +63,7 @@ func AWS() (aws.Config, error) {
 	return cfg, nil
 }
 
-// environment holds the variables that Lambda sets for every function, and the endpoints that replace AWS's own
-// endpoints.
+// environment holds the variables that Lambda sets for every function, and the variables that override AWS's endpoints.
 type environment struct {
 	Region       string `env:"AWS_REGION"`
 	KeyID        string `env:"AWS_ACCESS_KEY_ID"`
@@ -73,11 +72,11 @@ type environment struct {
 	Endpoint     string `env:"AWS_ENDPOINT_URL"`
 }
 
-// serviceEndpoints returns endpoints for individual services, from variables such as AWS_ENDPOINT_URL_S3 and
+// serviceEndpoints returns service-specific endpoints from variables such as AWS_ENDPOINT_URL_S3 and
 // AWS_ENDPOINT_URL_SECRETS_MANAGER (AWS SDKs and Tools Reference Guide, service-specific endpoints).
 type serviceEndpoints struct{}
 
-// GetServiceBaseEndpoint implements an interface that the SDK looks for in ConfigSources.
+// GetServiceBaseEndpoint implements the interface that the SDK expects of ConfigSources.
 func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
 	sdkID string,
 ) (endpoint string, found bool, err error) {
@@ -86,16 +85,16 @@ func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
 	return endpoint, endpoint != "", nil
 }
 
-// wholeBody is the maximum length, in bytes, of a request body that is copied into memory. A body in memory is sent
-// together with the headers.
+// wholeBody is the maximum length, in bytes, of a request body to copy into memory. Bodies in memory are sent together
+// with the headers.
 const wholeBody = 64 << 10
 
 // plainBodies replaces the SDK's request bodies, which cause two problems with net/http.
 //
-// After the SDK's body is closed, its WriteTo returns io.EOF, although a WriterTo must return nil. net/http treats
-// io.EOF as a failed upload and closes the connection while the response is still being read. On a fast network, about
-// one in a hundred responses over 4 KB was lost ("use of closed network connection"). A lost ReceiveMessage response
-// hides its messages for minutes.
+// After the SDK's body is closed, its WriteTo method returns io.EOF, although an io.WriterTo must return nil. net/http
+// treats io.EOF as a failed upload and closes the connection while the response is still being read. On a fast network,
+// about one in a hundred responses over 4 KB was lost ("use of closed network connection"). A lost ReceiveMessage
+// response hides its messages for minutes.
 //
 // Unless net/http knows that a body is in memory, it sends the headers separately. Separate headers double a call's
 // writes, packets and TLS records.
@@ -117,7 +116,8 @@ func (c plainBodies) Do(r *http.Request) (*http.Response, error) {
 	return c.next.Do(r) //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// inMemory returns r with a copy of its body. The copy's type tells net/http that the body is in memory.
+// inMemory returns r with a copy of its body in memory. The copy's type allows net/http to detect that the body is in
+// memory.
 func inMemory(r *http.Request) (*http.Request, error) {
 	body := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, body)

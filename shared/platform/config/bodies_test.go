@@ -14,7 +14,6 @@ import (
 	"recordbridge/shared/platform/config"
 )
 
-// countedWrites counts the writes to a connection.
 type countedWrites struct {
 	net.Conn
 
@@ -40,7 +39,7 @@ func TestPlainBodiesSendHeadersAndSmallBodyInOneWrite(t *testing.T) {
 			return countedWrites{c, &writes}, err
 		},
 	}})
-	// Like the SDK's body, this type is unknown to net/http.
+	// As with the SDK's body, net/http does not recognise this type.
 	body := struct{ io.Reader }{strings.NewReader(strings.Repeat("x", 1000))}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
 	expect.NoError(t, err)

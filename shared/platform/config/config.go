@@ -1,7 +1,7 @@
-// Package config reads the process environment. No other package reads the environment. Package config fills each
-// function's settings struct and creates the AWS configuration that all SDK clients share. Package config doesn't
-// define any settings itself. The environment never contains secrets. The sub-packages awssecret and awsparam read
-// secrets and parameters, and are separate so that a function links only the clients that it uses.
+// Package config reads the process environment, which no other package reads. It fills each function's settings struct
+// and creates the AWS configuration that all SDK clients share. Package config defines no settings itself. Apart from
+// the function's AWS credentials, the environment contains no secrets. The sub-packages awssecret and awsparam read
+// secrets and parameters. They are separate so that each function links only the clients that it uses.
 package config
 
 import (
@@ -16,21 +16,21 @@ import (
 	"time"
 )
 
-// Load fills a T from the environment. T is a struct whose exported fields are all tagged:
+// Load fills a T from the environment. T must be a struct whose exported fields all have env tags:
 //
 //	WorkTable string        `env:"WORK_TABLE,required"` // "required" is the only option
 //	FileLife  time.Duration `env:"FILE_LIFE"`           // in time.ParseDuration's format
 //	Allowed   []netip.Prefix `env:"ALLOWED_RANGES"`     // lists are separated by commas
 //
-// Fields have type string, int, bool, time.Duration, []string or []netip.Prefix. Fields of embedded structs are
+// A field's type must be string, int, bool, time.Duration, []string or []netip.Prefix. Fields of embedded structs are
 // included, so that functions can share part of their environment. An empty variable counts as missing. If an optional
-// variable is missing, its field keeps the zero value. The error lists all problems with the struct and the
+// variable is missing, its field keeps the zero value. The error lists every problem with the struct and the
 // environment.
 func Load[T any]() (T, error) {
 	return LoadFrom[T](os.LookupEnv) //nolint:forbidigo // this is the one reader
 }
 
-// LoadFrom is like Load but reads variables with lookup.
+// LoadFrom is like Load, but reads variables using lookup.
 func LoadFrom[T any](lookup func(string) (string, bool)) (T, error) {
 	var settings T
 	variables, err := variablesOf(reflect.TypeFor[T]())
@@ -61,7 +61,7 @@ type variable struct {
 	required bool
 }
 
-// variablesOf parses the tags of a settings struct. The error lists all problems with the struct.
+// variablesOf parses the tags of a settings struct. The error lists every problem with the struct.
 func variablesOf(settings reflect.Type) ([]variable, error) {
 	if settings.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("configuration: %v is not a struct", settings)
@@ -85,7 +85,7 @@ func variablesOf(settings reflect.Type) ([]variable, error) {
 }
 
 // fieldsOf returns a struct's fields. Each field's Index is relative to the outermost struct. Embedded structs are
-// replaced by their fields, even if an outer field of the same name hides an embedded field.
+// replaced by their fields, including fields hidden by an outer field of the same name.
 func fieldsOf(settings reflect.Type, outer []int) []reflect.StructField {
 	var all []reflect.StructField
 	for i := range settings.NumField() {
@@ -115,7 +115,7 @@ func variableOf(field reflect.StructField) (variable, error) {
 	return variable{}, fmt.Errorf("field %s has the unknown type %v", field.Name, field.Type)
 }
 
-// set parses text and stores the value in a field. Errors from set name the variable but never contain the value.
+// set parses text and stores the value in a field. Errors name the variable but never contain its value.
 func (v variable) set(target reflect.Value, text string) error {
 	value, err := parse(target.Interface(), text)
 	if err != nil {
@@ -125,7 +125,7 @@ func (v variable) set(target reflect.Value, text string) error {
 	return nil
 }
 
-// parse parses text as a value of like's type, which must be a type that variableOf accepts.
+// parse parses text as a value of like's type, which must be one that variableOf accepts.
 func parse(like any, text string) (value any, err error) {
 	switch like.(type) {
 	case int:

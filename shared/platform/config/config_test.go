@@ -54,13 +54,11 @@ func TestLoadFromAllowsMissingOptionalVariables(t *testing.T) {
 	}
 }
 
-// Limits is an environment struct that several functions embed.
 type Limits struct {
 	FlowTable string `env:"FLOW_TABLE,required"`
 	Quota     int    `env:"QUOTA"`
 }
 
-// Keyed is a shared environment struct that embeds another environment struct.
 type Keyed struct {
 	Limits
 

@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// countRefusals makes every SDK client count the calls that an AWS service throttled or failed. Each try counts,
-// because a failed try followed by a successful try is the first sign of trouble and is not reported anywhere else. AWS
-// publishes some of these counts, but only per account.
+// countRefusals makes every SDK client count the calls that an AWS service throttled or failed. Each attempt is
+// counted, because a failed attempt before a successful one is the first sign of trouble and is not reported elsewhere.
+// AWS publishes some of these counts, but only per account.
 func countRefusals(stack *middleware.Stack) error {
 	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {
-		return nil // presigned URL: another client sends the request
+		return nil // for a presigned URL, another client sends the request
 	}
 	//nolint:wrapcheck // fails when the SDK has no retries any more
 	return stack.Finalize.Insert(counting{}, "Retry", middleware.After)
@@ -41,8 +41,8 @@ func (counting) HandleFinalize(
 	return out, metadata, err //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// refusal returns the metric that counts err, if any. Invalid requests and calls cancelled by this service don't count
-// as AWS failures.
+// refusal returns the metric that counts err, if any. Invalid requests and calls cancelled by this service are not
+// counted.
 func refusal(ctx context.Context, err error) (metric.Name, bool) {
 	if err == nil || ctx.Err() != nil {
 		return "", false
@@ -50,7 +50,7 @@ func refusal(ctx context.Context, err error) (metric.Name, bool) {
 	if (retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}).IsErrorThrottle(err) == aws.TrueTernary {
 		return metric.Throttled, true
 	}
-	status := 0 // zero means that no response arrived
+	status := 0 // zero if no response arrived
 	if answer, ok := errors.AsType[interface {
 		error
 		HTTPStatusCode() int

@@ -19,7 +19,7 @@ import (
 
 func TestFailedCallsAreCountedPerAttempt(t *testing.T) {
 	const refused = `{"__type":"com.amazonaws.dynamodb.v20120810#`
-	var answers []string // responses to successive tries; the last response is repeated
+	var answers []string // responses to successive attempts; the last one is repeated
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		answer := answers[0]
 		answers = answers[min(1, len(answers)-1):]
@@ -91,13 +91,13 @@ func counted(t *testing.T, ctx context.Context, client *dynamodb.Client) map[str
 	t.Helper()
 	var log bytes.Buffer
 	ctx, unit := logx.Begin(ctx)
-	_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}) // the result is read from the metrics
+	_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}) // the metrics contain the result
 	unit.Emit(ctx, logx.New(&log), "test")
 	return measured.In(t, log.Bytes())
 }
 
-// TestPresigningIsNotCountedAsCall checks that presigning a URL is not counted, because the client, not this service,
-// sends the request.
+// TestPresigningIsNotCountedAsCall checks that presigning a URL is not counted, because another client sends the
+// request.
 func TestPresigningIsNotCountedAsCall(t *testing.T) {
 	t.Setenv("AWS_REGION", "us-east-1")
 	t.Setenv("AWS_ACCESS_KEY_ID", "x")

@@ -1,7 +1,7 @@
 // Package due defines references to rows that need work, the queue messages that contain these references, and the
-// sweep that processes due rows. Each row stores its own due time, so rows don't need a timer or an outbox
+// sweep that processes due rows. Each row stores its due time, so rows need neither a timer nor an outbox
 // (docs/develop/architecture.md, "Data"). A message only prompts a worker to check a row. Losing, delaying, duplicating
-// or forging a message therefore does no harm. References contain IDs, never content.
+// or forging a message is therefore harmless. References contain IDs, never content.
 package due
 
 import (
@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// LongestDelay is the maximum delay of a message, which is SQS's limit for DelaySeconds. If a row is due later, the
-// sweeper sends its message.
+// LongestDelay is the maximum delay of a message, set by SQS's limit for DelaySeconds. The sweeper sends the messages
+// of rows that are due later.
 const LongestDelay = 15 * time.Minute
 
-// Kind is the kind of row that an Item refers to.
+// Kind identifies the kind of row that an Item refers to.
 type Kind string
 
 // Kinds of rows.
@@ -31,9 +31,9 @@ const (
 	// Notice means that an email to an organisation must be sent.
 	Notice Kind = "notice"
 	// Share means that a tenant's share of the export workers may have free slots for queued exports. The item's ID is
-	// the organisation's ID.
+	// the organisation's.
 	Share Kind = "share"
-	// Attempt means that a TEFCA attempt must continue or that its identity data must be deleted.
+	// Attempt means that a TEFCA attempt must continue, or that its identity data must be deleted.
 	Attempt Kind = "tefca"
 )
 
@@ -61,7 +61,8 @@ func (i Item) Encode() (string, error) {
 	return string(body), nil
 }
 
-// Decode parses the body of a queue message. An error is permanent, so the message must not be retried.
+// Decode parses the body of a queue message. Messages that cause an error must not be retried, because the error is
+// permanent.
 func Decode(body string) (Item, error) {
 	var m message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
@@ -76,7 +77,7 @@ func Decode(body string) (Item, error) {
 	return Item{Tenant: org.Tenant{Mode: mode, OrgID: orgID}, Kind: m.Kind, ID: id}, nil
 }
 
-// LogAttrs returns the log attributes that identify the row and the row's tenant.
+// LogAttrs returns the log attributes that identify the row and its tenant.
 func (i Item) LogAttrs() []slog.Attr {
 	return []slog.Attr{
 		slog.String("org_id", i.Tenant.OrgID), slog.String("mode", string(i.Tenant.Mode)),
@@ -84,7 +85,7 @@ func (i Item) LogAttrs() []slog.Attr {
 	}
 }
 
-// parseID validates an ID and returns it as spelled in the keys of rows of this kind.
+// parseID validates an ID and returns it in the form used in row keys of this kind.
 func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:

@@ -58,11 +58,11 @@ test("a window that can't be closed yet is closed later", () => {
 
 test("a window leaves when the frame holds its handle", () => {
   const windows = new Windows(browser().self);
-  const told: unknown[] = [];
-  const source = { closed: false, close: () => told.push("close"), postMessage: (...said: unknown[]) => told.push(said) };
+  const calls: unknown[] = [];
+  const source = { closed: false, close: () => calls.push("close"), postMessage: (...sent: unknown[]) => calls.push(sent) };
   windows.heard({ ...message({ svc: "left", name: "svc-a-1" }), source } as unknown as MessageEvent);
   windows.shut("a-1");
-  assert.deepEqual(told, [[{ svc: "leave" }, origin], "close"]);
+  assert.deepEqual(calls, [[{ svc: "leave" }, origin], "close"]);
 });
 
 test("the older element's window reports its attempt, drops its opener and navigates", () => {

@@ -1,7 +1,7 @@
 // Package awscall sends signed requests to AWS services without the services' SDK clients. An SDK client links all
 // operations of its service, which adds more than a megabyte to a function that needs only one operation
-// (docs/adr/0017-one-operation-without-its-client.md). The package handles the URL, signing and retries. Callers encode
-// requests and decode responses.
+// (docs/adr/0017-one-operation-without-its-client.md). The package determines the URL, signs requests and retries
+// calls. Callers encode requests and decode responses.
 package awscall
 
 import (
@@ -23,14 +23,14 @@ import (
 )
 
 const (
-	// attemptTimeout is the time limit for each attempt, including reading the response.
+	// attemptTimeout limits the duration of each attempt, including reading the response.
 	attemptTimeout = 20 * time.Second
 	maxAnswer      = 1 << 20 // in bytes
 )
 
 // Call describes one operation of a service, a POST to the service's endpoint.
 type Call struct {
-	Service string // signing name and first label of the host, such as "ssm"
+	Service string // signing name and first label of the host name, such as "ssm"
 	SDKID   string // suffix of AWS_ENDPOINT_URL_<SDKID>, such as "SSM"
 	Header  map[string]string
 	Body    string
@@ -39,10 +39,10 @@ type Call struct {
 	Read func(status int, answer []byte) error
 }
 
-// RefusedError is an error response from the service, with the methods that the SDK's retryers look for.
+// RefusedError is a service's error response. It implements the methods that the SDK's retryers expect.
 type RefusedError struct {
 	Status        int
-	Code, Message string // from the service; empty if another server sent the response
+	Code, Message string // from the service; empty for another server's response
 }
 
 func (r *RefusedError) Error() string {
@@ -58,8 +58,8 @@ func (r *RefusedError) ErrorCode() string { return r.Code }
 // HTTPStatusCode returns the HTTP status of the response.
 func (r *RefusedError) HTTPStatusCode() int { return r.Status }
 
-// Do sends the call. The configuration's retryer decides whether to retry the call. Without a retryer, Do never
-// retries. The now function returns the signing time.
+// Do sends a call, and retries it as determined by the configuration's retryer. Without a retryer, Do never retries.
+// The now function returns the signing time.
 func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) error {
 	var attempts aws.Retryer = aws.NopRetryer{}
 	if cfg.Retryer != nil {
@@ -147,8 +147,8 @@ func addressOf(ctx context.Context, cfg aws.Config, call Call) (string, error) {
 	return "https://" + call.Service + "." + cfg.Region + "." + domain + "/", nil
 }
 
-// unsent wraps the error of a call without a response in the same way as the SDK, because the SDK's retryers look for
-// this wrapping.
+// unsent wraps the error of a call that received no response. It uses the same error types as the SDK, because the
+// SDK's retryers check for them.
 func unsent(ctx context.Context, call Call, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call of %s: %w", call.Service, &smithy.CanceledError{Err: err})

@@ -19,16 +19,15 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// transport is an aws.HTTPClient that responds instead of a service.
+// transport is an aws.HTTPClient that responds in place of a service.
 type transport func(r *http.Request) (int, string, error)
 
-// Do implements aws.HTTPClient.
 func (t transport) Do(r *http.Request) (*http.Response, error) {
 	status, body, err := t(r)
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body))}, err
 }
 
-// endpoints returns the URLs of individual services.
+// endpoints maps SDK IDs to the URLs of services.
 type endpoints map[string]string
 
 func (e endpoints) GetServiceBaseEndpoint(_ context.Context, sdkID string) (string, bool, error) {
@@ -75,7 +74,7 @@ func TestDoSignsWithConfiguredClock(t *testing.T) {
 	}
 }
 
-// TestDoFailsWithWrongSecret checks that the embedded AWS verifies signatures as the real AWS does.
+// TestDoFailsWithWrongSecret checks that the embedded AWS server verifies signatures as AWS does.
 func TestDoFailsWithWrongSecret(t *testing.T) {
 	t.Parallel()
 	cloud, err := embedded.New(embedded.Options{URL: "http://127.0.0.1", SecretKey: "right"})
@@ -134,7 +133,7 @@ func TestDoRetriesTemporaryFailures(t *testing.T) {
 		status int
 		body   string
 		err    error
-		want   int // expected number of attempts
+		want   int
 	}{
 		"throttled":         {http.StatusBadRequest, `{"__type":"ThrottlingException"}`, nil, 3},
 		"failure":           {http.StatusInternalServerError, `{"__type":"InternalServerError","message":"m"}`, nil, 3},

@@ -11,14 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Operation is an operation of a service that uses the AWS JSON 1.1 protocol.
+// Operation identifies an operation of a service that uses the AWS JSON 1.1 protocol.
 type Operation struct {
 	Service string // see Call.Service
 	SDKID   string // see Call.SDKID
-	Target  string // operation with the service's prefix, such as "AmazonSSM.GetParameter"
+	Target  string // operation, prefixed with the service's name, such as "AmazonSSM.GetParameter"
 }
 
-// JSON calls an operation with in as the operation's input and decodes the response into out.
+// JSON calls an operation with input in, and decodes the response into out.
 func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operation, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -37,8 +37,8 @@ func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operatio
 }
 
 // refusal parses an error response. The error type may be prefixed with the service's namespace (AWS JSON 1.1 protocol,
-// "Operation error serialization"). The returned error doesn't contain any other part of the response, because
-// responses may contain secrets.
+// "Operation error serialization"). The returned error contains only the status, error type and message, because other
+// parts of the response may contain secrets.
 func refusal(status int, answer []byte) error {
 	var said struct {
 		Type    string `json:"__type"`

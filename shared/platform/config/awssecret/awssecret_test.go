@@ -12,7 +12,6 @@ import (
 	"recordbridge/shared/platform/config/awssecret"
 )
 
-// holding returns the configuration for a Secrets Manager that contains one secret.
 func holding(t *testing.T, name, value string) awssdk.Config {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
