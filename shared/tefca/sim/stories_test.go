@@ -20,20 +20,20 @@ func TestPatientStoriesMatchNetworkResults(t *testing.T) {
 	t.Parallel()
 	stories := map[string]string{
 		"Several hospitals have records":                           "1 found: 4; 2 found: 3; 3 found: 2",
-		"One hospital has a long record":                          "4 found: 6",
+		"One hospital has a long record":                           "4 found: 6",
 		"One facility finds several possible patients (ambiguous)": "5 found: 2; 6 ambiguous",
 		"Some facilities don't respond in time":                    "7 found: 2; 8 unanswered; 20 unanswered",
 		"One facility lists no documents":                          "9 found: 0; 10 found: 1",
 		"Two hospitals' documents state the same facts":            "11 found: 2; 12 found: 4",
 		"One document can't be retrieved":                          "13 found: 2, not found",
-		"No facility finds the patient":                           "",
+		"No facility finds the patient":                            "",
 		"Facilities find the patient by a former address":          "3 found: 1; 16 found: 2",
 		"Two facilities respond slowly":                            "14 found: 1; 17 found: 2; 18 found: 1",
 		"One document is too large, and one is not XML":            "20 found: 2, too large, invalid content",
 		"Facilities reject requests, fail or require a new identity check": "7 found: 0, unavailable; 14 found: 0, refused; 15 " +
 			"found: 0, identity; 19 found: 2",
 		"The search must not return a twin sister's records": "13 found: 1",
-		"A twin's records are at another hospital":         "19 found: 1",
+		"A twin's records are at another hospital":           "19 found: 1",
 	}
 	for _, p := range people.All() {
 		want, told := stories[p.Story]
