@@ -25,7 +25,7 @@ function mistakesIn(t: TestContext, files: Record<string, string>): string[] {
   return stderr.split("\n").filter((line) => line !== "");
 }
 
-test("the layer check accepts imports from lower folders and any import in a test", (t) => {
+test("the layer check accepts imports from lower folders, and any import in tests", (t) => {
   const tree = {
     "kit/colour.ts": "export const colour = 1;",
     "embed/api/api.ts": 'export { colour } from "../../kit/colour.ts";',

@@ -56,7 +56,7 @@ func All() []Patient {
 			home("Nashville", "TN", "37201")),
 		patient("p11", "Briar", "Kestlewood", "1958-08-19", "female", "One document is too large, and one is not XML",
 			home("San Diego", "CA", "92101")),
-		patient("p12", "Aspen", "Larkmoor", "1981-04-27", "male", "Facilities reject requests, fail or require a new identity check",
+		patient("p12", "Aspen", "Larkmoor", "1981-04-27", "male", "Facilities return errors or require a new identity check",
 			home("Columbus", "OH", "43201")),
 		patient("p13", "Holly Ann", "Maywood", "2003-03-03", "female", "The search must not return a twin sister's records",
 			home("Helena", "MT", "59601")),

@@ -30,7 +30,7 @@ func TestPatientStoriesMatchNetworkResults(t *testing.T) {
 		"Facilities find the patient by a former address":          "3 found: 1; 16 found: 2",
 		"Two facilities respond slowly":                            "14 found: 1; 17 found: 2; 18 found: 1",
 		"One document is too large, and one is not XML":            "20 found: 2, too large, invalid content",
-		"Facilities reject requests, fail or require a new identity check": "7 found: 0, unavailable; 14 found: 0, refused; 15 " +
+		"Facilities return errors or require a new identity check": "7 found: 0, unavailable; 14 found: 0, refused; 15 " +
 			"found: 0, identity; 19 found: 2",
 		"The search must not return a twin sister's records": "13 found: 1",
 		"A twin's records are at another hospital":           "19 found: 1",

@@ -12,7 +12,7 @@ function root() {
   return { set, attributes, element: { style, toggleAttribute } };
 }
 
-test("dress sets readable shades of the accent for both colour schemes", () => {
+test("dress sets readable shades of the accent colour for both colour schemes", () => {
   const { set, element } = root();
   dress(element, "#f2b01e", "page");
   assert.equal(set["--accent-light"], "#f2b01e");
@@ -25,14 +25,14 @@ test("dress sets readable shades of the accent for both colour schemes", () => {
   assert.equal(Object.keys(set).length, 8, "the server renders the rest");
 });
 
-test("dress uses the default for an accent that is no colour", () => {
+test("dress uses the default accent if the configured accent is not a colour", () => {
   const [given, none] = [root(), root()];
   dress(given.element, "red;}", "frame");
   dress(none.element, undefined, "frame");
   assert.deepEqual(given.set, none.set);
 });
 
-test("dress marks only a page under an element's close button", () => {
+test("dress marks only pages that an element's close button overlaps", () => {
   for (const [shell, want] of [["frame", true], ["direct", false], ["page", false], ["window", false]] as const) {
     const { attributes, element } = root();
     dress(element, undefined, shell);

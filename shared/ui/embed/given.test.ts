@@ -20,7 +20,7 @@ test("the older element's window accepts only the organisation's pages", () => {
   }
 });
 
-test("a hosted page reads its query, and the older element's window reads its fragment", () => {
+test("a hosted page reads its query string, and the older element's window reads its fragment", () => {
   const boot = { public_id: "public_test_1", query: { external_id: "of the query", redirect_uri: "https://app.example/back" } } as Boot;
   assert.equal(fragmentOf("#attempt_id=a"), undefined);
   const fragment = fragmentOf("#attempt_id=a&attempt_token=t&external_id=of%20the%20fragment&reconnect_org_connection_id=c");

@@ -12,7 +12,7 @@ function sources(folder: string): [string, string][] {
   return written.map((name) => [name, readFileSync(name, "utf8").replace(/\/\*[^]*?\*\/|\/\/ .*/g, "")]);
 }
 
-test("the application uses no raw markup, no console, and storage only in keep.ts", () => {
+test("the widget uses no raw markup and no console, and uses storage only in keep.ts", () => {
   const all = [...sources("embed"), ...sources("kit"), ...sources("dashboard").filter(([name]) => !name.endsWith("snippets.ts"))]; // third-party code
   assert.ok(all.length > 30);
   for (const [name, text] of all) assert.doesNotMatch(text, forbidden, name);

@@ -5,7 +5,7 @@ import { Windows } from "./windows.ts";
 const origin = "https://svc.example";
 const start = { url: `${origin}/v1/bridge/connect`, value: "secret" };
 
-/** A fake of the browser's window, limited to the features that Windows uses. It records submitted forms. */
+/** A fake of the browser's window, limited to the features that Windows uses. The fake records submitted forms. */
 function browser(isActive = false) {
   const sent: Record<string, unknown>[] = [];
   const left: string[] = [];
@@ -56,7 +56,7 @@ test("a window that can't be closed yet is closed later", () => {
   assert.equal(closes, 2, "the first close came while the window was navigating");
 });
 
-test("a window leaves when the frame holds its handle", () => {
+test("the sign-in window navigates once the frame holds its handle", () => {
   const windows = new Windows(browser().self);
   const calls: unknown[] = [];
   const source = { closed: false, close: () => calls.push("close"), postMessage: (...sent: unknown[]) => calls.push(sent) };
@@ -73,7 +73,7 @@ test("the older element's window reports its attempt, drops its opener and navig
   assert.deepEqual(sent.map(({ target }) => target), ["_self"]);
 });
 
-test("a window is identified only by its own message", () => {
+test("the frame identifies a window only by the window's own message", () => {
   const windows = new Windows(browser().self);
   for (const [what, event] of Object.entries({
     "another origin": message({ svc: "left", name: "svc-a-1" }, "https://evil.example"),
@@ -91,7 +91,7 @@ test("a window is identified only by its own message", () => {
   assert.deepEqual(windows.closed(), ["a-1"]);
 });
 
-test("a window that closes before its message arrives counts as closed", () => {
+test("a window that closes before sending its message counts as closed", () => {
   const windows = new Windows(browser().self);
   const late = { ...message({ svc: "left", name: "svc-a-1" }), source: null } as MessageEvent;
   assert.equal(windows.heard(late), "a-1");

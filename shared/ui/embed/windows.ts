@@ -45,8 +45,8 @@ export class Windows {
   }
 
   /**
-   * Navigates this window with an attempt. The older element's window reports to its opener that the attempt exists. It
-   * then drops the opener, because a portal's page must not reach the customer's page.
+   * Navigates this window with an attempt. The older element's window reports to its opener that the attempt exists.
+   * The window then drops its opener, because a portal's page must not reach the customer's page.
    */
   leave(start: Start, attemptId: string | undefined): void {
     if (attemptId !== undefined) {

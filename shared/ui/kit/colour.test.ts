@@ -41,7 +41,7 @@ function roles(scheme: "light" | "dark"): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/--([\w-]+): (?:var\([\w-]+, )?(#[0-9a-f]{6})/g)].map(([, name = "", value = ""]) => [name, value]));
 }
 
-test("a chosen dark scheme has the values of a preferred dark scheme, and a chosen light scheme has none of these values", () => {
+test("choosing the dark scheme gives the same colours as the device's dark preference, and choosing light gives none of them", () => {
   const [scheme, ...chosen] = rule('\n:root:where([data-scheme="dark"])');
   assert.equal(scheme, "color-scheme: dark");
   assert.ok(chosen.length > 10);
@@ -57,7 +57,7 @@ test("forced colours override a chosen scheme", () => {
   for (const name of Object.keys(roles("dark"))) assert.match(forced, new RegExp(`--${name}: [A-Z]`), name);
 });
 
-test("the dashboard's preview has the colours of the tokens", () => {
+test("the dashboard's preview uses the token colours", () => {
   const preview = readFileSync("dashboard/styles/preview.css", "utf8");
   for (const scheme of ["light", "dark"] as const) {
     const { soft, edge, line, ink, sheet } = roles(scheme);
@@ -66,7 +66,7 @@ test("the dashboard's preview has the colours of the tokens", () => {
   }
 });
 
-test("only the tokens follow the device's colour scheme", () => {
+test("only the colour tokens depend on the device's colour scheme", () => {
   const styles = readdirSync("embed/styles").filter((name) => name !== "look.css").map((name) => `embed/styles/${name}`);
   for (const file of ["embed/critical.css", ...styles]) assert.ok(!readFileSync(file, "utf8").includes("prefers-color-scheme"), file);
 });

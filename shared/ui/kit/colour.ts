@@ -65,8 +65,8 @@ function contrastOf(a: Rgb, b: Rgb): number {
 }
 
 /**
- * Returns the colour if its contrast with the ground is sufficient. Otherwise, returns the nearest mixture with black
- * or white that has sufficient contrast.
+ * Returns the colour if its contrast with the ground is sufficient. If the contrast is too low, returns the nearest
+ * mixture with black or white that has sufficient contrast.
  */
 function apart(colour: Rgb, ground: Rgb, ratio: number): Rgb {
   const pole = luminance(ground) > 0.18 ? black : white;

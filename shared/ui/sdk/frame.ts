@@ -14,7 +14,10 @@ export interface Broken {
 export interface Frame {
   /** The iframe, which loads after it is added to the document. */
   element: HTMLIFrameElement;
-  /** Allows the configuration to be sent. It is sent immediately or, if the frame has not yet sent its hello, after the hello. */
+  /**
+   * Allows the configuration to be sent. The configuration is sent immediately or, if the frame has not yet sent its
+   * hello, after the hello.
+   */
   open(): void;
   /** Sends a message over the port, and returns the number of ports: 0 before the frame has its configuration, and after its removal. */
   send(message: ToFrame): number;

@@ -46,7 +46,7 @@ test("the CSRF token is sent only with requests that change state", async () => 
 
 const proof: [number, object] = [403, { success: false, error: "svc_proof_required", error_description: "Prove it.", request_id: "r-2" }];
 
-test("a request that requires proof is sent after the proof", async () => {
+test("a request that requires recent authentication is sent after authentication", async () => {
   const proven = asking([proof, [200, { success: true, data: "secret" }]]);
   assert.equal(await proven.api.post("webhooks/w1/secret/reveal"), "secret");
   assert.deepEqual([proven.sent.length, proven.told.proofs], [2, 1]);
@@ -55,7 +55,7 @@ test("a request that requires proof is sent after the proof", async () => {
   assert.equal(declined.sent.length, 1);
 });
 
-test("a request is resent with its body after the proof", async () => {
+test("a request is resent with its body after authentication", async () => {
   const typed = { url: "https://hooks.example/a", note: "Hazel" };
   for (const method of ["post", "patch"] as const) {
     const { api, sent } = asking([proof, [200, { success: true, data: 7 }]]);

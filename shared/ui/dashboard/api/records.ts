@@ -1,6 +1,6 @@
 /**
- * Types of the dashboard's API responses (docs/openapi.yaml, tag Dashboard). Times are RFC 3339. An empty string and an
- * absent value both mean that no value is set.
+ * Types of the dashboard's API responses (docs/openapi.yaml, tag Dashboard). Times are RFC 3339. In responses, an empty
+ * string and an absent field both mean that no value is set.
  */
 
 export type Mode = "test" | "live";

@@ -22,7 +22,7 @@ export interface App {
   /** Sets or clears the session. */
   enter: (session: DashboardSession | undefined) => void;
   place: Place;
-  /** Announces a result for a short time. */
+  /** Shows a result briefly in the announcement area. */
   say: (text: string) => void;
 }
 

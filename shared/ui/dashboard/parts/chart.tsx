@@ -1,7 +1,9 @@
-/** SVG charts. Text next to each chart also states the chart's figures. Classes of the style sheet define the colours. */
+/**
+ * SVG charts. The text next to each chart states the same figures. The style sheet's classes define the colours.
+ */
 import type { JSX } from "preact";
 
-/** The share of known resources that were collected. If resources are missing, their share is always visible. */
+/** The share of known resources that were collected. A nonzero share of missing resources is always visible. */
 export function Share({ count, missing }: { count: number; missing: number }): JSX.Element {
   const lost = missing === 0 ? 0 : Math.max(4, (100 * missing) / (count + missing));
   const got = count === 0 ? 0 : 100 - lost;

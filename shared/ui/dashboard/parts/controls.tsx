@@ -47,7 +47,7 @@ interface ButtonProps {
   label?: string;
 }
 
-/** A button. A busy button keeps the focus: instead of being disabled, it has aria-disabled. */
+/** A button. A busy button uses aria-disabled rather than disabled, so it keeps the focus. */
 export function Button({ children, onClick, kind, submit, busy, label }: ButtonProps): JSX.Element {
   const press = (event: MouseEvent): void => {
     if (busy) event.preventDefault();

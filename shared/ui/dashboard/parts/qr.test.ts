@@ -16,7 +16,7 @@ function read(code: boolean[][], points = 3): string | undefined {
   return jsQR(image, side, side)?.data;
 }
 
-test("encode produces readable QR codes in each version up to its capacity", () => {
+test("encode produces readable QR codes for every version at full capacity", () => {
   for (const [i, length] of CAPACITY.entries()) {
     const text = Array.from({ length }, (_, at) => String.fromCharCode(33 + ((at * 37) % 90))).join("");
     const code = encode(text) ?? [];
@@ -28,7 +28,7 @@ test("encode produces readable QR codes in each version up to its capacity", () 
   assert.equal(read(encode(address) ?? []), address);
 });
 
-test("outline draws each dark module once", () => {
+test("the QR code's outline covers each dark module once", () => {
   const code = encode("otpauth://totp/x") ?? [];
   const drawn = code.map((row) => row.map(() => false));
   for (const [, x = "", y = "", width = ""] of outline(code).matchAll(/M(\d+) (\d+)h(\d+)v1h-\3z/g)) {

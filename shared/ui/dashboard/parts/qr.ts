@@ -1,6 +1,6 @@
 /**
  * QR codes (ISO/IEC 18004). Implements only the features that an authenticator URI needs: bytes, correction level M,
- * versions 1 to 20. The dashboard uses no library for this purpose, because a library would have access to the secret.
+ * versions 1 to 20. The dashboard encodes the QR code itself, because a library would have access to the secret.
  */
 
 /** For each version at level M (table 9): the number of check bytes per block, and the number of blocks. */

@@ -47,7 +47,7 @@ const TONES: Record<string, string> = {
   held: "warn", rejected: "warn", truncated: "warn", unsupported: "warn", open: "warn", pending: "warn", inflight: "warn",
 };
 
-/** A status as a word. The word's colour adds no information. */
+/** A status as a word. The colour of a status repeats what the word says. */
 export const Badge = ({ of, tone = TONES[of] ?? "" }: { of: string; tone?: string }): JSX.Element => <span class={`badge ${tone}`}>{of.replaceAll("_", " ")}</span>;
 
 /** An ID, which is truncated if space is short. Copying always copies the complete ID. */
@@ -162,7 +162,7 @@ export function Qr({ text, label }: { text: string; label: string }): JSX.Elemen
   );
 }
 
-/** A button that loads a list's next page. Renders nothing if the list has no further page. */
+/** A button that loads a list's next page. Renders nothing on the list's last page. */
 export function More({ cursor, go }: { cursor: string | undefined; go: (cursor: string) => void }): JSX.Element | null {
   return cursor ? (
     <div class="row">

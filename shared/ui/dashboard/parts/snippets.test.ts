@@ -47,12 +47,12 @@ test("the Python receiver accepts only valid signatures", () => {
   assert.deepEqual(JSON.parse(said), cases.map(([, , want]) => want));
 });
 
-test("curl quotes an attempt as one shell command", () => {
+test("the curl snippet quotes a delivery attempt as one shell command", () => {
   const text = curl("https://a.example/hook?x='$(id)'", { "Webhook-Id": "it's", "Content-Length": "7", Host: "a.example" }, `{"a":"'; rm -rf / #"}`);
   const said = execFileSync("sh", ["-c", `curl() { printf '%s\\n' "$@"; }\n${text}`], { encoding: "utf8" });
   assert.deepEqual(said.trim().split("\n"), ["https://a.example/hook?x='$(id)'", "--header", "Webhook-Id: it's", "--data-raw", `{"a":"'; rm -rf / #"}`]);
 });
 
-test("env writes one line per value", () => {
+test("the .env snippet has one line per value", () => {
   assert.equal(env(given.base, given.publicId, "private_test_x").split("\n").length, 4);
 });

@@ -128,7 +128,8 @@ import (
 	"time"
 )
 
-// VerifyWebhook reports whether the signature of a webhook is valid. It needs the raw body, before any parsing.
+// VerifyWebhook reports whether the signature of a webhook is valid. VerifyWebhook needs the raw body, before any
+// parsing.
 func VerifyWebhook(h http.Header, body []byte, secret string) bool {
 	id, timestamp := h.Get("webhook-id"), h.Get("webhook-timestamp")
 	at, err := strconv.ParseInt(timestamp, 10, 64)

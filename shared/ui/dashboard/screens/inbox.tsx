@@ -14,7 +14,7 @@ const about = ({ subject, kind, name }: Row): string => subject ?? (kind === "he
 
 /** Warnings for replies whose email was not simply sent. */
 const DELIVERY: Record<string, string> = {
-  sending: "We don’t know yet whether this email was sent. Wait a minute, then refresh this page before you send it again.",
+  sending: "We don’t know yet whether this email was sent. Wait a minute, then refresh this page before you try again.",
   refused: "This email wasn’t sent, because the patient’s address can’t receive email.",
 };
 

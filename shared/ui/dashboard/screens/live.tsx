@@ -14,7 +14,7 @@ const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does:
   webhook_verified: ["Receive a test event", "In test mode, your endpoint must respond to the test event with a 2xx status.", "webhooks", "Open webhooks"],
 };
 
-/** Shows its children if the organisation has live mode. Otherwise, shows the request form. */
+/** Shows its children if the organisation has live mode. Without live mode, shows the request form. */
 export function LiveGate({ children }: { children: () => ComponentChildren }): JSX.Element {
   const { orgBase } = useHere();
   const answer = useQuery<LiveAccess>(`${orgBase}/live-access`);

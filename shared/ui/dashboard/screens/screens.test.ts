@@ -25,7 +25,7 @@ const here = {
 };
 const titles = (text: string): string[] => find(text, here).map(({ title, group }) => `${group}: ${title}`);
 
-test("find matches screens by keyword within the role's permissions", () => {
+test("command search matches screens by keyword within the role's permissions", () => {
   assert.equal(titles("keys")[0], "Build: Credentials");
   assert.equal(titles("web")[0], "Build: Webhooks");
   assert.ok(titles("live").includes("Mode: Switch to live mode"));
@@ -33,22 +33,22 @@ test("find matches screens by keyword within the role's permissions", () => {
   assert.deepEqual(titles("audit log").filter((one) => one.includes("Audit")), []);
 });
 
-test("find suggests every object type that an ID can identify, in the ID's mode", () => {
+test("command search suggests every object type that an ID can identify, in the ID's mode", () => {
   assert.deepEqual(find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group), ["Connection", "Webhook", "Event deliveries", "Delivery"]);
   assert.equal(find("0".repeat(32), here)[0]?.href, `#/${ORG}/test/exports/${"0".repeat(32)}`);
   assert.equal(find(`public_live_${id(7)}`, here)[0]?.href, `#/${ORG}/live/credentials/public_live_${id(7)}`);
 });
 
-test("headersOf splits lines into names and values", () => {
+test("headersOf splits header lines into names and values", () => {
   assert.deepEqual(headersOf("Authorization: Bearer a:b\n\nX-Own :1 \n"), { Authorization: "Bearer a:b", "X-Own": "1" });
 });
 
-test("isLoss ignores types that were not granted or are unsupported", () => {
+test("isLoss ignores resource types that are unsupported or not granted", () => {
   const of = (reason?: string) => isLoss({ type: "Condition", result: "ok", count: 0, ...(reason && { reason }) });
   assert.deepEqual([of(), of("unsupported"), of("not_granted"), of("not_requested"), of("not_advertised"), of("other_server"), of("something_new")], [false, false, false, true, true, true, true]);
 });
 
-test("why explains every known reason for missing data", () => {
+test("why returns text for every known reason for missing data", () => {
   assert.equal(why({ type: "Patient", result: "ok", count: 1 }), "");
   assert.equal(
     why({ type: "Observation", result: "truncated", count: 9, missing: 2, reason: "unavailable", http_status: 503, only_by: "category", left_out: 1200 }),
@@ -57,13 +57,13 @@ test("why explains every known reason for missing data", () => {
   assert.equal(why({ type: "Observation", result: "truncated", count: 9, reason: "new_word" }), "new_word");
 });
 
-test("warnings reports an accent colour with insufficient contrast", () => {
+test("warnings reports accent colours with insufficient contrast", () => {
   assert.equal(warnings("#f2b01e", "auto").length, 1);
   assert.equal(warnings("#111111", "auto").length, 1);
   assert.deepEqual(warnings("#31758b", "auto"), []);
 });
 
-test("warnings covers only the backgrounds of the colour scheme", () => {
+test("warnings checks only the chosen colour scheme's backgrounds", () => {
   assert.deepEqual(warnings("#f2b01e", "dark"), []);
   assert.deepEqual(warnings("#111111", "light"), []);
   assert.match(warnings("#31758b", "dark").join(), /^The accent colour’s contrast ratio on the dark background is 3\.\d, but text needs at least 4\.5\./);
@@ -71,12 +71,12 @@ test("warnings covers only the backgrounds of the colour scheme", () => {
   assert.deepEqual(["auto", "light", "dark"].map(schemesOf), [["light", "dark"], ["light"], ["dark"]]);
 });
 
-test("lengthOf uses the default for an invalid radius", () => {
+test("lengthOf returns the default for an invalid corner radius", () => {
   assert.deepEqual(["", "0", "7", "24"].map(lengthOf), ["0.75rem", "0rem", "0.4375rem", "1.5rem"]);
   assert.deepEqual(["25", "-1", "1.5", "x", "1e1"].map(lengthOf), Array(5).fill("0.75rem"));
 });
 
-test("ago, counted and bytes return human-readable values", () => {
+test("ago, counted and bytes format values for people", () => {
   const now = Date.parse("2026-03-04T05:06:07Z");
   assert.equal(ago("2026-03-04T05:06:05Z", now), "just now");
   assert.equal(ago("2026-03-04T03:06:07Z", now), "2 hours ago");
@@ -86,7 +86,7 @@ test("ago, counted and bytes return human-readable values", () => {
   assert.deepEqual([0, 1, 3, 10, 99, 101].map(ceiling), [2, 2, 4, 10, 100, 200]);
 });
 
-test("dayTime covers the whole day and ignores an empty date", () => {
+test("dayTime returns the start and end of a day, and nothing for an empty date", () => {
   assert.equal(dayTime("2026-03-04", false), "2026-03-04T00:00:00.000Z");
   assert.equal(dayTime("2026-03-04", true), "2026-03-05T00:00:00.000Z");
   assert.equal(dayTime("x", true), undefined);
@@ -96,7 +96,7 @@ test("lines splits text at newlines and spaces", () => {
   assert.deepEqual(lines(" https://a.example \n\nhttps://b.example"), ["https://a.example", "https://b.example"]);
 });
 
-test("placeOf links an audit row to its target in the row's mode", () => {
+test("placeOf links an audit entry to its target in the entry's mode", () => {
   const row = (action: string, mode?: "test" | "live") => placeOf({ action, target: id(5), ...(mode && { mode }) }, ORG);
   assert.equal(row("webhook.disabled", "live"), `#/${ORG}/live/webhooks/${id(5)}`);
   assert.equal(row("credential.created", "test"), `#/${ORG}/test/credentials/public_test_${id(5)}`);
@@ -105,14 +105,14 @@ test("placeOf links an audit row to its target in the row's mode", () => {
   assert.equal(row("organisation.created", "live"), undefined);
 });
 
-test("lastOldSecret returns the latest future expiry of an old secret", () => {
+test("lastOldSecret returns the last expiry among unexpired old secrets", () => {
   const now = Date.parse("2026-03-04T12:00:00Z");
   assert.equal(lastOldSecret([], now), undefined);
   assert.equal(lastOldSecret(["2026-03-04T11:59:59Z", "2026-03-04T12:00:00Z"], now), undefined);
   assert.equal(lastOldSecret(["2026-03-05T09:00:00Z", "2026-03-01T00:00:00Z", "2026-03-04T13:00:00Z"], now), "2026-03-05T09:00:00Z");
 });
 
-test("leaves returns true when the origin changes", () => {
+test("leaves reports whether a new base URL has a different origin", () => {
   const from = "https://hooks.example/a";
   for (const to of ["https://hooks.example/b", "https://HOOKS.example:443/a", "https://", ""]) assert.equal(leaves(from, to), false, to);
   for (const to of ["https://other.example/a", "https://hooks.example:8443/a", "http://hooks.example/a"]) assert.equal(leaves(from, to), true, to);

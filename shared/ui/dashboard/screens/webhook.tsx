@@ -240,7 +240,7 @@ export function headersOf(text: string): { [name: string]: string } {
   return Object.fromEntries(pairs);
 }
 
-/** Reports whether a complete URL has a different origin. The webhook's custom headers are not sent to a different origin. */
+/** Reports whether a complete URL has a different origin. Custom headers are not sent to a different origin. */
 export function leaves(from: string, to: string): boolean {
   return URL.canParse(to) && URL.canParse(from) && new URL(from).origin !== new URL(to).origin;
 }

@@ -48,7 +48,7 @@ async function withPasskey(page: Page, run: Run, name: string): Promise<{ develo
   return { developer, email, authenticator };
 }
 
-test("a passkey can be used for sign-in, as a second factor and as recent proof, and can be removed", async ({ page, run }) => {
+test("a passkey works for sign-in, as a second factor and for reauthentication, and can be removed", async ({ page, run }) => {
   const { developer, email, authenticator } = await withPasskey(page, run, "Work laptop");
   expect(await authenticator.passkeys()).toMatchObject([{ rpId: new URL(run.dashboard_url).hostname }]);
   await developer.type("Passkey name", "The same again");
@@ -66,7 +66,7 @@ test("a passkey can be used for sign-in, as a second factor and as recent proof,
   await developer.button("Use a passkey");
   await expect(page.getByRole("heading", { name: "Your account" })).toBeVisible();
 
-  // After 15 minutes, the service would respond like this.
+  // The service responds like this once the sign-in is 15 minutes old.
   await page.route("**/dashboard/account/totp", (route) => route.fulfill({ status: 403, json: { success: false, error: "svc_proof_required", error_description: "Prove again.", request_id: "" } }), { times: 1 });
   await developer.button("Set up");
   const dialog = page.getByRole("dialog", { name: "Confirm it’s you" });
@@ -104,7 +104,7 @@ test("a passkey response for another origin is rejected", async ({ page, run, ho
   const other = host.publish({ site: "phishing", path: "/" });
   expect(await present(page, run.dashboard_url, other)).toMatchObject({ refused: "SecurityError" });
 
-  // The same call succeeds on the dashboard's own page.
+  // The same WebAuthn call succeeds on the dashboard's own page.
   expect(await present(page, run.dashboard_url, run.dashboard_url)).toMatchObject({ status: 200 });
   expect((await authenticator.passkeys()).length).toBe(1);
 });

@@ -26,7 +26,7 @@ test("the recovery codes dialog closes only after the codes are saved", async ({
   expect(fake.asked).toContain("PUT account/totp");
 });
 
-test("running low on recovery codes shows a warning, and generating new ones requires confirmation", async ({ page, run }) => {
+test("the dashboard warns when few recovery codes are left, and asks for confirmation before replacing them", async ({ page, run }) => {
   const of = world();
   of.session.account.recovery_codes_left = 3;
   const fake = await open(page, run, at("account"), of);

@@ -34,7 +34,7 @@ const SCREENS: [name: string, place: string, title: string][] = [
 ];
 
 for (const [name, place, title] of SCREENS) {
-  test(`${name} is accessible at every screen size`, async ({ page, run }) => {
+  test(`${name} is accessible at every viewport size`, async ({ page, run }) => {
     await open(page, run, place, world());
     await expect(page.getByRole("heading", { level: 1, name: title, exact: true })).toBeFocused();
     await expect(page.getByText("Loading", { exact: true })).toHaveCount(0);
@@ -75,7 +75,7 @@ test("members see only the actions that their role permits", async ({ page, run 
   await expect(page.getByRole("button", { name: "New credential" })).toHaveCount(0);
 });
 
-test("a secret is revealed after proof of identity, and an expired session opens the sign-in page", async ({ page, run }) => {
+test("a secret is revealed after reauthentication, and an expired session opens the sign-in page", async ({ page, run }) => {
   const of = world();
   of.session.account.passkeys = [];
   const fake = new Fake(of);

@@ -1,4 +1,4 @@
-/** A developer who clicks and types. The class counts each action. */
+/** A developer who clicks and types. Developer counts each action. */
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
@@ -93,7 +93,7 @@ export async function lookUntil(page: Page, text: string | RegExp, times = 1): P
 
 type Verify = (headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string) => boolean;
 
-/** A customer's webhook endpoint. It verifies events with the dashboard's sample code. */
+/** A customer's webhook endpoint. The endpoint verifies events with the dashboard's sample code. */
 export class Receiver {
   secret = "";
   status = 204; // status of the endpoint's responses

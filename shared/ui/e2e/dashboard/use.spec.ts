@@ -6,7 +6,7 @@ import { expect, test } from "../support/test.ts";
 import { newcomer } from "./support.ts";
 import { at, id, open, world } from "./stage.ts";
 
-test("a test event can be sent after sign-in with only the keyboard", async ({ page, run }) => {
+test("a user can sign in and send a test event with only the keyboard", async ({ page, run }) => {
   const email = newcomer();
   await page.goto(run.dashboard_url);
   const { keyboard } = page;
@@ -64,7 +64,7 @@ test("a test event can be sent after sign-in with only the keyboard", async ({ p
   }).toPass();
 });
 
-test("the search opens screens and IDs and restores focus", async ({ page, run }) => {
+test("command search opens screens and objects, and restores focus when closed", async ({ page, run }) => {
   await open(page, run, at(""), world());
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   await page.keyboard.press("Control+k");
@@ -145,7 +145,7 @@ test("typing an accent colour updates the preview and shows contrast warnings", 
   await expect(button).toHaveCSS("color", "rgb(0, 0, 0)");
 });
 
-test("the preview shows the look and the purpose in each possible colour scheme, and Save sends them", async ({ page, run }) => {
+test("the branding preview shows the purpose and each possible colour scheme, and Save submits them", async ({ page, run }) => {
   const fake = await open(page, run, at("branding"), world());
   const [light, dark] = [page.locator(".preview.light"), page.locator(".preview.dark")];
   await expect(light.locator(".preview-button")).toHaveCSS("border-radius", "12px");

@@ -67,14 +67,14 @@ test("a patient cancels and can choose again", async ({ browserOf, run, host }) 
   await patient.sees("institution_title");
 });
 
-test("a page whose policy blocks the frame receives widget.load_error", async ({ browserOf, run, host }) => {
+test("a page whose CSP blocks the frame receives widget.load_error", async ({ browserOf, run, host }) => {
   const patient = new Patient(browserOf, run);
   const headers = { "content-security-policy": "frame-src 'none'" };
   await patient.click(host, { attributes: { "event-types": "widget.load_error" }, headers });
   expect(await patient.hears(1)).toEqual([{ api_mode: "test", event_type: "widget.load_error", data: { reason: "blocked" } }]);
 });
 
-test("a page receives an error if the patient closes the older element's window", async ({ browserOf, run, host }) => {
+test("the page receives an error when the patient closes the older element's window", async ({ browserOf, run, host }) => {
   const patient = new Patient(browserOf, run);
   await patient.follow(() => patient.click(host, { tag: "svc-widget", attributes: { "connect-mode": "popup" } }));
   await patient.sees("splash_title");

@@ -1,4 +1,4 @@
-/** Journeys in other engines (make test-engines). Playwright only runs them; its own client can't drive these browsers. */
+/** Journeys in other engines (make test-engines). Playwright runs the tests but can't drive these browsers itself. */
 import { defineConfig } from "@playwright/test";
 
 const out = process.env["RECORDBRIDGE_UI_OUT"] ?? "../../../../build";

@@ -27,7 +27,7 @@ test("the frame works on a registered origin", async ({ page, run, host }) => {
 });
 
 for (const site of ["evil", "localhost.evil"]) {
-  test(`a foreign site, ${site}, cannot embed the frame if origins are registered`, async ({ page, run, host }) => {
+  test(`${site} cannot embed the frame if other origins are registered`, async ({ page, run, host }) => {
     const publicId = registered(run, host.origin("localhost"));
     await visit(page, run, host, { site, attributes: { ...attributes, "public-id": publicId } });
     const patient = new Patient(page);
@@ -46,7 +46,7 @@ const others = (run: Run, publicId: string): string => {
 
 for (const site of ["", "evil", "localhost"]) {
   const from = site === "" ? "a link in an email" : `a page at ${site}`;
-  test(`the older element's window ${site === "localhost" ? "accepts" : "rejects"} an attempt from ${from}`, async ({ page, run, host }) => {
+  test(`the older element's window ${site === "localhost" ? "accepts" : "rejects"} an attempt started by ${from}`, async ({ page, run, host }) => {
     const publicId = registered(run, host.origin("localhost"));
     const address = others(run, publicId);
     if (site === "") await page.goto(address);
@@ -175,7 +175,7 @@ test("consent pages cannot be framed for clickjacking", async ({ page, run, host
 });
 
 test("a portal whose discovery points to our connect URL is rejected", async ({ page, run, host }) => {
-  let isKnown = false; // until then, discovery returns 404, so that the endpoint can be created
+  let isKnown = false; // discovery returns 404 while the endpoint is created
   const portal = createServer((request, response) => {
     if (!isKnown || !request.url?.endsWith("/.well-known/smart-configuration")) return void response.writeHead(404).end();
     const base = `http://${request.headers.host ?? ""}`;

@@ -1,6 +1,6 @@
 /**
- * A third-party component for the same contract (docs/reference/compatibility.md). The component has its own dialog, an
- * iframe with a query, and JSON messages.
+ * A third-party component that uses the same widget contract (docs/reference/compatibility.md). The component has its
+ * own dialog, an iframe with a query, and JSON messages.
  */
 import type { Page } from "@playwright/test";
 import { Patient } from "../support/patient.ts";

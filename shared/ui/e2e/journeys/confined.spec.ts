@@ -13,7 +13,7 @@ import { expect, test } from "../support/test.ts";
 const attributes = { "search-only": "" };
 
 for (const embedder of ["require-corp", "credentialless"]) {
-  test(`a page isolated by ${embedder} connects a patient`, async ({ page, run, host }) => {
+  test(`a page with COEP ${embedder} connects a patient`, async ({ page, run, host }) => {
     const headers = { "cross-origin-embedder-policy": embedder, "cross-origin-opener-policy": "same-origin" };
     await visit(page, run, host, { attributes, headers });
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
@@ -54,7 +54,7 @@ for (const [tag, expected] of [
   });
 }
 
-test("a sandbox without popups and forms is reported when the window cannot open", async ({ page, run, host }) => {
+test("a sandbox without allow-popups and allow-forms is reported when the window cannot open", async ({ page, run, host }) => {
   await page.clock.install();
   const patient = await confine(page, run, host, "allow-scripts allow-same-origin", {});
   await page.frameLocator("iframe").getByRole("button").first().click();
@@ -70,7 +70,7 @@ test("a sandbox without popups and forms is reported when the window cannot open
   expect(page.context().pages()).toHaveLength(1);
 });
 
-test("popup mode reports a sandbox without popups immediately", async ({ page, run, host }) => {
+test("popup mode reports a sandbox without allow-popups immediately", async ({ page, run, host }) => {
   await confine(page, run, host, "allow-scripts allow-same-origin allow-forms", { tag: "svc-widget", attributes: { "connect-mode": "popup" } });
   await page.frameLocator("iframe").getByRole("button").first().click();
   const failure = { error: "svc_invalid_request", error_description: expect.stringContaining("allow-popups"), request_id: expect.any(String) };

@@ -31,7 +31,7 @@ function shown(): Shown {
   return { font: of("body").fontFamily, sheet: of("body").backgroundColor, corner: of(".bone, .button").borderRadius, scheme: of("html").colorScheme };
 }
 
-/** Returns the widget's page after the page has painted. If the test blocks the page's script, the script never arrives. */
+/** Returns the widget's page after the page has painted. A test can block the page's script. */
 async function painted(page: Page): Promise<Frame> {
   await expect(page.frameLocator("svc-widget-element iframe").getByText("Juniper Health").first()).toBeVisible();
   const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
@@ -40,7 +40,7 @@ async function painted(page: Page): Promise<Frame> {
 }
 
 for (const [scheme, device] of [["dark", "light"], ["light", "dark"]] as const) {
-  test(`the first paint has the look: ${scheme} on a ${device} device`, async ({ page, run, host }) => {
+  test(`the first paint has the organisation's branding: ${scheme} on a ${device} device`, async ({ page, run, host }) => {
     const id = customerWith("-radius", "3", "-font", "Georgia, 'DejaVu Serif'", "-color-scheme", scheme);
     await page.emulateMedia({ colorScheme: device });
     await page.route(/\/widget\/assets\//, () => undefined); // requests without a response
@@ -53,7 +53,7 @@ for (const [scheme, device] of [["dark", "light"], ["light", "dark"]] as const) 
   });
 }
 
-test("the loaded frame keeps the look, its close button stays visible, and its consent pane quotes the purpose", async ({ page, run, host }) => {
+test("the loaded frame keeps the branding, its close button stays visible, and its consent pane quotes the purpose", async ({ page, run, host }) => {
   const id = customerWith("-radius", "24", "-font", "Georgia", "-color-scheme", "dark", "-purpose", "We plan your care & visits.", "-purpose-es", "Planificamos su atención.");
   await page.emulateMedia({ colorScheme: "light" });
   await visit(page, run, host, { attributes: { "public-id": id, "search-only": "" } });
@@ -93,7 +93,7 @@ test("forced colours override a chosen colour scheme", async ({ page, run, host 
 
 const address = (run: Run, id: string, more: Record<string, string>): string => `${run.base_url}/widget/connect?${new URLSearchParams({ public_id: id, ...more })}`;
 
-test("the hosted page and the older element's window have the look", async ({ page, run }) => {
+test("the hosted page and the older element's window have the organisation's branding", async ({ page, run }) => {
   const id = customerWith("-radius", "0", "-font", "Georgia, serif", "-color-scheme", "dark");
   await page.emulateMedia({ colorScheme: "light" });
   await page.route(/\/widget\/assets\//, () => undefined);

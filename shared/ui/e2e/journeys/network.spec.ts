@@ -1,4 +1,4 @@
-/** Tests network loss. The patient must always have a next step. */
+/** Tests network loss. Tests that the patient always has a next step when the network fails. */
 import type { BrowserContext } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
 import { mailedCode, newEmail, Patient } from "../support/patient.ts";
@@ -63,7 +63,7 @@ test("the journey survives the loss of each request", async ({ page, context, ru
   expect([...asked].filter((one) => !REQUESTS.some((kind) => kind.test(one))), "what is asked for and was not lost").toEqual([]);
 });
 
-test("the page survives the loss of its style sheet, language and institution", async ({ page, context, run, host }) => {
+test("the page works if its style sheet, translation and institution fail to load", async ({ page, context, run, host }) => {
   const lost = await lose(context, /\/widget\/assets\/embed-\w+\.css/, /\/widget\/assets\/es-\w+\.js/, /\/bridge\/catalog\?/);
   await visit(page, run, host, { attributes: { ...attributes, "brand-id": run.sandbox.brand_id } });
   const patient = new Patient(page);
@@ -100,7 +100,7 @@ for (const [name, path] of [
   ["page", /\/widget\/embed/],
   ["script", /\/widget\/assets\/embed-\w+\.js/],
 ] as const) {
-  test(`the element shows an error after 15 seconds without the frame's ${name} and can retry`, async ({ page, context, run, host }) => {
+  test(`the element shows an error after 15 seconds without the frame's ${name}, and the patient can retry`, async ({ page, context, run, host }) => {
     const lost = await lose(context, path);
     await page.clock.install();
     await visit(page, run, host, { attributes });
@@ -114,7 +114,7 @@ for (const [name, path] of [
   });
 }
 
-test("going offline is shown, and the journey continues when online", async ({ page, context, run, host }) => {
+test("the widget shows that it is offline and continues when online", async ({ page, context, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -127,7 +127,7 @@ test("going offline is shown, and the journey continues when online", async ({ p
   await patient.connect();
 });
 
-test("a tab that was suspended for ten minutes shows the result", async ({ page, run, host }) => {
+test("a tab suspended for ten minutes shows the result when resumed", async ({ page, run, host }) => {
   await page.clock.install();
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);

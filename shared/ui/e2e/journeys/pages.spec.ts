@@ -45,7 +45,7 @@ test("a journey completes under a strict CSP and hostile page styles", async ({ 
   expect(await violations(page)).toEqual([]);
 });
 
-test("the frame stores only its tab's visit and sends no cookies", async ({ page, run, host }) => {
+test("the frame stores only the tab's visit and sends no cookies", async ({ page, run, host }) => {
   const cookies: string[] = [];
   page.on("request", (request) => void request.allHeaders().then((headers) => headers["cookie"] && cookies.push(request.url())));
   page.on("response", (response) => void response.allHeaders().then((headers) => headers["set-cookie"] && cookies.push(response.url())));
@@ -106,7 +106,7 @@ test("the widget follows the page's language", async ({ page, run, host }) => {
   await patient.finish();
 });
 
-test("the patient can switch the language when its words have loaded", async ({ page, run, host }) => {
+test("the patient can switch the language once its translation has loaded", async ({ page, run, host }) => {
   let lost = 0;
   await page.route(/\/widget\/assets\/es-\w+\.js/, (route) => (lost++ === 0 ? route.abort() : route.continue()));
   await visit(page, run, host, { attributes });

@@ -10,7 +10,7 @@ import type { Host } from "../support/host.ts";
 import { Patient } from "../support/patient.ts";
 import { expect, test } from "../support/test.ts";
 
-// A frame in the page's process shares its throttling.
+// A frame in the page's process is throttled with the page.
 test.use({
   launchOptions: {
     executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
@@ -46,7 +46,7 @@ async function times(page: Page, run: Run, host: Host): Promise<[button: number,
   return [button, results];
 }
 
-test("on a slow phone, the button works within 1.5 s and results appear within 3.2 s of the click", async ({ browser, run, host }) => {
+test("on a slow phone, the button works within 1.5 s, and results appear within 3.2 s of the click", async ({ browser, run, host }) => {
   let [button, results] = [Infinity, Infinity];
   for (let round = 0; round < ROUNDS && (button > BUTTON || results > RESULTS); round++) {
     const context = await browser.newContext();

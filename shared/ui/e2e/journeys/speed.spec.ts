@@ -30,7 +30,7 @@ interface Traced {
 
 /**
  * Measures CPU time, because on a busy machine a task's duration includes the work of other processes. Shared
- * processors distort even CPU time, but the page's own work recurs in every run.
+ * processors distort even CPU time, so the limit applies to the best run.
  */
 test("no page task exceeds 100 ms", async ({ page, browser, run, host }) => {
   let longest = Infinity;

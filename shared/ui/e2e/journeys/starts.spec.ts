@@ -87,7 +87,7 @@ async function toWindow(page: Page, run: Run, host: Host): Promise<{ window: Pag
 }
 
 for (const kind of ["connect", "tefca"] as const) {
-  test(`redirect mode: a redirect to the start of a ${kind} attempt starts nothing`, async ({ page, run }) => {
+  test(`redirect mode: redirecting to a ${kind} attempt's start URL starts nothing`, async ({ page, run }) => {
     const made = await make(run, kind);
     await page.route(/\/bridge\/(connect|reconnect)\?/, (route) =>
       route.request().url().includes("attempt=") ? route.fallback() : route.fulfill({ status: 302, headers: { location: linkTo(made) } }),
@@ -100,7 +100,7 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`redirect mode: an organisation's link to the start of a ${kind} attempt starts nothing`, async ({ page, run }) => {
+  test(`redirect mode: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({ page, run }) => {
     const made = await make(run, kind);
     const patient = await toHostedPage(page, run);
     await poison(policy(patient), made);
@@ -108,7 +108,7 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`widget: an organisation's link to the start of a ${kind} attempt starts nothing`, async ({ page, run, host }) => {
+  test(`widget: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({ page, run, host }) => {
     const made = await make(run, kind);
     await visit(page, run, host, { attributes: { "show-splash": "" } });
     const patient = new Patient(page);
@@ -118,7 +118,7 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`popup mode: an organisation's link to the start of a ${kind} attempt starts nothing`, async ({ page, run, host }) => {
+  test(`popup mode: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({ page, run, host }) => {
     const made = await make(run, kind);
     const { window, patient } = await toWindow(page, run, host);
     await poison(policy(patient), made);
@@ -126,7 +126,7 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`TEFCA mode: an organisation's link to the start of a ${kind} attempt starts nothing`, async ({ page, run, host }) => {
+  test(`TEFCA mode: an organisation's link to a ${kind} attempt's start URL starts nothing`, async ({ page, run, host }) => {
     const made = await make(run, kind);
     await visit(page, run, host, { attributes: { "tefca-mode": "" } });
     const patient = new Patient(page);
@@ -136,7 +136,7 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`another site's form with the start value of a ${kind} attempt starts nothing in any window`, async ({ page, run, host }) => {
+  test(`another site's form with a ${kind} attempt's start value starts nothing in any window`, async ({ page, run, host }) => {
     const made = await make(run, kind);
     const form = (target: string): string =>
       `<form method="post" action="${made.url}" target="${target}"><input type="hidden" name="start_value" value="${made.start_value}"><button>${target}</button></form>`;
@@ -154,7 +154,7 @@ for (const kind of ["connect", "tefca"] as const) {
   });
 }
 
-test("another site's form redirected by our URL to a start starts nothing", async ({ page, run, host }) => {
+test("another site's form that our server redirects to a start URL starts nothing", async ({ page, run, host }) => {
   const made = await make(run, "connect");
   await page.route(/\/widget\/connect/, (route) => route.fulfill({ status: 307, headers: { location: made.url } }));
   const field = `<input type="hidden" name="start_value" value="${made.start_value}">`;
@@ -164,7 +164,7 @@ test("another site's form redirected by our URL to a start starts nothing", asyn
   await isUntouched(run, "connect", made);
 });
 
-test("the start value is in no URL, and the portal gets no referrer", async ({ page, context, run, host }) => {
+test("no URL contains the start value, and the portal receives no referrer", async ({ page, context, run, host }) => {
   const addresses: string[] = [];
   let value = "";
   context.on("request", (request) => addresses.push(request.url(), request.headers()["referer"] ?? ""));
@@ -186,10 +186,10 @@ test("the start value is in no URL, and the portal gets no referrer", async ({ p
 });
 
 /**
- * Posts the hidden form from one of the widget's own pages, which an attacker can't do. Without this test, the
- * preceding tests could pass because every start fails.
+ * Posts the hidden form from one of the widget's own pages, which an attacker can't do. This test shows that the
+ * preceding tests don't pass merely because every start fails.
  */
-test("our hosted page starts the attempt that the widget created", async ({ page, run }) => {
+test("the hosted page starts the attempt that the widget created", async ({ page, run }) => {
   for (const kind of ["connect", "tefca"] as const) {
     const made = await make(run, kind);
     await toHostedPage(page, run);

@@ -1,7 +1,7 @@
 /**
- * A worried patient: interruptions between the first click and the connection. Each test states how many presses on our
- * pages the interruption costs. No interruption is a dead end. The fourteenth interruption, blocked cookies, is tested
- * in engines/ and costs one press, which opens the window again.
+ * A worried patient: interruptions between the first click and the connection. Each test states how many extra presses
+ * on our pages the recovery takes. Every interruption can be recovered from. The fourteenth interruption, blocked
+ * cookies, is tested in engines/ and takes one press, which opens the window again.
  */
 import type { BrowserContext, Page } from "@playwright/test";
 import { heard, visit } from "../support/customer.ts";
@@ -37,7 +37,7 @@ class Worried extends Patient {
     return this.leave();
   }
 
-  /** Returns the number of presses beyond the usual number, after the patient is connected. */
+  /** Returns the number of extra presses, after the patient is connected. */
   async cost(): Promise<number> {
     await this.sees("success_title");
     return this.presses - USUAL;
@@ -58,7 +58,7 @@ async function arrives({ page, context, run, host }: Scene, attributes: Record<s
   return patient;
 }
 
-test("a closed window costs one press", async ({ page, context, run, host }) => {
+test("recovering from a closed window takes one press", async ({ page, context, run, host }) => {
   const patient = await arrives({ page, context, run, host });
   const portal = await patient.goes();
   await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
@@ -68,7 +68,7 @@ test("a closed window costs one press", async ({ page, context, run, host }) => 
   expect(await patient.cost()).toBe(1);
 });
 
-test("a reload during the sign-in costs one press", async ({ page, context, run, host }) => {
+test("recovering from a reload during sign-in takes one press", async ({ page, context, run, host }) => {
   const patient = await arrives({ page, context, run, host });
   const portal = await patient.goes();
   await page.reload();
@@ -78,7 +78,7 @@ test("a reload during the sign-in costs one press", async ({ page, context, run,
   expect(await patient.cost()).toBe(1);
 });
 
-test("the browser's back button costs one press", async ({ page, context, run, host }) => {
+test("recovering from the browser's back button takes one press", async ({ page, context, run, host }) => {
   const patient = await arrives({ page, context, run, host });
   await patient.pick();
   await page.goto("about:blank");
@@ -91,7 +91,7 @@ test("the browser's back button costs one press", async ({ page, context, run, h
   expect(await patient.cost()).toBe(1);
 });
 
-test("ten seconds offline cost no press", async ({ page, context, run, host }) => {
+test("recovering from ten seconds offline takes no press", async ({ page, context, run, host }) => {
   await page.clock.install();
   const patient = await arrives({ page, context, run, host });
   await patient.sees("search_title");
@@ -104,7 +104,7 @@ test("ten seconds offline cost no press", async ({ page, context, run, host }) =
   expect(await patient.cost()).toBe(0);
 });
 
-test("a tab that the phone discards while the patient reads the email costs no press", async ({ page, context, run }) => {
+test("recovering from a tab that the phone discards takes no press", async ({ page, context, run }) => {
   const { public_id, redirect_uri } = customer(run);
   const patient = await new Worried(page, page).watched(context, run);
   await page.goto(`${run.base_url}/bridge/connect?${new URLSearchParams({ public_id, redirect_uri })}`);
@@ -122,7 +122,7 @@ test("a tab that the phone discards while the patient reads the email costs no p
   expect([before, patient.presses], "agree, send; then continue").toEqual([2, 3]);
 });
 
-test("a wrong code costs one press", async ({ page, context, run, host }) => {
+test("recovering from a wrong code takes one press", async ({ page, context, run, host }) => {
   const patient = await arrives({ page, context, run, host }, {});
   const email = newEmail();
   await patient.field("email").fill(email);
@@ -137,7 +137,7 @@ test("a wrong code costs one press", async ({ page, context, run, host }) => {
   expect(patient.presses, "open, send, continue twice").toBe(4);
 });
 
-test("declining by mistake costs two presses", async ({ page, context, run, host }) => {
+test("recovering from declining by mistake takes two presses", async ({ page, context, run, host }) => {
   const patient = await arrives({ page, context, run, host });
   const portal = await patient.goes();
   await portal.signIn();
@@ -149,7 +149,7 @@ test("declining by mistake costs two presses", async ({ page, context, run, host
   expect(await patient.cost()).toBe(2);
 });
 
-test("the wrong hospital costs four presses", async ({ page, context, run, host }) => {
+test("changing to the right hospital takes four presses", async ({ page, context, run, host }) => {
   const patient = await arrives({ page, context, run, host });
   await patient.pick(INSTITUTIONS.second.name);
   const portal = await patient.leave();
@@ -162,7 +162,7 @@ test("the wrong hospital costs four presses", async ({ page, context, run, host 
   expect(await patient.cost()).toBe(4);
 });
 
-test("signing in as someone else during a reconnect costs two presses", async ({ page, context, run, host }) => {
+test("recovering from a reconnect with another patient's account takes two presses", async ({ page, context, run, host }) => {
   const patient = await arrives({ page, context, run, host });
   await (await patient.goes()).signInAndAllow();
   await patient.sees("success_title");
@@ -183,7 +183,7 @@ test("signing in as someone else during a reconnect costs two presses", async ({
   expect(patient.presses - before, "open, go; then again twice").toBe(4);
 });
 
-test("a portal that is down costs one press", async ({ page, context, run, host }) => {
+test("recovering from a portal that is down takes one press", async ({ page, context, run, host }) => {
   await context.route("**/sandbox/oauth/authorize**", (route) => route.abort("connectionrefused"), { times: 1 });
   const patient = await arrives({ page, context, run, host });
   const portal = await patient.goes();
@@ -195,7 +195,7 @@ test("a portal that is down costs one press", async ({ page, context, run, host 
   expect(await patient.cost()).toBe(1);
 });
 
-test("a failure of the service is shown as such and costs one press", async ({ page, context, run, host }) => {
+test("the service's own failure is named as such, and recovering takes one press", async ({ page, context, run, host }) => {
   let left = 1;
   await page.route(/\/bridge\/attempts\?/, (route) =>
     left-- > 0 ? route.fulfill({ status: 500, json: { success: false, error: "svc_server_error", error_description: "It failed.", request_id: "r-1" } }) : route.fallback(),
@@ -211,7 +211,7 @@ test("a failure of the service is shown as such and costs one press", async ({ p
   expect(await patient.cost()).toBe(1);
 });
 
-test("a blocked window costs one press", async ({ page, context, run, host }) => {
+test("recovering from a blocked window takes one press", async ({ page, context, run, host }) => {
   await page.addInitScript(() => {
     HTMLFormElement.prototype.submit = () => undefined; // as a browser extension may do
   });
@@ -225,7 +225,7 @@ test("a blocked window costs one press", async ({ page, context, run, host }) =>
   expect(await patient.cost()).toBe(1);
 });
 
-test("switching the language costs one press and loses nothing", async ({ page, context, run, host }) => {
+test("switching the language takes one press and loses no input", async ({ page, context, run, host }) => {
   const patient = await arrives({ page, context, run, host });
   await patient.pick();
   await patient.button("language").click();

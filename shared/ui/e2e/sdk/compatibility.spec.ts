@@ -30,7 +30,7 @@ test("eventBus delivers each event once to a handler that accepts objects and te
   expect(await page.evaluate(() => (self as unknown as { counted: string[] }).counted)).toEqual(["patient.connection_success", "widget.complete", "widget.close"]);
 });
 
-test("a text-only handler receives events through the documented listener", async ({ visit }) => {
+test("a handler that accepts only text receives events through the documented listener", async ({ visit }) => {
   const page = await visit(element + strings + recipe);
   await page.getByRole("button", { name: "Share Records" }).click();
   const frame = await played(page);
@@ -39,7 +39,7 @@ test("a text-only handler receives events through the documented listener", asyn
   expect(await page.evaluate(() => (self as unknown as { taken: unknown[] }).taken)).toMatchObject([CONNECTED, { event_type: "widget.complete" }, { event_type: "widget.close" }]);
 });
 
-test("widget.close is the last event however the modal closes", async ({ visit }) => {
+test("widget.close is always the last event when the modal closes", async ({ visit }) => {
   const page = await visit(`${element}<script>window.closed_ = []; document.addEventListener("eventBus", ({ detail }) => closed_.push(detail.event_type));</script>`);
   for (const close of [() => page.keyboard.press("Escape"), () => page.locator("svc-widget-element").evaluate((widget: HTMLElement & { hide(): void }) => widget.hide())]) {
     await page.getByRole("button", { name: "Share Records" }).click();

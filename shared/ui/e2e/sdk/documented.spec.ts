@@ -43,7 +43,7 @@ test.describe("on a phone", () => {
   });
 });
 
-test("the quick start works under the strictest policy", async ({ page, run, host }) => {
+test("the quick start works under the strictest CSP", async ({ page, run, host }) => {
   const html = adapt(block("<!doctype html>"), run);
   const inline = /<script type="module">([^]*?)<\/script>/;
   const script = inline.exec(html)?.[1] ?? "";

@@ -20,7 +20,7 @@ test("the modal works under a CSP with only script-src and frame-src", async ({ 
   expect(problems.filter((problem) => !problem.includes("img-src"))).toEqual([]);
 });
 
-test("clipping parents and aggressive page styles do not affect the modal", async ({ visit, page }) => {
+test("parents with overflow clipping and aggressive page styles do not affect the modal", async ({ visit, page }) => {
   const shouting = `<style>* { visibility: hidden !important; pointer-events: none !important; color: transparent !important; font-size: 1px !important;
     line-height: 0 !important; letter-spacing: 1em !important; text-transform: uppercase !important; position: static !important; overflow: visible !important;
     width: 1px !important; height: 1px !important; opacity: 0 !important; transform: scale(0.1) !important; filter: blur(9px) !important; z-index: -1 !important;

@@ -33,7 +33,7 @@ test("the script can be loaded twice and from two URLs", async ({ visit, page, s
   expect(errors).toEqual([]);
 });
 
-test("an element removed mid-flow completes, cleans up and can be inserted again", async ({ visit, page }) => {
+test("an element removed during a visit completes it, cleans up and can be inserted again", async ({ visit, page }) => {
   await visit(element);
   await page.getByRole("button", { name: "Share Records" }).click();
   const frame = await played(page);
@@ -101,7 +101,7 @@ for (const [what, own] of [
   });
 }
 
-test("slotted text names the button, with a default if empty", async ({ visit, page }) => {
+test("the button's label is the slotted text, or the default if the slot is empty", async ({ visit, page }) => {
   await visit(`<svc-widget-element>  Connect <b>now</b></svc-widget-element><svc-widget-element lang="es">
   </svc-widget-element>`);
   await expect(page.getByRole("button").nth(0)).toHaveAccessibleName("Connect now");
@@ -134,7 +134,7 @@ test("the element sends no request before a click", async ({ visit, page, servic
   expect(service.asked).toEqual([]);
 });
 
-test("axe finds no violation in the closed, open and failed states", async ({ visit, page }) => {
+test("axe finds no violations in the closed, open and failed states", async ({ visit, page }) => {
   const page_ = `<main><h1>Alder</h1>${element}<svc-widget-element></svc-widget-element><svc-widget public-id="x"></svc-widget></main>`;
   await visit(page_);
   const violations = async (): Promise<string[]> => findings(page);

@@ -13,7 +13,7 @@ const failed = (reason: string): Payload => ({ api_mode: "test", event_type: "wi
 
 const alert = (page: Page) => page.getByRole("alert");
 
-test("a frame blocked by the page's policy is reported within seconds", async ({ visit, page, service }) => {
+test("a frame blocked by the page's CSP is reported within seconds", async ({ visit, page, service }) => {
   await visit(ELEMENT, { headers: { "content-security-policy": `script-src 'unsafe-inline' ${service.origin()}; frame-src 'none'` } });
   await page.getByRole("button", button).click();
   await expect.poll(() => told(page), { timeout: 10_000 }).toEqual([failed("blocked")]);

@@ -5,7 +5,7 @@ const COMPLETE = { api_mode: "test", event_type: "widget.complete", data: [] };
 const CLOSE = { api_mode: "test", event_type: "widget.close", data: {} };
 const button = { name: "Share Records" };
 
-test("the frame's URL contains only the public ID and language; the port sends the rest", async ({ visit, service }) => {
+test("the frame's URL contains only the public ID and the language", async ({ visit, service }) => {
   const page = await visit(
     `<svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org" external-id="visit-9" external-state="s" search-only="false" show-splash
       event-types="search.query, other" search-query="alder" tefca-mode="true" request-id=""></svc-widget-element>`,
@@ -32,7 +32,7 @@ test("the frame's URL contains only the public ID and language; the port sends t
   });
 });
 
-test("the focus moves to the ready frame and returns to the button", async ({ visit }) => {
+test("focus moves to the frame when it is ready and returns to the button on close", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}">
   </svc-widget-element>`);
   await page.getByRole("button", button).focus();
@@ -69,7 +69,7 @@ for (const [way, wish] of [
   });
 }
 
-test("static-backdrop ignores clicks outside, and drags from inside never close", async ({ visit }) => {
+test("static-backdrop ignores clicks outside, and dragging out of the modal never closes it", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   await page.getByRole("button", button).click();
   const frame = await played(page);
@@ -97,7 +97,7 @@ test("a dialog closed by the browser or the page completes the visit", async ({ 
   expect(await page.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
 });
 
-test("the focus returns to the button even if the click did not focus it", async ({ visit }) => {
+test("focus returns to the button even if the click did not focus it", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   await page.getByRole("button", button).evaluate((own: HTMLElement) => own.click());
   await say(await played(page), { type: "closed" });
@@ -175,7 +175,7 @@ for (const [attributes, reason] of [
   });
 }
 
-test("a configuration error in the frame is logged to the console only in test mode", async ({ visit, page }) => {
+test("the frame logs configuration errors to the console only in test mode", async ({ visit, page }) => {
   const warnings: string[] = [];
   page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);

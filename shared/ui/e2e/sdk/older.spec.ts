@@ -30,7 +30,7 @@ test("redirect mode is the default and opens the connect endpoint with the attri
   });
 });
 
-test("popup mode gives the window and the hidden frame a locally created attempt", async ({ visit, page, service }) => {
+test("popup mode creates the attempt in the page and passes it to the window and the hidden frame", async ({ visit, page, service }) => {
   await visit(POPUP);
   const popup = await opened(page);
   const address = new URL(popup.url());
@@ -112,7 +112,10 @@ const focus = (page: Page, has: boolean): Promise<void> =>
     document.hasFocus = () => value;
   }, has);
 
-/** Sends the message that the popup's page sends: repeatedly while it is open, and when it leaves for the portal (made). */
+/**
+ * Sends the popup page's message, which the page repeats while it is open, and sends when it leaves for the portal
+ * (made).
+ */
 async function announce(popup: Page, page: Page, made: boolean): Promise<void> {
   const { watch } = await init(await played(page));
   const said = { svc: "here", attemptId: watch?.attemptId, made };
@@ -171,7 +174,7 @@ test("a result that arrives during the wait for a closed popup replaces the erro
   expect(await told(page)).toEqual([RESULT]);
 });
 
-test("another window's announcement does not shorten the wait for a closed popup", async ({ visit, page, context }) => {
+test("a message from another window does not shorten the wait for a closed popup", async ({ visit, page, context }) => {
   await page.clock.install();
   await visit(POPUP);
   const popup = await opened(page);
@@ -222,7 +225,7 @@ for (const [attribute, minutes] of [
   [`popup-timeout="-1"`, 30],
   [`popup-timeout="99999"`, 30],
 ] as const) {
-  test(`an attempt times out after popup-timeout: ${attribute || "by default"}`, async ({ visit, page, context }) => {
+  test(`an attempt times out after popup-timeout (${attribute || "by default"})`, async ({ visit, page, context }) => {
     await page.clock.install();
     await visit(POPUP.replace("connect-mode", `${attribute} connect-mode`));
     await opened(page);

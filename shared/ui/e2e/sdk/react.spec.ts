@@ -45,7 +45,7 @@ test.beforeAll(async () => {
   }
 });
 
-test("a component sets attributes, uses the latest listener and exposes methods", async ({ page, host, service }) => {
+test("the React component sets attributes, calls the latest listener and exposes methods", async ({ page, host, service }) => {
   const errors: string[] = [];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   await page.goto(host.publish({ body: `<script>BASE = "${service.base}"</script><script type="module">${bundle.replaceAll("</script", "<\\/script")}</script>` }));

@@ -20,7 +20,7 @@ test("the test browser blocks popups without a click", async ({ page, context, h
   expect(context.pages()).toHaveLength(1);
 });
 
-test("a portal popup with COOP is cut off from its opener", async ({ page, context, host }) => {
+test("the test browser severs a popup with COOP from its opener", async ({ page, context, host }) => {
   const portal = host.publish({ site: "portal", body: "<p>portal</p>", headers: { "cross-origin-opener-policy": "same-origin" } });
   const opener = host.publish({ site: "opener", body: `<button onclick="window.other = open('${portal}', 'portal', 'popup')">Open</button>` });
   await page.goto(opener);

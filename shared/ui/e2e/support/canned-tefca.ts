@@ -35,7 +35,7 @@ export class CannedTefca extends Canned {
   ];
   /** The attempt's status in responses. */
   standing: Standing = { status: "created", facilities: [] };
-  /** The response to a choice. It is undefined if the identity check has expired. */
+  /** The response to a choice. The status is undefined if the identity check has expired. */
   authorized: Standing | undefined;
   /** The number of attempts created. */
   made = 0;

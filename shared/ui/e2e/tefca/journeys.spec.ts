@@ -141,7 +141,7 @@ test("a reloaded frame continues at the found facilities", async ({ page, run, h
   await patient.sees("tefca_found_one");
 });
 
-test("TEFCA mode can be used with only the keyboard and focuses each heading", async ({ page, context, run, host }) => {
+test("TEFCA mode works with only the keyboard and focuses each heading", async ({ page, context, run, host }) => {
   const patient = await arrive(page, run, host);
   const ours = page.frames().find((one) => one.url().includes("/widget/embed"));
   const tabTo = async (name: RegExp): Promise<void> => {

@@ -32,7 +32,7 @@ test("polling sends the attempt token as a bearer token, not in the URL", async 
   assert.deepEqual(requests[0]?.init.headers, { Authorization: "Bearer secret" });
 });
 
-test("both forms send a request key, so that duplicates count once", async () => {
+test("both forms send an idempotency key, so duplicates count once", async () => {
   const { requests, api } = service([200, { success: true }], [200, { success: true }]);
   await api.missing({ email: "e", name: "n" }, signal);
   await api.support({ email: "e", name: "n", subject: "s", body: "b" }, signal);
@@ -79,7 +79,7 @@ test("FHIR R4 is preferred to an unstated or older version", async () => {
   assert.equal(answer.ok && answer.data.id, "r4");
 });
 
-test("portals with the same choice value merge into one row that keeps each endpoint's portal", async () => {
+test("portals with the same choice value form one row that keeps each endpoint's portal", async () => {
   const portal = (id: string, choice?: string) => ({ id, name: "MyChart", portal_website: "", logo_uri: "", description: "", endpoint_ids: [`${id}-e`], choice });
   const source = { id: "b", name: "Elm", brand_website: "", logo_uri: "", description: "", locations: [], platform_type: "sandbox", portals: [portal("p1", "c"), portal("p2", "c"), portal("p3")], portal_ids: [], distance_km: 25, most_used: true };
   const { api } = service([200, { success: true, data: { hits: { total: { value: 1 }, hits: [{ sort: [1], _source: source }] } } }]);
@@ -91,7 +91,7 @@ test("portals with the same choice value merge into one row that keeps each endp
   assert.deepEqual([hit?.away, hit?.mostUsed], [25, true]);
 });
 
-test("searchAfter is sent unchanged", async () => {
+test("the search request sends the searchAfter cursor unchanged", async () => {
   const { requests, api } = service([200, { success: true, data: { hits: { total: { value: 0 }, hits: [] } } }]);
   await api.search({ query: "alder", state: "NY", zip: "12203", after: [7.25, "alder", 3, "id"] }, signal);
   const sent = { query: "alder", suggest: true, searchAfter: [7.25, "alder", 3, "id"], locations: ["NY"], sortBy: "location", sortByOpts: { locationZipcodes: ["12203"] } };

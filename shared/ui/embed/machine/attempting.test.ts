@@ -28,7 +28,7 @@ test("polling slows from 1.5 s to 3 s and 5 s and stops after 30 minutes", async
   assert.equal(bench.state.ending?.cause, "expired");
 });
 
-test("a nudge polls immediately, and again after a poll in flight", async () => {
+test("a nudge triggers a poll immediately, or after the poll in flight", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   const answers: (() => void)[] = [];
@@ -44,7 +44,7 @@ test("a nudge polls immediately, and again after a poll in flight", async () => 
   assert.equal(bench.state.view, "connected");
 });
 
-test("a nudge during a failing poll is kept", async () => {
+test("a nudge during a failing poll triggers another poll", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   let answer: () => void = () => undefined;
@@ -84,7 +84,7 @@ test("the patient's initials are kept for the success view and never reported", 
   assert.doesNotMatch(JSON.stringify([bench.events, bench.results]), /A\. S\./);
 });
 
-test("only a late response is announced as slow", async () => {
+test("only a response after the delay is announced as slow", async () => {
   const bench = new Bench();
   bench.answers.prepare = () => new Promise(() => undefined);
   await bench.toInstitution();
@@ -201,7 +201,7 @@ test("a failed reserve attempt is created again on click", async () => {
   assert.equal(bench.state.view, "waiting");
 });
 
-test("a click before the reserve attempt is ready opens the window once it is", async () => {
+test("a click opens the window when the reserve attempt becomes ready", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   bench.send({ type: "windows", closed: [id], focused: true });
@@ -356,7 +356,7 @@ test("a click after a long sleep creates a new attempt", async () => {
   assert.match(bench.opened[0] ?? "", /attempt-2$/);
 });
 
-test("an outcome leaves an open form in place", async () => {
+test("an outcome does not replace an open form", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.send({ type: "show", view: "support" });
@@ -378,7 +378,7 @@ test("a portal error is shown before any window opens", async () => {
   assert.equal(bench.opened.length, 0);
 });
 
-test("a standalone window creates its given attempt, navigates, and works once", async () => {
+test("a standalone window creates the given attempt, navigates, and works only once", async () => {
   const bench = new Bench({}, "window", { own: { id: "w-1", hash: "h" } });
   await bench.toInstitution();
   assert.equal(bench.times("prepare").length, 0);

@@ -184,8 +184,8 @@ export function abandon(s: State): Next {
 }
 
 /**
- * Reports whether the patient is back and no window can be shown. In that case, the window has reported that it closed,
- * or the browser returned no handle.
+ * Reports whether the patient is back and no window can be shown. No window can be shown if the window has reported
+ * that it closed, or the browser returned no handle.
  */
 export function isGone(s: State, a: Attempt | undefined): boolean {
   return a !== undefined && s.focused && (a.how === "seen" ? a.closed : a.status === "open");
@@ -233,7 +233,10 @@ export function followed(s: State): Next {
   return a && a.how !== "seen" ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }] : [s];
 }
 
-/** Reports whether the page can't open windows. In that case, the focus has not moved and the server has seen no window. */
+/**
+ * Reports whether the page can't open windows. If the page can't open windows, the focus has not moved and the server
+ * has seen no window.
+ */
 export function isUnopened(s: State, id: string): boolean {
   const a = currentAttempt(s);
   return s.view === "waiting" && s.focused && a?.id === id && a.how !== "seen" && a.status === "created" && a.misses === 0;

@@ -4,7 +4,7 @@ import { Bench, cancelled, connection, failure } from "../testing/bench.ts";
 
 const second = 1000;
 
-test("cancelling ends the attempt on the server, closes its window and prepares another", async () => {
+test("cancelling ends the attempt on the server, closes its window and prepares a new attempt", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   bench.send({ type: "cancel" });
@@ -25,7 +25,7 @@ test("going back from the waiting view cancels the attempt", async () => {
   assert.equal(bench.times("cancel").length, 1);
 });
 
-test("a cancelled sign-in that was already complete counts and is shown", async () => {
+test("a sign-in that completed before it was cancelled is shown as connected", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.cancelled = { status: "done", result: connection };
@@ -75,7 +75,7 @@ test("closing during a sign-in that was already complete shows the connection in
   assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection] }]);
 });
 
-test("closing does not wait long for a server that does not respond", async () => {
+test("closing stops waiting for a server that does not respond", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.answers.cancel = () => new Promise(() => undefined);

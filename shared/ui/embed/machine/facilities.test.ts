@@ -23,7 +23,7 @@ test("polling the network starts at 1.5 s however long the identity check took",
   assert.equal(bench.times("records").length, asked, "nothing is asked while the patient chooses");
 });
 
-test("no place is preselected, and connecting none shows an error", async () => {
+test("no facility is preselected, and connecting none shows an error", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1), one(2), connected(3));
   assert.deepEqual(bench.state.tefca?.ticked, []);
@@ -51,7 +51,7 @@ function choosing(bench: Bench): () => Promise<void> {
   };
 }
 
-test("a response to a poll from before the choice does not end the choice", async () => {
+test("a response to a poll sent before the choice does not end the choice", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1));
   let before: () => void = () => undefined;
@@ -76,7 +76,7 @@ test("polling pauses while a choice is sent and resumes immediately after", asyn
   assert.equal(bench.times("records").length, asked + 1);
 });
 
-test("a choice with a lost response is resent when online and reported once", async () => {
+test("a choice whose response was lost is resent when online and reported once", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1), one(2));
   bench.fault = (_, call) => (call === "authorize" ? failure("network") : undefined);
@@ -93,7 +93,7 @@ test("a choice with a lost response is resent when online and reported once", as
   assertEvents(bench);
 });
 
-test("failed places can be retried and more chosen while the identity check is valid", async () => {
+test("failed facilities can be retried, and more selected, while the identity check is valid", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1), one(2), one(3));
   bench.standing = located(connected(1), one(2, { outcome: "failed", reason: "unavailable" }), one(3));
@@ -140,7 +140,7 @@ for (const [what, end] of [
   });
 }
 
-test("connections made in time are reported after the attempt has expired", async () => {
+test("connections completed before the attempt expired are reported after it expires", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1), one(2));
   bench.standing = { status: "authorizing", ...alive, facilities: [one(1, { outcome: "connecting" }), one(2)] };
@@ -153,7 +153,7 @@ test("connections made in time are reported after the attempt has expired", asyn
   assertEvents(bench);
 });
 
-test("places beyond the server's limit can be chosen in a second round", async () => {
+test("facilities beyond the server's limit can be selected in a second request", async () => {
   const many = Array.from({ length: 60 }, (_, n) => one(n));
   const bench = tefca();
   await bench.toFacilities(...many);

@@ -29,7 +29,7 @@ export function isRight({ draft }: State, field: keyof Draft): boolean {
 
 const fields = { email: ["email"], code: ["code"], missing: ["hospital", "email"], support: ["name", "email", "subject", "body"] } as const;
 
-/** Sends a form if it is valid. Otherwise, the view shows the errors. */
+/** Sends a form if it is valid. If the form is invalid, the view shows the errors. */
 function judge(s: State, form: keyof typeof fields, send: () => Next): Next {
   if (s.busy) return [s];
   return fields[form].every((field) => isRight(s, field)) ? send() : [{ ...s, judged: s.judged + 1 }];

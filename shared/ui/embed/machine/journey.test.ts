@@ -45,7 +45,7 @@ function journey(fault: (n: number, call: CallName) => Failure | undefined): Ben
   return bench;
 }
 
-test("the widget leads from the splash to the end", async () => {
+test("the widget leads the patient from the splash screen to the end", async () => {
   const bench = journey(() => undefined);
   await travel(bench);
   assert.deepEqual(bench.asked.map((one) => one.call), ["codes", "verify", "search", "search", "endpoint", "prepare", "progress"]);

@@ -105,7 +105,7 @@ test("a modal reopened after the end starts at the search and marks connected in
   assert.deepEqual(next.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [] }], "reported once");
 });
 
-test("a modal reopened after the end of TEFCA mode starts again", async () => {
+test("a modal reopened after a complete TEFCA visit starts at the beginning", async () => {
   const bench = new Bench({ tefcaMode: true });
   await bench.toFacilities({ tefca_directory_id: "f-1", name: "Elm", city: "", state: "", match: "found" });
   bench.state.view = "summary";
@@ -118,7 +118,7 @@ test("a modal reopened after the end of TEFCA mode starts again", async () => {
   assert.ok(next.state.attempts.every((a) => a.leftAt === undefined));
 });
 
-test("a modal closed before the end reopens in the same view", async () => {
+test("a modal closed during a visit reopens in the same view", async () => {
   const bench = new Bench();
   bench.send({ type: "show", view: "support" });
   bench.send({ type: "draft", draft: { body: "I can't find it." } });
@@ -128,13 +128,13 @@ test("a modal closed before the end reopens in the same view", async () => {
   assert.equal(next.state.draft.body, "I can't find it.");
 });
 
-test("the kept state expires after 30 minutes", async () => {
+test("the stored state expires after 30 minutes", async () => {
   const bench = await verified();
   assert.equal(again(bench, ordinary, 29 * minute).state.view, "search");
   assert.equal(again(bench, ordinary, 31 * minute).state.view, "splash");
 });
 
-test("the kept state belongs to one page and one patient", () => {
+test("the stored state belongs to one page and one patient", () => {
   const config = new Bench({ externalId: "a" }).state.config;
   const mine = ownerOf(owner, config);
   assert.notEqual(mine, ownerOf("https://evil.example", config));

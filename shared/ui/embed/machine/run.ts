@@ -7,7 +7,7 @@ import type { Effect, Message, Opened, Start } from "./message.ts";
 import type { Next, State } from "./state.ts";
 import { step } from "./step.ts";
 
-/** A mode's extension of step. Returns undefined for messages that the extension doesn't handle. */
+/** Extends step for a mode. Returns undefined for messages that the extension doesn't handle. */
 export type More = (s: State, m: Message, now: number) => Next | undefined;
 
 /** The application's environment. */

@@ -27,7 +27,7 @@ test("a response to an outdated query is ignored", async () => {
   assert.equal(bench.state.search.total, 1);
 });
 
-test("the next page uses the server's cursor and is appended", async () => {
+test("the next page of results is requested with the server's cursor and appended", async () => {
   const bench = new Bench();
   bench.send({ type: "type", query: "alder" });
   await bench.pass(200);
@@ -41,7 +41,7 @@ test("the next page uses the server's cursor and is appended", async () => {
   assert.equal(bench.state.search.hits.length, 4);
 });
 
-test("a failed next page is retried instead of the first page", async () => {
+test("retrying a failed page of results requests that page, not the first", async () => {
   const bench = new Bench();
   bench.send({ type: "type", query: "alder" });
   await bench.pass(200);
@@ -68,7 +68,7 @@ test("an empty query in live mode shows only the most used institutions", async 
   assert.equal(bench.state.search.hits.length, 2, "a state or a complete ZIP code is enough");
 });
 
-test("an empty query shows only the hint if it returns no institutions or fails", async () => {
+test("an empty query that fails or returns no institutions shows only the hint", async () => {
   for (const fault of [undefined, failure("unavailable")]) {
     const bench = new Bench();
     bench.fault = () => fault;
@@ -101,7 +101,7 @@ test("search.query is emitted only on opt-in and for the first page", async () =
   assert.deepEqual(bench.events, [{ api_mode: "live", event_type: "search.query", data }]);
 });
 
-test("a failed search shows no error on the institution view", async () => {
+test("the institution view does not show a failed search's error", async () => {
   const bench = new Bench();
   await bench.toInstitution();
   bench.send({ type: "back" });

@@ -83,7 +83,7 @@ for (const [what, config, views] of [
   ["for a reconnect, which is made by proving the identity again", { searchOnly: false, reconnectOrgConnectionId: ids.connection }, ["splash", ...email, ...identity, ...end]],
   ["with ids of an institution, which lead nowhere", { brandId: ids.brand, portalId: ids.portal, endpointId: ids.endpoint }, ["splash", ...identity, ...end]],
 ] as const) {
-  test(`TEFCA mode leads from the introduction to the end: ${what}`, async () => {
+  test(`TEFCA mode leads the patient from the introduction to the end: ${what}`, async () => {
     const bench = journey(config);
     assert.deepEqual(await travel(bench), ["loading", ...views.slice(0, -1)]);
     assert.equal(bench.state.view, "closed");
@@ -153,7 +153,7 @@ test("the provider list is retried while the introduction stays open", async () 
   assert.equal(bench.state.target?.name, "Aspen ID");
 });
 
-test("a failed TEFCA chunk is retried by reloading the page", async () => {
+test("a TEFCA chunk that fails to load is retried by reloading the page", async () => {
   const bench = tefca();
   bench.loads = false;
   await bench.pass(0);
@@ -184,7 +184,7 @@ test("the patient chooses one of several providers and can go back to the choice
   assert.deepEqual([view, target?.name], ["institution", "Aspen ID"]);
 });
 
-test("a closed identity window is reported once, and a check in either window counts", async () => {
+test("a closed identity window is reported once, and the check can be completed in either window", async () => {
   const bench = tefca();
   const first = await bench.toVerifying();
   for (let i = 0; i < 3; i++) bench.send({ type: "windows", closed: [first], focused: true });
@@ -218,7 +218,7 @@ for (const [status, cause] of [["failed", "declined"], ["expired", "expired"]] a
   });
 }
 
-test("an outcome leaves an open form in place, and support does not name the provider as a hospital", async () => {
+test("an outcome does not replace an open form, and the support form does not name the identity provider as a hospital", async () => {
   const bench = tefca({ email: "mona@example.com" });
   await bench.toVerifying();
   bench.send({ type: "show", view: "support" });

@@ -36,7 +36,7 @@ test("polling starts only once the window has created the attempt", async () => 
   assert.deepEqual(bench.results, [connection], "half an hour from when the attempt was made");
 });
 
-test("polling that began too early stops when the slow window reports", async () => {
+test("polling that started before a slow window's message stops when the message arrives", async () => {
   const bench = watching();
   await bench.pass(20 * second);
   assert.ok(bench.times("progress").length > 1);
@@ -46,7 +46,7 @@ test("polling that began too early stops when the slow window reports", async ()
   assert.equal(bench.times("progress").length, asked);
 });
 
-test("polling covers a severed window before and after it creates the attempt", async () => {
+test("polling tracks a severed window before and after it creates the attempt", async () => {
   const bench = watching();
   await bench.pass(20 * second);
   assert.equal(bench.times("progress")[0], 5 * second);

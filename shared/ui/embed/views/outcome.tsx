@@ -73,7 +73,7 @@ const kinds: Record<string, Kind> = {
   portal_unavailable: "unanswered",
   portal_moved: "unready",
   cancelled: "declined",
-  unavailable: "ours", // our own endpoint failed; a portal's failure has a separate cause
+  unavailable: "ours", // the service itself failed; a portal's failure has a separate cause
   invalid_client: "unready",
   unauthorized_client: "unready",
   unsupported_grant_type: "unready",

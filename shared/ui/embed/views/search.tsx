@@ -58,7 +58,7 @@ export function Search({ ui }: { ui: Ui }) {
   );
 }
 
-/** Moves the focus between the input and the results with the arrow keys. The Tab key works as usual. */
+/** Moves the focus between the input and the results with the arrow keys. The Tab key keeps its default behaviour. */
 function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
   const stops = [...event.currentTarget.querySelectorAll<HTMLElement>("#query, .choice")];
   const from = stops.findIndex((stop) => stop === event.target);

@@ -19,7 +19,7 @@ test("each text is translated", () => {
   assert.equal(pairs.length, Object.keys(en).length + Object.keys(tefcaEn).length, "the mode's words are its own");
 });
 
-test("count and date format numbers and dates for the selected language", () => {
+test("count and date use the selected language's formats", () => {
   const [english, spanish] = [language("en", en), language("es", es)];
   assert.equal(english.count("found", 1), "1 result");
   assert.equal(english.count("found", 1234), "1,234 results");
@@ -34,6 +34,6 @@ test("choose returns the first supported language", () => {
   assert.equal(choose("xx", ""), "en");
 });
 
-test("say inserts values as literal text", () => {
+test("say inserts values into a translation as literal text", () => {
   assert.equal(language("en", en).say("found_none", { query: "{n} $& <b>" }), "No results for “{n} $& <b>”");
 });

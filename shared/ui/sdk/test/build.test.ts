@@ -55,7 +55,7 @@ test("the bundles stay within their size budgets", () => {
   }
 });
 
-test("a page's script contains its language and lazily loads the other language, the later views and TEFCA mode", () => {
+test("a page's script contains its language and loads the other language, later views and TEFCA mode on demand", () => {
   for (const [lang, own, others] of [["en", "Find your hospital", "Busque su hospital"], ["es", "Busque su hospital", "Find your hospital"]] as const) {
     for (const page of ["embed", "connect"]) {
       const html = readFileSync(join(folder, `pages/${page}.${lang}.html`), "utf8");
@@ -158,7 +158,7 @@ test("the manifest describes each file and page correctly", () => {
   }
 });
 
-test("the script has no imports and loads without a DOM", async () => {
+test("the SDK script has no imports and loads without a DOM", async () => {
   const script = join(folder, manifest.files["sdk/svc-widget.js"]?.path ?? "");
   assert.doesNotMatch(readFileSync(script, "utf8"), /\bimport\s*[("{*]|\beval\b|innerHTML|localStorage|sessionStorage|document\.cookie/);
   const module = (await import(pathToFileURL(script).href)) as object;

@@ -71,7 +71,7 @@ for (const tag of TAGS) {
   const declaration = described.modules.flatMap(({ declarations }) => declarations).find(({ tagName }) => tagName === tag);
   assert(declaration, tag);
 
-  test(`${tag} has its contract's attributes`, () => {
+  test(`${tag} has the documented attributes`, () => {
     const own = declaration.attributes.map((attribute) => {
       const type = attribute.type.text === "boolean" ? "boolean" : "string";
       return [attribute.name, type, ...("default" in attribute ? [attribute.default.replaceAll('"', "")] : [])].join(" ");

@@ -90,7 +90,7 @@ for (const type of Object.keys(VALID) as Type[]) {
   });
 }
 
-test("a connection has either institution IDs or TEFCA fields", () => {
+test("each connection has either institution IDs or TEFCA fields, not both", () => {
   const without = (data: object, name: string): object => Object.fromEntries(Object.entries(data).filter(([key]) => key !== name));
   const success = (data: object): boolean => isValid({ api_mode: "test", event_type: "patient.connection_success", data }, schema);
   for (const name of ["endpoint_id", "portal_id", "brand_id"]) {
