@@ -67,12 +67,16 @@ func read(file string) (runfile.Run, error) {
 	return stack, nil
 }
 
+// coldStart is the time limit for a stack's first response. LocalStack starts the function's process first, which takes
+// several seconds on a busy machine. If nothing listens, the request fails immediately.
+const coldStart = 30 * time.Second
+
 // answers reports whether a run file's stack responds and still serves the run's first organisation.
 func answers(ctx context.Context, stack runfile.Run) bool {
 	if len(stack.Organisations) == 0 {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, coldStart)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		stack.BaseURL+"/bridge/org?public_id="+stack.Organisations[0].PublicID, nil)

@@ -172,7 +172,7 @@ var (
 	inComment   = regexp.MustCompile(`^\s*\*?\s?`)
 	lineComment = regexp.MustCompile(`(?:^|\s)//\s(.*)$`)
 	titleOfTest = regexp.MustCompile("^\\s*(?:test|it|describe)\\(\\s*[\"'`](.*)[\"'`],")
-	quoted      = regexp.MustCompile("\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`|>([^<>{}\\n]+)<")
+	quoted      = regexp.MustCompile("\"([^\"\\n]*)\"|'([^'\\n]*)'|`([^`\\n]*)`|>([^<>{}\\n]+)<")
 )
 
 // codeMarks matches a quoted passage that is code rather than text.

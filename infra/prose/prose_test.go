@@ -41,6 +41,7 @@ func TestSentencesAreExtractedFromEachFileType(t *testing.T) {
 		"shared/ui/dashboard/a.test.ts": {
 			"test('shows it', () => f('a string of data'))\n", "test 1-1 shows it\n",
 		},
+		"shared/ui/dashboard/b.tsx": {`f("", go({ to, in: the, other: "mode" }))` + "\n", ""},
 		"testdata/a.md": {"Compare it in constant time.\n", ""},
 		"a.sh":          {"# Compare it in constant time.\n", ""},
 	} {
